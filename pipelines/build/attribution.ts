@@ -4,17 +4,18 @@ import { inWorkspace } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS, tableOfSection } from '../contract/sections.ts';
-import { readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
+import { readSectionFiles, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import type { Product } from '../plan/products.ts';
+import { rowsOfFile } from './file-rows.ts';
+import type { IncrementalBuild } from './incremental.ts';
 import type { Joined } from './join.ts';
-import { rolledBack } from '../db/transactions.ts';
 
-/** A source of a section's values, and its vintages. */
+/** A source of a section's values, and its period. */
 interface Citation {
   /** `*` if it is shown with every answer. */
   readonly section: string;
   readonly source: RegisteredSource;
-  readonly vintages: ReadonlySet<string>;
+  readonly period: string;
 }
 
 /** Sources of the parcels with the same facts in a section. */
@@ -42,12 +43,16 @@ interface CitedRow extends Record<string, unknown> {
   readonly vintage: string | null;
 }
 
-/** Returns the sources of a region's sections, while its tables are in the workspace. */
-export async function citationsOf(database: Database, { region, schema, products }: Joined, sources: readonly RegisteredSource[]): Promise<Citations> {
-  const known = new Set(sources.map(({ id }) => id));
-  const bySection = new Map<string, Map<string, Vintages>>();
+/** Vintages of the sources of each key, by section. */
+type Found = ReadonlyMap<string, ReadonlyMap<string, Vintages>>;
+
+/** Returns the sources of a region's sections, while its tables are in the workspace. Sections whose sources did not change keep their published citations. */
+export async function citationsOf(database: Database, joined: Joined, sources: readonly RegisteredSource[]): Promise<Citations> {
+  const { region, schema, products } = joined;
+  const known = new Map(sources.map((source) => [source.id, source]));
+  const found = new Map<string, Map<string, Vintages>>();
   const cite = (section: string, key: string, sourceId: string | null, vintage: string | null): void => {
-    const keys = take(bySection, section, () => new Map<string, Vintages>());
+    const keys = take(found, section, () => new Map<string, Vintages>());
     const cited = take(keys, key, (): Vintages => new Map());
     // The folder of a source may have been deleted since.
     if (sourceId !== null && known.has(sourceId)) take(cited, sourceId, () => new Set<string>()).add(vintage ?? '');
@@ -55,43 +60,118 @@ export async function citationsOf(database: Database, { region, schema, products
   if (region === 0) {
     const releases = products.find(({ relation }) => relation === 'core.comune')?.releases ?? [];
     for (const { name, namesComuni } of SECTIONS) if (namesComuni === true) for (const { sourceId, vintage } of releases) cite(name, '', sourceId, vintage);
-  } else await citeRows(database, schema, products, cite);
-  const all = sources.flatMap((source) => citationsOfSource(source, bySection, region));
-  const cited = [...bySection].flatMap(([section, keys]) => groupsOf(section, keys));
-  const mandatory = new Map(all.filter(({ section }) => section === '*').map(({ source: { id }, vintages }) => [id, periodOf([...vintages])]));
-  const everywhere: readonly Cited[] = mandatory.size === 0 ? [] : [{ section: '*', keys: ['*'], periods: mandatory }];
-  return { all, cited: [...cited, ...everywhere] };
+    return citationsFrom(found, sources, region);
+  }
+  const kept = await keptSections(database, joined, sources);
+  await inWorkspace(database, schema, (session) => citeRows(session, joined, kept, cite));
+  const made = citationsFrom(found, sources, region);
+  const before = await publishedCitations(database, region, kept, known);
+  const isMade = ({ section }: { readonly section: string }): boolean => !kept.has(section);
+  return { all: [...made.all.filter(isMade), ...before.all], cited: [...made.cited.filter(isMade), ...before.cited] };
+}
+
+function citationsFrom(found: Found, sources: readonly RegisteredSource[], region: number): Citations {
+  const all = sources.flatMap((source) => citationsOfSource(source, found, region));
+  const cited = [...found].flatMap(([section, keys]) => groupsOf(section, keys));
+  const mandatory = new Map(all.filter(({ section }) => section === EVERY_ANSWER).map(({ source: { id }, period }) => [id, period]));
+  return { all, cited: mandatory.size === 0 ? cited : [...cited, { section: EVERY_ANSWER, keys: [EVERY_ANSWER], periods: mandatory }] };
+}
+
+/** Section of the sources that are shown with every answer. */
+const EVERY_ANSWER = '*';
+
+/** A table of a section, with the file that cites for it. */
+interface CitedTable {
+  readonly section: string;
+  readonly product: Product;
+  /** Undefined if all sources of the table are cited for all parcels. */
+  readonly file: SqlFile | undefined;
+}
+
+/** Returns the tables of sections. All other tables are only read to build them. */
+function citedTables(products: readonly Product[]): CitedTable[] {
+  const files = new Map(readSectionFiles('attribution').map((file): [string | null, SqlFile] => [file.section, file]));
+  return products.flatMap((product) => {
+    const section = SECTIONS.find(({ name }) => tableOfSection(name) === product.relation)?.name;
+    return section === undefined ? [] : [{ section, product, file: files.get(section) }];
+  });
 }
 
 /** Runs `attribution.sql` of each section. Sources that the file does not name are cited for all parcels. If the section has no such file, all sources are. */
 async function citeRows(
-  database: Database, schema: string, products: readonly Product[], cite: (section: string, key: string, source: string | null, vintage: string | null) => void,
+  session: Session, { products }: Joined, kept: ReadonlySet<string>,
+  cite: (section: string, key: string, source: string | null, vintage: string | null) => void,
 ): Promise<void> {
-  const files = new Map(readSectionFiles('attribution').map((file): [string | null, SqlFile] => [file.section, file]));
-  await inWorkspace(database, schema, async (session) => {
-    for (const { relation, cited } of products) {
-      const section = SECTIONS.find(({ name }) => tableOfSection(name) === relation)?.name;
-      // All other tables are only read to build the tables of sections.
-      if (section === undefined) continue;
-      const file = files.get(section);
-      const rows = file === undefined ? [] : await rowsOf(session, file);
-      const others = cited.filter(({ sourceId }) => file?.cites.includes(sourceId) !== true);
-      for (const { key, source_id: sourceId, vintage } of rows) cite(section, key, sourceId, vintage);
-      const keys = rows.length === 0 ? [''] : new Set(rows.map(({ key }) => key));
-      for (const key of keys) for (const { sourceId, vintage } of others) cite(section, key, sourceId, vintage);
-    }
-  });
+  for (const { section, product: { cited }, file } of citedTables(products)) {
+    if (kept.has(section)) continue;
+    const rows = file === undefined ? [] : await rowsOfFile<CitedRow>(session, file);
+    const others = cited.filter(({ sourceId }) => file?.cites.includes(sourceId) !== true);
+    for (const { key, source_id: sourceId, vintage } of rows) cite(section, key, sourceId, vintage);
+    const keys = rows.length === 0 ? [''] : new Set(rows.map(({ key }) => key));
+    for (const key of keys) for (const { sourceId, vintage } of others) cite(section, key, sourceId, vintage);
+  }
 }
 
-/** Runs the statements of an `attribution.sql` and rolls back what they create. @returns the rows of the last statement */
-async function rowsOf(session: Session, { parts }: SqlFile): Promise<CitedRow[]> {
-  const scripts = parts.flatMap((part) => ('sweep' in part ? [] : [part]));
-  const last = scripts.pop();
-  if (last === undefined) return [];
-  return rolledBack(session, async () => {
-    for (const { file, text } of scripts) await session.script(text, file);
-    return session.query<CitedRow>(last.text);
+/** Returns the sections whose published citations hold; if all sections with mandatory sources keep theirs, also `*`. */
+async function keptSections(database: Database, joined: Joined, sources: readonly RegisteredSource[]): Promise<ReadonlySet<string>> {
+  const { incremental, schema, products } = joined;
+  if (incremental === null) return new Set();
+  const tables = citedTables(products);
+  const kept = new Set([EVERY_ANSWER]);
+  await inWorkspace(database, schema, async (session) => {
+    for (const table of tables) if (await isSameCitation(session, { products, incremental }, table)) kept.add(table.section);
   });
+  const mandatory = new Set(sources.filter(({ manifest }) => manifest.attribution.mandatory === true).map(({ id }) => id));
+  const sourcesOf = ({ product: { cited }, file }: CitedTable): string[] => [...cited.map(({ sourceId }) => sourceId), ...file?.cites ?? []];
+  const together = tables.filter((table) => sourcesOf(table).some((id) => mandatory.has(id))).map(({ section }) => section);
+  // The period of a mandatory source is the period of all its vintages, over all sections.
+  if (together.some((section) => !kept.has(section))) for (const section of [EVERY_ANSWER, ...together]) kept.delete(section);
+  return kept;
+}
+
+/** Returns whether a section cites the same sources as before: nothing that its file reads changed, or the changed parcels cite what they cited. */
+async function isSameCitation(
+  session: Session, { products, incremental }: { readonly products: readonly Product[]; readonly incremental: IncrementalBuild }, { product, file }: CitedTable,
+): Promise<boolean> {
+  if (!product.hasSameVintages) return false;
+  if (file === undefined) return true;
+  const layers = file.reads.filter((read) => schemaOf(read) === 'layer');
+  if (layers.some((layer) => isChangedLayer(products, layer))) return false;
+  const reads = products.filter(({ relation }) => file.reads.includes(relation));
+  const stale = reads.filter((read) => read.stale !== null).map(({ relation }) => incremental.results.get(relation));
+  if (stale.some((result) => result === undefined)) return false;
+  if (stale.every((result) => result?.patch === null)) return true;
+  if (file.incremental?.by !== 'parcels') return false;
+  const { before, after } = await incremental.rowsBeforeAndAfter<CitedRow>(session, file, reads);
+  return sameRows(before, after);
+}
+
+/** Returns whether a layer differs from the one that the published tables were built from, or may differ because no table reads it. */
+function isChangedLayer(products: readonly Product[], layer: Relation): boolean {
+  const readers = products.filter(({ file: { reads } }) => reads.includes(layer));
+  return readers.length === 0 || readers.some(({ differing }) => differing.some((input) => input.endsWith(` ${tableOf(layer)}`)));
+}
+
+function sameRows(some: readonly CitedRow[], others: readonly CitedRow[]): boolean {
+  const textOf = ({ key, source_id: sourceId, vintage }: CitedRow): string => JSON.stringify([key, sourceId, vintage]);
+  const [a, b] = [new Set(some.map(textOf)), new Set(others.map(textOf))];
+  return a.size === b.size && [...a].every((text) => b.has(text));
+}
+
+/** Reads citations of the current publication. */
+async function publishedCitations(
+  database: Database, region: number, sections: ReadonlySet<string>, known: ReadonlyMap<string, RegisteredSource>,
+): Promise<Citations> {
+  const statement = statementsOf('publication');
+  const all = await database.query<{ section: string; source: string; period: string }>(statement('citations'), [region, [...sections]]);
+  const cited = await database.query<{ section: string; keys: string[]; sources: string[]; periods: string[] }>(statement('cited_keys'), [region, [...sections]]);
+  return {
+    all: all.flatMap(({ section, source: id, period }): Citation[] => {
+      const source = known.get(id);
+      return source === undefined ? [] : [{ section, source, period }];
+    }),
+    cited: cited.map(({ section, keys, sources, periods }) => ({ section, keys, periods: new Map(sources.map((id, at) => [id, periods[at] ?? ''])) })),
+  };
 }
 
 function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
@@ -101,13 +181,14 @@ function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 }
 
 /** Returns the citations of a source by section. In a region, a mandatory source has an additional citation for every answer. */
-function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>, region: number): Citation[] {
-  const found = [...bySection].flatMap(([section, keys]): Citation[] => {
+function citationsOfSource(source: RegisteredSource, bySection: Found, region: number): Citation[] {
+  const found = [...bySection].flatMap(([section, keys]): { section: string; vintages: string[] }[] => {
     const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));
-    return vintages.size === 0 ? [] : [{ section, source, vintages }];
+    return vintages.size === 0 ? [] : [{ section, vintages: [...vintages] }];
   });
-  if (region === 0 || source.manifest.attribution.mandatory !== true) return found;
-  return [...found, { section: '*', source, vintages: new Set(found.flatMap(({ vintages }) => [...vintages])) }];
+  const citations = found.map(({ section, vintages }) => ({ section, source, period: periodOf(vintages) }));
+  if (region === 0 || source.manifest.attribution.mandatory !== true) return citations;
+  return [...citations, { section: EVERY_ANSWER, source, period: periodOf(found.flatMap(({ vintages }) => vintages)) }];
 }
 
 /** Merges keys with the same sources. The most frequent combination is stored once for all parcels, so that only other combinations are stored by key. */
@@ -124,8 +205,8 @@ function groupsOf(section: string, keys: ReadonlyMap<string, Vintages>): Cited[]
 /** Writes the citations of a publication into the ledger. */
 export async function attribute(session: Session, publicationId: number, { all, cited }: Citations): Promise<void> {
   const statement = statementsOf('publication');
-  for (const { section, source: { id, manifest: { title, attribution: { holder, license, url, text } } }, vintages } of all) {
-    await session.query(statement('cite'), [publicationId, section, id, title, holder, license, url, periodOf([...vintages]), text]);
+  for (const { section, source: { id, manifest: { title, attribution: { holder, license, url, text } } }, period } of all) {
+    await session.query(statement('cite'), [publicationId, section, id, title, holder, license, url, period, text]);
   }
   for (const { section, keys, periods } of cited) {
     await session.query(statement('cite_values'), [publicationId, section, [...periods.keys()], [...periods.values()], keys]);

@@ -29,7 +29,9 @@ export async function check(
   const files = readSectionFiles('checks').filter(({ reads }) => reads.some((read) => made.has(read)) && reads.every((read) => there.has(read)));
   const ofChanged = ({ incremental: how, reads }: SqlFile): boolean =>
     incremental !== null && how?.by === 'parcels' && reads.every((read) => !made.has(read) || incremental.results.has(read));
-  const violations = (await inParallel(Math.min(parallel, database.parallel), files.filter((file) => !ofChanged(file)), (file) =>
+  const whole = files.filter((file) => !ofChanged(file));
+  await inWorkspace(database, schema, async (session) => incremental?.provideIndexedParcels(session, whole.flatMap(({ reads }) => reads)));
+  const violations = (await inParallel(Math.min(parallel, database.parallel), whole, (file) =>
     inWorkspace(database, schema, (session) => runChecks(session, readChecks(file))))).flat();
   const changed = files.filter(ofChanged).flatMap(readChecks);
   if (incremental !== null && changed.length > 0) {

@@ -2,10 +2,12 @@
  * The incremental build. If only parcels differ among the inputs of a published table, the table's own SQL runs for changed parcels only, and the publication
  * replaces the rows that differ. The header of a table's file states whether the table allows this (`-- incremental:`).
  */
+import { join } from 'node:path';
+import { ROOT } from '../config.ts';
 import { patchedContent, sameRows } from '../db/comparing.ts';
 import {
-  findChanged, findMeeting, findNear, findSharing, findWith, keepReached, makePatch, newRows, pairMembers, provideFresh, provideNew, providePatched,
-  provideRowsOf, repeatsInFiles, type Patch, type Reach, type Replaced,
+  findChanged, findFids, findMeeting, findNear, findSharing, findWith, indexParcels, keepReached, makePatch, newRows, pairMembers, provideFresh, provideNew,
+  providePatched, provideRowsOf, repeatsInFiles, type Patch, type Reach, type Replaced,
 } from '../db/changed-rows.ts';
 import { analyze, dropOthers, dropTable, lookIn, renameTable } from '../db/ddl.ts';
 import { provideParcelsOf, providePublished } from '../db/layers.ts';
@@ -13,13 +15,14 @@ import { atHand } from '../db/at-hand.ts';
 import type { Place } from '../db/statements.ts';
 import { comuniOfParcels } from '../db/figures.ts';
 import { providePublishedParcels } from '../db/register.ts';
-import type { Session } from '../db/index.ts';
+import type { Row, Session } from '../db/index.ts';
 import type { Log } from '../log.ts';
 import { duration, secondsSince } from '../progress.ts';
-import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { readSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import type { Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { buildSchema, changesSchema } from '../db/workspace.ts';
+import { rowsOfFile } from './file-rows.ts';
 import { runTableFile } from './sweep.ts';
 import { statementsOf } from '../db/statements.ts';
 
@@ -29,6 +32,14 @@ const publication = statementsOf('publication');
 const WORTHWHILE = 3;
 
 const PARCELS: Relation = 'core.parcel';
+
+/** Table of the parcels with the changed ones, with indexes. */
+const ALL_PARCELS = 'all_parcel';
+
+/** Prefix of the set of parcels whose citations are compared. */
+const CITED: Reach = 'cited';
+
+const OUTLINE = 'sql/steps/outline_differs.sql';
 
 /** Result for a table that was not built whole. */
 interface Result {
@@ -56,6 +67,9 @@ export class IncrementalBuild {
   #paired: number | null = null;
   /** Number of changed, new and removed parcels; null until they are determined. */
   #changed: number | null = null;
+  #isIndexed = false;
+  /** Whether the outline of the parcels differs; null until this is determined. */
+  #differs: boolean | null = null;
   /** Sets of parcels whose rows also change with other rows, with the distance, the layers, the column or the table that connects them. */
   readonly #reached = new Map<Reach, string>();
   /** Set of parcels for which each table was built. */
@@ -75,7 +89,9 @@ export class IncrementalBuild {
     if (!product.incremental) return false;
     const startedAt = performance.now();
     const how = product.file.incremental;
-    const result = await (how?.by === 'members' ? this.#takeMembers(session, product, how.layers) : this.#takeParcels(session, product));
+    const result = await (
+      how?.by === 'members' ? this.#takeMembers(session, product, how.layers) : how?.by === 'content' ? this.#takeUnchanged(session, product) : this.#takeParcels(session, product)
+    );
     if (result === null) return false;
     this.#log.debug(`  ${product.relation}: ${result.patch === null ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
     return true;
@@ -96,6 +112,17 @@ export class IncrementalBuild {
     this.#log.debug(`  ${relation}: nothing changed`);
   }
 
+  /**
+   * Gives the view of the patched parcels a table with indexes, for SQL that joins all parcels with shapes. Without them, such a join compares all with all.
+   * @param reads what the SQL reads
+   */
+  async provideIndexedParcels(session: Session, reads: readonly Relation[]): Promise<void> {
+    if (this.#isIndexed || !reads.includes(PARCELS) || this.results.get(PARCELS)?.patch == null) return;
+    await session.transaction(() => indexParcels(session, this.schema, { schema: this.#build, table: tableOf(PARCELS) }, ALL_PARCELS));
+    this.#kept.add(ALL_PARCELS);
+    this.#isIndexed = true;
+  }
+
   /** Returns comuni in which rows of a patched table may differ from the published ones. */
   async comuniReached(session: Session): Promise<string[]> {
     if (this.#changed === null || this.#changed === 0) return [];
@@ -110,6 +137,29 @@ export class IncrementalBuild {
     await provideParcelsOf(session, this.schema, 'changed_parcel');
     for (const relation of this.#reaches.keys()) if (this.results.get(relation)?.patch != null) await provideNew(session, this.schema, tableOf(relation));
     return true;
+  }
+
+  /**
+   * Runs a file whose rows depend on one parcel each, for the parcels whose rows changed: on their published rows and on the new ones.
+   * @param reads tables that the file reads
+   */
+  async rowsBeforeAndAfter<R extends Row>(session: Session, file: SqlFile, reads: readonly Product[]): Promise<{ readonly before: R[]; readonly after: R[] }> {
+    const ofParcels = reads.filter(({ file: { incremental: how } }) => how !== null && how.by !== 'content').map(({ relation }) => relation);
+    const patched = ofParcels.flatMap((relation) => (relation === PARCELS ? [] : this.results.get(relation)?.patch?.fids ?? []));
+    await dropOthers(session, this.schema, this.#kept);
+    await findFids(session, this.schema, CITED, patched);
+    const run = async (placeOf: (relation: Relation) => Promise<Place>): Promise<R[]> => {
+      for (const relation of ofParcels) await provideRowsOf(session, this.schema, { to: tableOf(relation), from: await placeOf(relation), parcels: `${CITED}_fid` });
+      await lookIn(session, [this.schema, this.#build]);
+      const rows = await rowsOfFile<R>(session, file);
+      await dropOthers(session, this.schema, new Set([...this.#kept, `${CITED}_fid`]));
+      return rows;
+    };
+    const before = await run((relation) => this.#was(session, relation));
+    const after = await run((relation) => Promise.resolve({ schema: this.#build, table: tableOf(relation) }));
+    await dropOthers(session, this.schema, this.#kept);
+    await lookIn(session, [this.#build]);
+    return { before, after };
   }
 
   /** Builds the parcels: the SQL reads members that were read again. */
@@ -150,6 +200,24 @@ export class IncrementalBuild {
     return this.#patch(session, product, newRows(table), { fids });
   }
 
+  /** Keeps a table whose inputs have the same rows, or parcels with the same outline. */
+  async #takeUnchanged(session: Session, { relation, file }: Product): Promise<Result | null> {
+    for (const { relation: read } of this.#products.filter(({ relation: each, stale }) => stale !== null && file.reads.includes(each))) {
+      if (read === PARCELS ? await this.#outlineDiffers(session) : this.results.get(read)?.patch !== null) return null;
+    }
+    return this.#reused(session, relation);
+  }
+
+  /** Returns whether the changed parcels may matter to tables that depend on the outline of the parcels. */
+  async #outlineDiffers(session: Session): Promise<boolean> {
+    if ((await this.#countChanged(session)) === 0) return false;
+    if (this.#differs !== null) return this.#differs;
+    await lookIn(session, [this.schema, this.#build]);
+    const [{ differs } = { differs: true }] = await rowsOfFile<{ differs: boolean }>(session, readSqlFile(join(ROOT, OUTLINE)));
+    await lookIn(session, [this.#build]);
+    return (this.#differs = differs);
+  }
+
   /** Returns false if another input was built whole, so that its changed rows are unknown. */
   #dependsOnlyOn({ file }: Product): boolean {
     return this.#products.filter(({ relation, stale }) => relation !== PARCELS && stale !== null && file.reads.includes(relation))
@@ -184,7 +252,7 @@ export class IncrementalBuild {
       for (const read of product.file.reads) {
         if (this.results.get(read)?.patch == null || read === PARCELS) continue;
         if (this.#reaches.get(read) === reach) await provideNew(session, this.schema, tableOf(read));
-        else await provideRowsOf(session, this.schema, { schema: this.#build, table: tableOf(read) }, `${reach}_parcel`);
+        else await provideRowsOf(session, this.schema, { to: tableOf(read), from: { schema: this.#build, table: tableOf(read) }, parcels: `${reach}_parcel` });
       }
     });
   }

@@ -13,7 +13,7 @@ import type { Log } from '../log.ts';
 import { barLine, duration, secondsSince } from '../progress.ts';
 import { inParallel } from '../parallel.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
-import { readSectionFiles, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { readSectionFiles, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { IncrementalBuild } from './incremental.ts';
 import { runTableFile } from './sweep.ts';
 import { tableSeconds } from '../ledger/experience.ts';
@@ -124,7 +124,10 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
   const make = async (product: Product, session: Session, lane: string): Promise<void> => {
     if (finished.has(tableOf(product.relation))) log.debug(`  ${product.relation}: finished by the previous run`);
     else if ((await incremental?.take(session, product)) === true) return;
-    else await buildTable(build, product, session, lane);
+    else {
+      if (!isByContentOfParcels(product.file)) await incremental?.provideIndexedParcels(session, product.file.reads);
+      await buildTable(build, product, session, lane);
+    }
     await lookIn(session, [schema]);
     await incremental?.compare(session, product);
     ready += 1;
@@ -134,6 +137,11 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
     lanes.length, ordered, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(region, lane))),
     { after: ({ file }) => ordered.filter(({ relation }) => file.reads.includes(relation)) },
   );
+}
+
+/** Returns whether a table only lists values of the parcels, without a join of shapes. */
+function isByContentOfParcels({ incremental: how }: SqlFile): boolean {
+  return how?.by === 'content' && how.parcels === 'all';
 }
 
 /** Builds one table in a lane, moves it into the workspace and notes it as built in the same transaction. */

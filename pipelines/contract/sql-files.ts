@@ -14,8 +14,8 @@ export type Relation = `${string}.${string}`;
  * `members`: a row depends on one row of these layers, so rows of reused members are unchanged.
  * `parcels`: a row depends on its parcel only, except for parcels within a distance in metres, parcels with the same value in a column that
  * depends on the parcel, or parcels that touch the same feature of these layers.
- * `content`: the table is always built whole. If the result equals the published table, the published table stays, and rows built from it may be
- * copied.
+ * `content`: the table is built whole if an input changed. If the result equals the published table, the published table stays, and rows built from it may
+ * be copied. `parcels`: whether its rows depend on all parcels, or only on their outline (`sql/steps/outline_differs.sql`).
  */
 type Incremental =
   | { readonly by: 'members'; readonly layers: readonly Relation[] }
@@ -23,7 +23,7 @@ type Incremental =
   | { readonly by: 'near'; readonly withinM: number }
   | { readonly by: 'sharing'; readonly column: string }
   | { readonly by: 'meeting'; readonly layers: readonly Relation[] }
-  | { readonly by: 'content' };
+  | { readonly by: 'content'; readonly parcels: 'all' | 'outline' };
 
 export interface SqlFile {
   /** Path from the project's root. */
@@ -130,7 +130,8 @@ export function parseSqlFile(file: string, text: string): SqlFile {
 export function incrementalOf(value: string | null, file: string): Incremental | null {
   if (value === null) return null;
   if (value === 'rows of parcels') return { by: 'parcels' };
-  if (value === 'content') return { by: 'content' };
+  if (value === 'content') return { by: 'content', parcels: 'all' };
+  if (value === 'content, from the outline of the parcels') return { by: 'content', parcels: 'outline' };
   const features = /^rows of parcels without a change under the same feature of (layer\.[a-z_0-9]+(?:, layer\.[a-z_0-9]+)*)$/.exec(value)?.[1];
   if (features !== undefined) return { by: 'meeting', layers: features.split(', ') as Relation[] };
   const [, layers, within, column] = /^rows of (?:members of (layer\.[a-z_0-9]+(?:, layer\.[a-z_0-9]+)*)|parcels without a change (?:within ([1-9][0-9]{0,2}) m|of the same ([a-z_]+)))$/.exec(value) ?? [];
@@ -138,7 +139,7 @@ export function incrementalOf(value: string | null, file: string): Incremental |
   if (within !== undefined) return { by: 'near', withinM: Number(within) };
   if (column !== undefined) return { by: 'sharing', column };
   throw new Error(`${file}: expected "-- incremental: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>" or `
-    + `"without a change under the same feature of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", found "${value}"`);
+    + `"without a change under the same feature of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", followed or not by "from the outline of the parcels", found "${value}"`);
 }
 
 /** Returns all `.sql` files of a folder, by name; none if the folder is missing. */

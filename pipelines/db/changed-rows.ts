@@ -111,9 +111,14 @@ export async function findNear(session: Session, schema: string, was: Place, wit
   await findReached(session, schema, was, { which: 'near', statement: 'within', names: { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE } });
 }
 
+/** Creates the table of the fids of changed parcels and further parcels. @param others tables of their fids */
+export async function findFids(session: Session, schema: string, reach: Reach, others: readonly Place[]): Promise<void> {
+  await makeFids(session, schema, reach, 'with_others', { others: { sql: others.map((table) => changedRows('or_fids_of', { table })).join('\n') } });
+}
+
 /** Creates the set of changed parcels and further parcels. @param others tables of their fids */
 export async function findWith(session: Session, schema: string, reach: Reach, parcels: Place, others: readonly Place[]): Promise<void> {
-  await makeFids(session, schema, reach, 'with_others', { others: { sql: others.map((table) => changedRows('fids_of', { table })).join('\nunion\n') } });
+  await findFids(session, schema, reach, others);
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
 }
 
@@ -147,9 +152,11 @@ export async function provideNew(session: Session, schema: string, table: string
   await provide(session, schema, table, 'all_rows', { from: { schema, table: newRows(table) } });
 }
 
-/** Provides the rows of some parcels under the table's name. @param parcels table of the parcels, in the schema */
-export async function provideRowsOf(session: Session, schema: string, from: Place, parcels: string): Promise<void> {
-  await provide(session, schema, from.table, 'rows_of_some_parcels', { from, parcels: { schema, table: parcels } });
+/** Provides the rows of some parcels. @param parcels table with the fids of the parcels, in the schema */
+export async function provideRowsOf(
+  session: Session, schema: string, { to, from, parcels }: { readonly to: string; readonly from: Place; readonly parcels: string },
+): Promise<void> {
+  await provide(session, schema, to, 'rows_of_some_parcels', { from, parcels: { schema, table: parcels } });
 }
 
 /**
@@ -194,6 +201,13 @@ export async function makePatch(session: Session, schema: string, table: string,
   await make(session, 'patch', { schema, table, was, published, columns, ...patch });
   if ((await countRows(session, schema, patch.fids)) === 0) return null;
   return { fids: { schema, table: patch.fids }, gone: { schema, table: patch.gone }, came: { schema, table: patch.came } };
+}
+
+/** Makes a view of parcels read a table with the same rows, which has the indexes that the SQL of sections relies on. @param table created in the schema */
+export async function indexParcels(session: Session, schema: string, view: Place, table: string): Promise<void> {
+  const columns = await columnNames(session, view);
+  await make(session, 'parcels', { schema, table, rows: { sql: changedRows('rows_of', { from: view, columns }) } });
+  await session.script(changedRows('read_instead', { view, schema, table, columns }), 'sql/statements/changed_rows.sql, read_instead');
 }
 
 /** Creates the view of a whole table with the replaced rows. */

@@ -23,7 +23,11 @@ export interface Product {
   readonly missing: readonly Relation[];
   /** Reason why it must be built again; null if the published table is current. */
   readonly stale: string | null;
-  /** True if only parcels differ among its inputs, so that rows of unchanged parcels may be copied. */
+  /** Inputs that differ from those of the published table. */
+  readonly differing: readonly string[];
+  /** Whether its values come from the same sources and vintages as those of the published table. */
+  readonly hasSameVintages: boolean;
+  /** True if its inputs differ only in ways that may leave it, or rows of unchanged parcels, as they are. */
   readonly incremental: boolean;
   /** Table that is published now, without its schema. */
   readonly published: string | null;
@@ -96,9 +100,12 @@ export function planProducts(
     const fingerprint = digestOfFacts(inputs);
     const before = published.get(relation);
     const isStale = before !== undefined && before.fingerprint !== fingerprint;
+    const differing = differingInputs(before?.inputs ?? {}, inputs);
     products.set(relation, {
-      relation, file, fingerprint, inputs, missing,
-      incremental: isStale && differOnly(before.inputs, inputs, mayDiffer(file, sources, products)),
+      relation, file, fingerprint, inputs, missing, differing,
+      incremental: isStale && differing.every(mayDiffer(file, sources, products)),
+      hasSameVintages: before !== undefined && sameNames(before.inputs, inputs)
+        && file.reads.every((read) => read === 'core.parcel' || products.get(read)?.hasSameVintages !== false),
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
       stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'its inputs are recorded in another form' : null,
@@ -156,9 +163,10 @@ function inputsOf(files: readonly CurrentFile[], layer: Relation): Record<string
 /** Returns the inputs that may differ from the published ones while rows are copied, because unchanged rows do not depend on them. */
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
   const { incremental: how } = file;
-  if (how === null || how.by === 'content') return () => false;
+  if (how === null) return () => false;
   // The comparison with the published table follows the build.
   const isCompared = (input: string): boolean => made.get(input as Relation)?.file.incremental?.by === 'content';
+  if (how.by === 'content') return (input) => isCompared(input) || (how.parcels === 'outline' && input === 'core.parcel');
   if (how.by === 'members') {
     const ids = how.layers.flatMap((layer) => sourceOfLayer(sources, layer)?.id ?? []);
     return (input) => isCompared(input) || ids.some((id) => input.startsWith(`${id} `));
@@ -171,6 +179,11 @@ function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: Re
   };
 }
 
-function differOnly(before: Readonly<Record<string, string>>, now: Readonly<Record<string, string>>, may: (input: string) => boolean): boolean {
-  return [...new Set([...Object.keys(before), ...Object.keys(now)])].every((input) => before[input] === now[input] || may(input));
+function differingInputs(before: Inputs, now: Inputs): string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter((input) => before[input] !== now[input]);
+}
+
+/** Returns whether two tables have inputs of the same names: source, vintage and layer, or relation. */
+function sameNames(before: Inputs, now: Inputs): boolean {
+  return Object.keys(before).length === Object.keys(now).length && Object.keys(now).every((input) => input in before);
 }

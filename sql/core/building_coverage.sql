@@ -2,7 +2,7 @@
 -- version: 4
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building, layer.trento_building, core.comune_catastale
 -- writes: core.building_coverage
--- incremental: content
+-- incremental: content, from the outline of the parcels
 -- grain: one row per comune; none without a current file of buildings
 -- crs: EPSG:4326; what a building shares with a comune is measured in EPSG:3035
 

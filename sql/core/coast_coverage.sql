@@ -2,6 +2,7 @@
 -- version: 2
 -- reads: core.parcel, core.comune_register, core.shore_piece, layer.shoreline_coverage
 -- writes: core.coast_coverage
+-- incremental: content, from the outline of the parcels
 -- grain: one row per comune; none without a current file
 -- crs: none
 

@@ -2,6 +2,7 @@
 -- version: 1
 -- reads: core.parcel, core.access_point, layer.comune_code, ledger.file_place
 -- writes: core.comune_found
+-- incremental: content
 -- grain: one row per comune
 -- crs: none
 

@@ -2,6 +2,7 @@
 -- version: 3
 -- reads: layer.comune_code, layer.comune_suppressed, layer.comune_postal_code, core.comune_found, core.comune_register, core.street
 -- writes: core.comune_name
+-- incremental: content
 -- grain: one row per key, comune and kind
 -- crs: none
 

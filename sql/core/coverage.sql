@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.flood_coverage, layer.flood_hazard_piece, layer.landslide_coverage, layer.landslide_hazard_piece
 -- writes: core.coverage
--- incremental: content
+-- incremental: content, from the outline of the parcels
 -- grain: one row per comune and theme that has a current file
 -- crs: EPSG:4326; what an area shares with a comune is measured in EPSG:3035
 

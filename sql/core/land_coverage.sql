@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.land_cover_piece, layer.land_cover_reach
 -- writes: core.land_coverage
--- incremental: content
+-- incremental: content, from the outline of the parcels
 -- grain: one row per comune; none without a current file
 -- crs: EPSG:4326; what a polygon shares with a comune is measured in EPSG:3035
 

@@ -2,7 +2,7 @@
 -- version: 3
 -- reads: layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code, layer.boundary, layer.odonimo, layer.odonimo_indir, core.comune_register, core.comune_name, core.street, core.access_point, core.parcel
 -- writes: core.point_of_interest
--- incremental: content
+-- incremental: content, from the outline of the parcels
 -- grain: one row per point whose comune is in the region, or whose region is unknown
 -- crs: EPSG:4326; distances geodesic, in metres
 

@@ -2,6 +2,7 @@
 -- version: 4
 -- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.comune_register, core.access_point, core.point_of_interest
 -- writes: core.section_coverage
+-- incremental: content
 -- grain: one row per section and comune that its files cover, and one per section that has any data
 -- crs: none
 

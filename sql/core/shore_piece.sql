@@ -2,7 +2,7 @@
 -- version: 1
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.shoreline_segment, layer.shoreline_coverage
 -- writes: core.shore_piece
--- incremental: content
+-- incremental: content, from the outline of the parcels
 -- grain: one row per piece of a current segment
 -- crs: EPSG:4326; lengths and distances are geodesic (geography)
 

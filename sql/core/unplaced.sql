@@ -2,6 +2,7 @@
 -- version: 1
 -- reads: core.point_of_interest
 -- writes: section.unplaced
+-- incremental: content
 -- grain: one row per point
 -- crs: none
 

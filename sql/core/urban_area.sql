@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, layer.urban_boundary_piece
 -- writes: core.urban_area
--- incremental: content
+-- incremental: content, from the outline of the parcels
 -- grain: one row per piece of a boundary that meets the box of the region's parcels
 -- crs: EPSG:4326
 

@@ -136,13 +136,12 @@ where :"w.column" in (
 create table :"schema".:"fids" as
 select fid
 from :"schema".changed_fid
-union
 :"others";
 
--- statement: fids_of
+-- statement: or_fids_of
+union
 select fid
 from :"table"
-
 
 -- statement: features
 select geom
@@ -305,3 +304,12 @@ where not exists (
 union all
 select :"columns"
 from :"came";
+
+-- statement: rows_of
+select :"columns"
+from :"from"
+
+-- statement: read_instead
+create or replace view :"view" as
+select :"columns"
+from :"schema".:"table";

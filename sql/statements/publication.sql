@@ -94,6 +94,39 @@ select
 from named n
 cross join unnest($5::text[]) as k (key)
 
+-- statement: citations
+-- Sources of some sections in the current publication of a region.
+select
+  a.section,
+  a.source_id as source,
+  coalesce(a.reference_period, '') as period
+from ledger.attribution a
+join ledger.publication p using (publication_id)
+where p.unit_code = $1
+  and p.state = 'current'
+  and a.section = any ($2::text[])
+order by a.section, a.source_id
+
+-- statement: cited_keys
+-- Combinations of sources of some sections in the current publication of a region, and the keys that cite them.
+select
+  k.section,
+  array_agg(k.key order by k.key collate "C") as keys,
+  c.source_ids as sources,
+  array(
+    select coalesce(l.license::jsonb ->> 'reference_period', '')
+    from unnest(c.licenses) with ordinality as l (license, place)
+    order by l.place
+  ) as periods
+from ledger.cited k
+join ledger.publication p using (publication_id)
+join ledger.citation c using (citation)
+where p.unit_code = $1
+  and p.state = 'current'
+  and k.section = any ($2::text[])
+group by k.section, c.citation, c.source_ids, c.licenses
+order by k.section, c.citation
+
 -- statement: note_content
 -- Digest that distinguishes this publication from every other one, for caches of answers.
 update ledger.publication

@@ -2,6 +2,7 @@
 -- cites: mef_income, omi_quotations, postal_codes
 -- reads: section.economics, section.valuation, section.postal_code, core.declared_income
 -- writes: none
+-- incremental: rows of parcels
 -- grain: one row per key, source and vintage
 -- crs: none
 

@@ -8,10 +8,8 @@
 -- check: land_cover_missed
 -- level: error
 -- expects: a land parcel wholly inside a polygon of the file used for its comune has a class
--- The map has no gaps, so few parcels lack a class, and the join starts from these parcels.
-select
-  unclassed.fid
-from (
+-- The map has no gaps, so few parcels lack a class, and the join starts from these parcels. The layer has no index, so only polygons in their box are compared.
+with unclassed as materialized (
   select
     parcel.fid,
     parcel.belfiore,
@@ -20,9 +18,18 @@ from (
   left join land_cover using (fid)
   where land_cover.fid is null
     and parcel.kind = 'land'
-  offset 0
-) as unclassed
-join land_cover_piece as piece on st_covers(piece.geom, unclassed.geom)
+),
+near as materialized (
+  select
+    piece.member_id,
+    piece.geom
+  from land_cover_piece as piece
+  where piece.geom && (select st_setsrid(st_extent(geom)::geometry, 4326) from unclassed)
+)
+select
+  unclassed.fid
+from unclassed
+join near as piece on st_covers(piece.geom, unclassed.geom)
 where not exists (
   select
   from land_coverage as coverage

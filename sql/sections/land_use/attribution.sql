@@ -2,6 +2,7 @@
 -- cites: urban_atlas
 -- reads: section.land_use
 -- writes: none
+-- incremental: rows of parcels
 -- grain: one row
 -- crs: none
 

@@ -2,6 +2,7 @@
 -- cites: viirs_nightlights, istat_boundaries, tinitaly_dem, copernicus_dem, gsa_pvout
 -- reads: core.comune_register, core.parcel, core.raster_tile, section.nightlights, layer.boundary, layer.comune_code
 -- writes: none
+-- incremental: rows of parcels
 -- grain: one row per key, source and vintage
 -- crs: none
 

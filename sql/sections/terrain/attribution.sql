@@ -2,6 +2,7 @@
 -- cites: tinitaly_dem, copernicus_dem
 -- reads: core.raster_tile, section.terrain
 -- writes: none
+-- incremental: rows of parcels
 -- grain: one row per model and vintage
 -- crs: none
 

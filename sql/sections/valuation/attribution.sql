@@ -2,6 +2,7 @@
 -- cites: omi_quotations
 -- reads: section.valuation, core.quotation
 -- writes: none
+-- incremental: rows of parcels
 -- grain: one row per key and vintage
 -- crs: none
 
