@@ -98,7 +98,7 @@ describeDatabase('an incremental build', (engine) => {
        select array_agg(a.source_id || ' ' || a.reference_period order by a.source_id) as periods
        from ledger.attribution a where a.publication_id = p.publication_id and a.section = c.section
      ) a on true
-     where p.unit_code = $1 and p.state = 'current' order by 1, 2 collate "C"`, [REGION],
+     where p.unit_code = $1 and p.state = 'current' order by c.section, c.key collate "C"`, [REGION],
   );
 
   /** Checks that the current tables equal their ledger and a complete build, after all changes since the last check. */
