@@ -295,6 +295,7 @@ declare
     join ledger.member m on m.file_id = f.file_id
     where not f.is_current
   );
+  v_comuni constant text[] := array(select f.belfiore from api.address_files(p_region, p_comuni) f where not f.is_current);
 begin
   if cardinality(v_releases) = 0 then
     return;
@@ -323,8 +324,7 @@ begin
   ),
   now as materialized (
     select p.*
-    from api.address_points(p_region, p_comuni) p
-    where p.belfiore in (select b.belfiore from before b)
+    from api.address_points(p_region, v_comuni) p
   )
   select
     n.belfiore,
