@@ -143,7 +143,10 @@ export class Scene {
 
   /** @param base number of parcels of the first files */
   async offerParcels(base: number): Promise<void> {
-    const count = 1 + this.random.below(20);
+    // The same number as the last time would give the same file.
+    const last = base - this.files.parcels;
+    const drawn = 1 + this.random.below(19);
+    const count = last > 0 && drawn >= last ? drawn + 1 : drawn;
     this.files = { ...this.files, parcels: base - count };
     this.world.truth.set('parcels', await this.changeZip(this.#first('parcels'), (path, gml) => (
       /Z001_.*_ple\.gml$/.test(path) ? withoutParcels(gml, (at) => at < FIRST_PARCEL || at >= FIRST_PARCEL + count) : gml)));
