@@ -125,7 +125,7 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
     if (finished.has(tableOf(product.relation))) log.debug(`  ${product.relation}: finished by the previous run`);
     else if ((await incremental?.take(session, product)) === true) return;
     else {
-      if (!isByContentOfParcels(product.file)) await incremental?.provideIndexedParcels(session, product.file.reads);
+      if (!onlyListsParcels(product.file)) await incremental?.provideIndexedParcels(session, product.file.reads);
       await buildTable(build, product, session, lane);
     }
     await lookIn(session, [schema]);
@@ -140,7 +140,7 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
 }
 
 /** Returns whether a table only lists values of the parcels, without a join of shapes. */
-function isByContentOfParcels({ incremental: how }: SqlFile): boolean {
+function onlyListsParcels({ incremental: how }: SqlFile): boolean {
   return how?.by === 'content' && how.parcels === 'all';
 }
 
