@@ -149,7 +149,8 @@ async function onRerun<T>(
   const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
   const reads = new Set([...rules, file].flatMap((each) => each.reads));
-  for (const relation of ['core.parcel', 'core.parcel_register', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
+  // `provideMembers` provides the rows of the ledger.
+  for (const relation of ['core.parcel', 'core.parcel_register', 'ledger.file_place', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
   return inWorkspace(database, WORKSPACE, (session) => rolledBack(session, async () => {
     if (longestMs !== null) await setLocal(session, 'statement_timeout', String(longestMs));
     await provideRegion(session, WORKSPACE, code, region.name);

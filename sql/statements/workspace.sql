@@ -123,6 +123,10 @@ create table :"schema".current_file (
   rank int4 not null,
   vintage text not null
 );
+create view :"schema".file_place as
+select p.*
+from ledger.file_place p
+join :"schema".current_file f using (file_id);
 
 -- statement: note_files
 insert into :"schema".current_file

@@ -1,5 +1,5 @@
 -- purpose: step of a build: the current comune of each cadastral code that parcels have
--- reads: core.parcel, core.comune_found, core.comune_register, layer.comune_suppressed
+-- reads: core.parcel, core.comune_register, layer.comune_code, layer.comune_suppressed, ledger.file_place
 -- writes: none
 -- grain: one row per cadastral code of the region's parcels
 -- crs: none
@@ -17,11 +17,26 @@ with merged as (
   group by core.comune_key(x.name)
   having count(distinct r.belfiore) = 1
     and not bool_or(r.divided)
+),
+unlisted as (
+  select distinct belfiore
+  from parcel
+  where belfiore not in (select belfiore from comune_code)
+),
+called as (
+  select distinct on (n.place)
+    n.place as belfiore,
+    n.name
+  from file_place p
+  join (select distinct file_id, rank from current_member) f using (file_id)
+  cross join lateral unnest(p.places, p.names) as n (place, name)
+  where n.name is not null
+    and n.place in (select belfiore from unlisted)
+  order by n.place, f.rank, n.name collate "C"
 )
 select
   p.belfiore,
   coalesce(m.belfiore, p.belfiore) as current_belfiore
 from (select distinct belfiore from parcel) p
-left join comune_found c on c.belfiore = p.belfiore
-  and c.listed_region_code is null
+left join called c on c.belfiore = p.belfiore
 left join merged m on m.key = core.comune_key(c.name);

@@ -1,6 +1,6 @@
 -- purpose: the postal code of each parcel
 -- version: 3
--- reads: core.parcel, core.comune_found, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, core.comune_register
+-- reads: core.parcel, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, core.comune_register, ledger.file_place
 -- writes: section.postal_code
 -- incremental: rows of parcels
 -- grain: one row per parcel whose postal code is known

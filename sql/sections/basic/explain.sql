@@ -1,5 +1,5 @@
 -- purpose: the features behind the section basic of one parcel
--- reads: core.parcel, core.comune_found, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area
+-- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, ledger.file_place
 -- writes: none
 -- reruns: core.parcel
 -- grain: one row per feature

@@ -1,6 +1,6 @@
 -- purpose: the key of a parcel's incomes, and the price of dwellings around it
 -- version: 3
--- reads: core.parcel, core.comune_found, core.comune_register, core.declared_income, core.quotation, layer.comune_suppressed, section.postal_code, section.valuation
+-- reads: core.parcel, core.comune_register, core.declared_income, core.quotation, layer.comune_code, layer.comune_suppressed, ledger.file_place, section.postal_code, section.valuation
 -- writes: section.economics
 -- incremental: rows of parcels
 -- grain: one row per land parcel with published incomes

@@ -1,6 +1,6 @@
 -- purpose: the seismic zones, accelerations and hazard maps of each comune
 -- cites: dpc_seismic, ingv_mps04, ispra_flood, ispra_landslide
--- reads: core.parcel, core.comune_found, core.comune_register, core.coverage, section.risk, layer.comune_suppressed, layer.seismic_zone, layer.pga_node, layer.flood_coverage, layer.landslide_coverage
+-- reads: core.parcel, core.comune_register, core.coverage, section.risk, layer.comune_code, layer.comune_suppressed, layer.seismic_zone, layer.pga_node, layer.flood_coverage, layer.landslide_coverage, ledger.file_place
 -- writes: none
 -- incremental: rows of parcels
 -- grain: one row per key, source and vintage

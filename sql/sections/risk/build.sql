@@ -1,6 +1,6 @@
 -- purpose: seismic, flood and landslide hazard of each parcel
 -- version: 4
--- reads: core.parcel, core.comune_found, core.comune_register, core.coverage, layer.comune_suppressed, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece, layer.landslide_coverage
+-- reads: core.parcel, core.comune_register, core.coverage, layer.comune_code, layer.comune_suppressed, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece, layer.landslide_coverage, ledger.file_place
 -- writes: section.risk
 -- incremental: rows of parcels
 -- grain: one row per parcel
