@@ -37,6 +37,7 @@ const manifestSchema = z.strictObject({
     records: z.record(z.string(), z.strictObject({ min: z.number().optional(), max: z.number().optional() })).optional(),
     rejectShare: z.number().min(0).max(1),
   }),
+  highValue: z.strictObject({ category: z.enum(['geospatial', 'environment']), entry: z.string().regex(/^\d, [a-z ]+: [a-z ]+/) }).optional(),
   layers: z.array(z.string()).min(1),
 });
 

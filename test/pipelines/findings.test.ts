@@ -27,7 +27,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
   /** Returns the point at a distance and azimuth (degrees) from another one. */
   async function moved([lng, lat]: Point, metres: number, azimuth = 90): Promise<Point> {
     const [found] = await database.query<{ lng: number; lat: number }>(
-      'select st_x(p::geometry) as lng, st_y(p::geometry) as lat from st_project(st_makepoint($1, $2)::geography, $3, radians($4)) p', [lng, lat, metres, azimuth],
+      'select st_x(p::geometry) as lng, st_y(p::geometry) as lat from st_project(st_makepoint($1, $2)::geography, $3::float8, radians($4)) p', [lng, lat, metres, azimuth],
     );
     return [found!.lng, found!.lat];
   }

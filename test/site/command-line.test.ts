@@ -63,8 +63,8 @@ describeDatabase('with --json, a command', (engine) => {
   beforeAll(async () => {
     const { url, database } = await regionService(engine);
     files = await syntheticFiles(400, 11, {});
-    const [parcel] = await database.query<{ fid: number }>("select min(fid) as fid from core.parcel where kind = 'land'");
-    const fid = parcel!.fid;
+    const [parcel] = await database.query<{ fid: number; comune: string }>("select fid, belfiore as comune from core.parcel where kind = 'land' order by fid limit 1");
+    const { fid, comune } = parcel!;
     vi.stubEnv('DATABASE_URL', url);
     vi.stubEnv('MAPPALE_HOME', folder);
     publisher = await startPublisher();
@@ -83,6 +83,9 @@ describeDatabase('with --json, a command', (engine) => {
       report: [['report', region], z.looseObject({ region: z.looseObject({}), coverage: rows })],
       enrich: [['enrich', join(folder, 'table.csv'), '--out', join(folder, 'out.csv')], z.looseObject({ rows: z.literal(1) })],
       export: [['export', region, '--format', 'csv', '--out', join(folder, 'region.csv')], z.looseObject({ parcels: z.number(), digest: z.string() })],
+      catalog: [['catalog', '--out', join(folder, 'catalog'), '--exports', folder], z.looseObject({ documents: z.number().min(3), exports: z.array(z.string()).min(1) })],
+      dossier: [['dossier', id], z.looseObject({ record: z.looseObject({ fid: z.literal(fid) }) })],
+      findings: [['findings', '--comune', comune], z.looseObject({ comune: z.literal(comune), findings: rows.min(5) })],
       'token create': [['token', 'create', '--scopes', 'parcels:read'], z.object({ id: z.number(), token: z.string() })],
       'token list': [['token', 'list'], rows.min(1)],
       'token revoke': [['token', 'revoke', '1'], z.object({ id: z.literal(1), state: z.literal('revoked') })],
