@@ -16,7 +16,7 @@ const BORDER = '#8d97a5';
 const CRS = '<spatialrefsys><authid>EPSG:4326</authid></spatialrefsys>';
 
 /** A drawing of the layer: parcels coloured by one value. */
-export interface QgisStyle {
+interface QgisStyle {
   /** Name of the map's layer. */
   readonly name: string;
   readonly title: string;

@@ -1,7 +1,7 @@
 /** Writes a graph of named resources as Turtle and as JSON-LD, both from the same statements. */
 
 /** Namespaces by prefix. */
-export const PREFIXES = {
+const PREFIXES = {
   dcat: 'http://www.w3.org/ns/dcat#', dcatap: 'http://data.europa.eu/r5r/', dcatapit: 'http://dati.gov.it/onto/dcatapit#',
   dct: 'http://purl.org/dc/terms/', foaf: 'http://xmlns.com/foaf/0.1/', gsp: 'http://www.opengis.net/ont/geosparql#', rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
   spdx: 'http://spdx.org/rdf/terms#', xsd: 'http://www.w3.org/2001/XMLSchema#',
