@@ -171,12 +171,12 @@ function contentCrs({ uri }: Crs): Readonly<Record<string, string>> {
 }
 
 /** Reads a page. A filter may take 2 seconds. @throws ApiError `FILTER_TOO_SLOW` */
-async function readPage(reader: Reader, parameters: readonly unknown[], isFiltered: boolean): Promise<Page> {
+async function readPage(reader: Reader, parameters: readonly unknown[], filter: Filter | null): Promise<Page> {
   const statement = 'select publication, problem, features, returned, next_reference, next, licenses from api.features($1, $2, $3, $4, $5, $6, $7, $8, $9)';
   try {
-    return await reader.call<Page>(statement, parameters, isFiltered ? { longestMs: FILTER_MS } : {});
+    return await reader.call<Page>(statement, parameters, filter === null ? {} : { longestMs: FILTER_MS });
   } catch (error) {
-    if (isFiltered && error instanceof MappaleError && error.code === CANCELLED) throw refusal.FILTER_TOO_SLOW(FILTER_MS / 1000);
+    if (filter !== null && error instanceof MappaleError && error.code === CANCELLED) throw refusal.FILTER_TOO_SLOW(FILTER_MS / 1000);
     throw error;
   }
 }
@@ -201,7 +201,7 @@ async function items(
   const asked = {
     municipality_code, cadastral_reference, kind, filter: filterParameter(filter, crsOf(query['filter-crs'])), box_srid: boxCrs.srid, crs: answerCrs(crs, query.f),
   };
-  const page = await readPage(reader, [section, boxes, isSmall, FIRSTS, range, JSON.stringify(asked), cursor.reference, cursor.fid, limit], filter !== null);
+  const page = await readPage(reader, [section, boxes, isSmall, FIRSTS, range, JSON.stringify(asked), cursor.reference, cursor.fid, limit], filter);
   if (page.problem !== null) throw invalidParameter('filter', 'geometries that do not cross or touch themselves', `has a geometry that is not valid: ${page.problem}`);
   const at = `${base}${OGC}/collections/${id}`;
   const media = query.f === FLATGEOBUF.name ? FLATGEOBUF.type : GEOJSON_MEDIA;

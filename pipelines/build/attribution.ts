@@ -62,9 +62,14 @@ export async function citationsOf(database: Database, joined: Joined, sources: r
     for (const { name, namesComuni } of SECTIONS) if (namesComuni === true) for (const { sourceId, vintage } of releases) cite(name, '', sourceId, vintage);
     return citationsFrom(found, sources, region);
   }
-  const kept = await keptSections(database, joined, sources);
-  await inWorkspace(database, schema, (session) => citeRows(session, joined, kept, cite));
+  const tables = citedTables(products);
+  const kept = await inWorkspace(database, schema, async (session) => {
+    const same = await keptSections(session, joined, tables, sources);
+    await citeRows(session, tables.filter(({ section }) => !same.has(section)), cite);
+    return same;
+  });
   const made = citationsFrom(found, sources, region);
+  if (kept.size === 0) return made;
   const before = await publishedCitations(database, region, kept, known);
   const isMade = ({ section }: { readonly section: string }): boolean => !kept.has(section);
   return { all: [...made.all.filter(isMade), ...before.all], cited: [...made.cited.filter(isMade), ...before.cited] };
@@ -99,11 +104,9 @@ function citedTables(products: readonly Product[]): CitedTable[] {
 
 /** Runs `attribution.sql` of each section. Sources that the file does not name are cited for all parcels. If the section has no such file, all sources are. */
 async function citeRows(
-  session: Session, { products }: Joined, kept: ReadonlySet<string>,
-  cite: (section: string, key: string, source: string | null, vintage: string | null) => void,
+  session: Session, tables: readonly CitedTable[], cite: (section: string, key: string, source: string | null, vintage: string | null) => void,
 ): Promise<void> {
-  for (const { section, product: { cited }, file } of citedTables(products)) {
-    if (kept.has(section)) continue;
+  for (const { section, product: { cited }, file } of tables) {
     const rows = file === undefined ? [] : await rowsOfFile<CitedRow>(session, file);
     const others = cited.filter(({ sourceId }) => file?.cites.includes(sourceId) !== true);
     for (const { key, source_id: sourceId, vintage } of rows) cite(section, key, sourceId, vintage);
@@ -113,14 +116,12 @@ async function citeRows(
 }
 
 /** Returns the sections whose published citations hold; if all sections with mandatory sources keep theirs, also `*`. */
-async function keptSections(database: Database, joined: Joined, sources: readonly RegisteredSource[]): Promise<ReadonlySet<string>> {
-  const { incremental, schema, products } = joined;
+async function keptSections(
+  session: Session, { incremental, products }: Joined, tables: readonly CitedTable[], sources: readonly RegisteredSource[],
+): Promise<ReadonlySet<string>> {
   if (incremental === null) return new Set();
-  const tables = citedTables(products);
   const kept = new Set([EVERY_ANSWER]);
-  await inWorkspace(database, schema, async (session) => {
-    for (const table of tables) if (await isSameCitation(session, { products, incremental }, table)) kept.add(table.section);
-  });
+  for (const table of tables) if (await isSameCitation(session, { products, incremental }, table)) kept.add(table.section);
   const mandatory = new Set(sources.filter(({ manifest }) => manifest.attribution.mandatory === true).map(({ id }) => id));
   const sourcesOf = ({ product: { cited }, file }: CitedTable): string[] => [...cited.map(({ sourceId }) => sourceId), ...file?.cites ?? []];
   const together = tables.filter((table) => sourcesOf(table).some((id) => mandatory.has(id))).map(({ section }) => section);

@@ -88,10 +88,7 @@ export class IncrementalBuild {
   async take(session: Session, product: Product): Promise<boolean> {
     if (!product.incremental) return false;
     const startedAt = performance.now();
-    const how = product.file.incremental;
-    const result = await (
-      how?.by === 'members' ? this.#takeMembers(session, product, how.layers) : how?.by === 'content' ? this.#takeUnchanged(session, product) : this.#takeParcels(session, product)
-    );
+    const result = await this.#take(session, product);
     if (result === null) return false;
     this.#log.debug(`  ${product.relation}: ${result.patch === null ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
     return true;
@@ -160,6 +157,12 @@ export class IncrementalBuild {
     await dropOthers(session, this.schema, this.#kept);
     await lookIn(session, [this.#build]);
     return { before, after };
+  }
+
+  #take(session: Session, product: Product): Promise<Result | null> {
+    const how = product.file.incremental;
+    if (how?.by === 'members') return this.#takeMembers(session, product, how.layers);
+    return how?.by === 'content' ? this.#takeUnchanged(session, product) : this.#takeParcels(session, product);
   }
 
   /** Builds the parcels: the SQL reads members that were read again. */

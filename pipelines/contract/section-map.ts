@@ -94,6 +94,15 @@ export interface ValueClass {
   readonly color: string;
 }
 
+/** First level of CORINE Land Cover, which the Urban Atlas shares. */
+export const FIRST_LEVEL_OF_LAND: readonly ValueClass[] = [
+  { value: '1', label: '1, artificial', color: '#d55e00' },
+  { value: '2', label: '2, agricultural', color: '#f0e442' },
+  { value: '3', label: '3, forest and semi-natural', color: '#009e73' },
+  { value: '4', label: '4, wetlands', color: '#cc79a7' },
+  { value: '5', label: '5, water', color: '#0072b2' },
+];
+
 export interface RangeClass {
   /** First value of the range, included; omitted for the lowest range. */
   readonly from?: number;

@@ -1,5 +1,6 @@
 /** Lines and tables of a year of nights, and the bounds of its growth. */
 import { textTable } from '../../pipelines/text-table.ts';
+import { median } from '../bench/shared.ts';
 import type { Night } from './night.ts';
 
 /** Nights until the database has everything that pruning keeps: one month and a margin. */
@@ -48,10 +49,6 @@ export function growthViolations(nights: readonly Night[]): string[] {
     const jumped = !isLong || most <= MORE_IN_ONE_NIGHT * from ? [] : [`${name} rose to ${most} in one night, expected at most ${MORE_IN_ONE_NIGHT} times ${from}`];
     return [...grew, ...jumped];
   });
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 /** Returns the summary: nights by kind, sizes during the year, refusals. */

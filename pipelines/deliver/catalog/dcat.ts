@@ -2,7 +2,7 @@
  * DCAT-AP_IT description of exports and of the API, with the properties of DCAT-AP HVD for datasets that contain data in the scope of Regulation (EU)
  * 2023/138.
  */
-import { newestOf, type ExportedFile } from './exports.ts';
+import { newestOf, type ExportedFile, type Item } from './exports.ts';
 import type { Resource, Value } from './rdf.ts';
 
 /** A loaded dataset that the annex of the regulation lists. */
@@ -71,7 +71,7 @@ export function dcatResources(facts: CatalogFacts): readonly Resource[] {
       'dcat:dataset': listed('dcat:Dataset'), 'dcat:service': listed('dcat:DataService'),
     },
   };
-  const holders = exports.flatMap(({ item }) => item.properties.providers.filter(({ roles }) => roles.includes('producer')).map(({ name }) => name));
+  const holders = exports.flatMap(({ item }) => producersOf(item));
   return [catalog, ...all, ...agents(publisher, [...new Set(holders)], at)];
 }
 
@@ -80,6 +80,11 @@ function agents(publisher: Publisher, holders: readonly string[], at: (name: str
     iri: at(id), types: ['foaf:Agent', 'dcatapit:Agent'], properties: { 'foaf:name': [plain(name)], 'dct:identifier': [plain(id)] },
   });
   return [agent(publisher.id, publisher.name), ...holders.map((name) => agent(idOf(name), name))];
+}
+
+/** Returns the names of the bodies whose data an export contains. */
+function producersOf({ properties: { providers } }: Item): string[] {
+  return providers.filter(({ roles }) => roles.includes('producer')).map(({ name }) => name);
 }
 
 /** Returns an identifier for a holder of rights. */
@@ -91,9 +96,9 @@ function idOf(name: string): string {
 function datasetResources(facts: CatalogFacts, name: string, files: readonly ExportedFile[], at: (name: string) => string): readonly Resource[] {
   const [first] = files;
   if (first === undefined) return [];
-  const { title, attribution, datetime, providers } = first.item.properties;
+  const { title, attribution, datetime } = first.item.properties;
   const listed = facts.highValue.filter((each) => attribution.includes(each.attribution));
-  const isHighValue = listed.length > 0;
+  const legislation: Resource['properties'] = listed.length === 0 ? {} : { 'dcatap:applicableLegislation': [to(REGULATION)] };
   const dataset: Resource = {
     iri: at(name), types: ['dcat:Dataset', 'dcatapit:Dataset'],
     properties: {
@@ -102,12 +107,12 @@ function datasetResources(facts: CatalogFacts, name: string, files: readonly Exp
       'dct:modified': [day(datetime)], 'dct:issued': [day(datetime)],
       'dcat:theme': [to(`${AUTHORITY}/data-theme/REGI`), to(`${AUTHORITY}/data-theme/ENVI`)],
       'dct:publisher': [to(at(facts.publisher.id))],
-      'dct:rightsHolder': providers.filter(({ roles }) => roles.includes('producer')).map((each) => to(at(idOf(each.name)))),
+      'dct:rightsHolder': producersOf(first.item).map((name) => to(at(idOf(name)))),
       'dct:accrualPeriodicity': [to(`${AUTHORITY}/frequency/IRREG`)],
       'dct:language': [to(`${AUTHORITY}/language/ITA`)],
       'dct:spatial': [to(at(`${name}-extent`))],
       'dcat:distribution': files.map((each) => to(at(each.name))),
-      ...highValueOf(isHighValue),
+      ...legislation,
       'dcatap:hvdCategory': [...new Set(listed.map(({ category }) => category))].map((category) => to(CATEGORIES[category])),
       'dct:source': [...new Set(listed.map(({ url }) => url))].map(to),
       'dct:provenance': listed.map((each) => to(at(`${name}-${idOf(each.title)}`))),
@@ -121,7 +126,7 @@ function datasetResources(facts: CatalogFacts, name: string, files: readonly Exp
     iri: at(`${name}-extent`), types: ['dct:Location'],
     properties: { 'dcat:bbox': [{ text: boxText(first.item.bbox), type: 'gsp:wktLiteral' }] },
   };
-  return [dataset, extent, ...reasons, ...files.flatMap((file) => distributionResources(facts, file, isHighValue, at))];
+  return [dataset, extent, ...reasons, ...files.flatMap((file) => distributionResources(facts, file, legislation, at))];
 }
 
 /** @param bbox west, south, east, north, degrees */
@@ -130,11 +135,10 @@ function boxText([west = 0, south = 0, east = 0, north = 0]: readonly number[]):
   return `POLYGON((${ring.map((corner) => corner.join(' ')).join(', ')}))`;
 }
 
-function highValueOf(isHighValue: boolean): Resource['properties'] {
-  return isHighValue ? { 'dcatap:applicableLegislation': [to(REGULATION)] } : {};
-}
-
-function distributionResources({ files }: CatalogFacts, { name, item }: ExportedFile, isHighValue: boolean, at: (name: string) => string): readonly Resource[] {
+/** @param legislation property of a high-value dataset, which its distributions share */
+function distributionResources(
+  { files }: CatalogFacts, { name, item }: ExportedFile, legislation: Resource['properties'], at: (name: string) => string,
+): readonly Resource[] {
   const { data } = item.assets;
   const licences = item.links.filter(({ rel }) => rel === 'license');
   const distribution: Resource = {
@@ -147,7 +151,7 @@ function distributionResources({ files }: CatalogFacts, { name, item }: Exported
       'spdx:checksum': [to(at(`${name}-checksum`))],
       'dct:license': [to(at(`${name}-licence`))],
       'dct:modified': [day(item.properties.datetime)],
-      ...highValueOf(isHighValue),
+      ...legislation,
     },
   };
   // The file checksum of STAC is a multihash: 12 is SHA-256, 20 its length.
