@@ -15,6 +15,9 @@ COPY sql sql
 RUN npm pack --pack-destination /tmp \
  && npm install --global --prefix /opt/mappale --omit=dev --omit=optional --ignore-scripts /tmp/mappale-*.tgz \
  && find /opt/mappale -type f \( -name '*.map' -o -name '*.d.*ts' \) -delete
+# Packages contain their tests, sources and manuals, which Node never loads.
+RUN find /opt/mappale/lib/node_modules/mappale/node_modules \
+      \( -type d \( -name test -o -name tests \) -o -type f \( -name '*.ts' -o -name '*.md' ! -iname 'licen[cs]e*' \) \) -prune -exec rm -rf {} +
 
 FROM node:22-bookworm-slim
 ENV PATH=/opt/mappale/bin:$PATH MAPPALE_HOME=/srv/mappale
