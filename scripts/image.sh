@@ -8,8 +8,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly IMAGE=mappale:try VOLUME=mappale-try-$$ SERVER=mappale-try-server-$$ PORT=9000 LARGEST_MB=450
 failed=0
+# Output of the last command that can fail. A wrong result shows its end.
+LOG=$(mktemp)
+readonly LOG
 
 leave() {
+  rm -f "$LOG"
   docker rm --force "$SERVER" >/dev/null 2>&1 || true
   docker volume rm "$VOLUME" >/dev/null 2>&1 || true
 }
@@ -17,7 +21,13 @@ trap leave EXIT
 
 # result <name> <expected> <found>
 result() {
-  if [ "$2" = "$3" ]; then printf '%s: %s\n' "$1" "$3"; else printf '%s: expected %s, found %s\n' "$1" "$2" "$3"; failed=1; fi
+  if [ "$2" = "$3" ]; then
+    printf '%s: %s\n' "$1" "$3"
+  else
+    printf '%s: expected %s, found %s\n' "$1" "$2" "$3"
+    tail -n 15 "$LOG" | sed 's/^/  /'
+    failed=1
+  fi
 }
 
 run() { docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --volume "$VOLUME:/srv/mappale" "$IMAGE" "$@"; }
@@ -43,7 +53,7 @@ printf 'size: %s MB\n' "$megabytes"
 [ "$megabytes" -lt "$LARGEST_MB" ] || { printf 'size: expected less than %s MB\n' "$LARGEST_MB"; failed=1; }
 result 'user' node "$(docker run --rm --entrypoint id "$IMAGE" -un)"
 
-run load-region >/dev/null 2>&1 && loaded=0 || loaded=$?
+run load-region >"$LOG" 2>&1 && loaded=0 || loaded=$?
 result 'exit code of the demo load' 0 "$loaded"
 
 docker run --detach --name "$SERVER" --read-only --tmpfs /tmp --cap-drop ALL --volume "$VOLUME:/srv/mappale" \
@@ -60,9 +70,9 @@ if [ "${1:-}" = compose ]; then
   compose+=(--project-name "mappale-try-$$")
   export POSTGRES_PASSWORD=try-owner MAPPALE_PASSWORD=try-writer READER_PASSWORD=try-reader
   trap '"${compose[@]}" down --volumes >/dev/null 2>&1 || true; leave' EXIT
-  "${compose[@]}" up --build --detach >/dev/null 2>&1 && up=0 || up=$?
+  "${compose[@]}" up --build --detach >"$LOG" 2>&1 && up=0 || up=$?
   result 'exit code of compose up' 0 "$up"
-  "${compose[@]}" run --rm load load-region >/dev/null 2>&1 && loaded=0 || loaded=$?
+  "${compose[@]}" run --rm load load-region >"$LOG" 2>&1 && loaded=0 || loaded=$?
   result 'exit code of the load in compose' 0 "$loaded"
   result 'demo region in /health of compose' '"published":true' "$(wait_for 120 '"published":true' published 127.0.0.1:8080)"
 fi

@@ -49,6 +49,8 @@ describe('compose.yaml', () => {
     readonly restart?: string;
     readonly shm_size?: string;
     readonly volumes?: readonly string[];
+    readonly healthcheck?: { readonly test: readonly string[] };
+    readonly depends_on?: Readonly<Record<string, unknown>>;
   }
   const { services } = parse(read('compose.yaml')) as { services: Readonly<Record<'database' | 'load' | 'mappale', Service>> };
 
@@ -59,6 +61,11 @@ describe('compose.yaml', () => {
     expect(script).toMatch(/create role mappale login password :'owner_password';/);
     expect(script).toMatch(/create role reader login .* in role mappale_api;/);
     expect(script).not.toMatch(/superuser/);
+  });
+
+  it('creates tables only when the database is complete: while its image creates it, the server listens on a socket only', () => {
+    expect(services.load.depends_on).toEqual({ database: { condition: 'service_healthy' } });
+    expect(services.database.healthcheck!.test.join(' ')).toMatch(/^CMD-SHELL pg_isready --host 127\.0\.0\.1 /);
   });
 
   it('restarts the database and the server, gives the database shared memory, and holds no password', () => {
