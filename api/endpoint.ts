@@ -38,9 +38,10 @@ export interface Described {
   readonly answer: z.ZodType;
   /** Media type of the answer. Absent: JSON. */
   readonly type?: string;
-  /** Errors of this endpoint only, and the error for a missing object, as an example. */
+  /** Errors of this endpoint only, and the errors for a missing object and for one that is gone, as examples. */
   readonly errors: readonly ErrorCode[];
   readonly missing?: ApiError;
+  readonly gone?: ApiError;
   /** Example of a query, and example values of parameters that it does not use. */
   readonly example: Readonly<Record<string, string>>;
   readonly otherExamples: Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
 import * as answers from './answers.ts';
+import { CHANGES_ENDPOINTS } from './changes.ts';
 import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
 import { invalidParameter, refusal } from './errors.ts';
 import { comuniNamed, search } from './geocoding.ts';
@@ -215,5 +216,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
       return found;
     },
   }),
+  ...CHANGES_ENDPOINTS,
   ...OGC_ENDPOINTS,
 ];

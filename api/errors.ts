@@ -21,6 +21,7 @@ export const STATUS = {
   TOO_MANY_ATTEMPTS: 429,
   HEADERS_TOO_LARGE: 431,
   INTERNAL_ERROR: 500,
+  NO_HISTORY: 501,
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
@@ -114,6 +115,14 @@ export const refusal = {
       { 'cache-control': 'private, no-cache' },
     );
   },
+  NO_REGION: (region: string) => new ApiError('NOT_FOUND', `no data of ${region} was ever published`, { region }),
+  NO_HISTORY: () => new ApiError('NO_HISTORY', 'this database is on several nodes and keeps no history'),
+  /** The changes are older than the kept history. */
+  CHANGES_GONE: (kept_since: string, kept_after: number) => new ApiError(
+    'GONE', `these changes are no longer kept; changes are kept after publication ${kept_after}, and from ${kept_since} on`, { kept_since, kept_after },
+    { 'cache-control': 'private, no-cache' },
+  ),
+  NO_PUBLICATION: (publication: number) => new ApiError('NOT_FOUND', `publication ${publication} does not exist or is no longer kept`, { publication }),
   /** There is no record for that day. */
   NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'never_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there') => {
     const unknown = kept_since === null ? `no data was published for the region of parcel ${id}` : `records of ${as_of} are not kept; the first kept day is ${kept_since}`;

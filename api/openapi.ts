@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { OPEN_QUOTA, PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
+import { FEED_ENDPOINT } from './changes.ts';
 import type { Described } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { asInstalled } from '../pipelines/typed.ts';
@@ -68,7 +69,8 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
     case 'API_KEY_REQUIRED': case 'INVALID_API_KEY': return refusal[code]();
     case 'NOT_FOUND': return endpoint.missing ?? refusal[code](id);
     case 'METHOD_NOT_ALLOWED': return refusal[code]('POST');
-    case 'GONE': return refusal[code](id, [{ fid: id + 1, cadastral_reference: 'H833_001300.594' }]);
+    case 'GONE': return endpoint.gone ?? refusal[code](id, [{ fid: id + 1, cadastral_reference: 'H833_001300.594' }]);
+    case 'NO_HISTORY': return refusal[code]();
     case 'RATE_LIMITED': return refusal[code](1000, 1742);
     case 'TOO_MANY_ATTEMPTS': return refusal[code](612);
     case 'INTERNAL_ERROR': return refusal[code]('c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
@@ -281,13 +283,14 @@ export function document(version: string, publicUrl: string | null = null): Json
     tags: [
       { name: 'geocode', description: 'Addresses' },
       { name: 'parcels', description: 'Cadastral parcels' },
+      { name: 'changes', description: 'Changes of parcels by publication' },
       { name: 'admin', description: 'Regions, provinces, comuni' },
       { name: 'tiles', description: 'Parcels as tiles of a map' },
       { name: 'ogc', description: 'Parcels as OGC API - Features; base address /ogc' },
       { name: 'service', description: 'State of the service' },
     ],
     paths: {
-      ...Object.fromEntries([...ENDPOINTS, TILES_ENDPOINT].map((endpoint) => [endpoint.path, { get: operation(endpoint) }])),
+      ...Object.fromEntries([...ENDPOINTS, FEED_ENDPOINT, TILES_ENDPOINT].map((endpoint) => [endpoint.path, { get: operation(endpoint) }])),
       ...servicePaths(version),
     },
     components: {

@@ -3,7 +3,7 @@
  * never adjusted. Each schema's `description` is `purpose; allowed values`, for the OpenAPI document and for error messages.
  */
 import { z } from 'zod';
-import { BOUNDS } from '../pipelines/contract/regions.ts';
+import { BOUNDS, REGIONS } from '../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { FILTER_BOUNDS, FILTER_LANGUAGES } from './cql2.ts';
 import { CRS_URIS } from './crs.ts';
@@ -118,6 +118,22 @@ export const parcelParameters = z.strictObject({
   as_of: z.iso.date().refine((day) => day >= '0001' && day <= todayInItaly())
     .describe('Returns the record as published at the end of that day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
+
+/** Forms of the name of a region. */
+export const REGION_FORMS = `a region: ${REGIONS.map(({ slug }) => slug).join(', ')}, or its ISTAT code 1–20`;
+
+export const changesParameters = z.strictObject({
+  region: text(1, 100, 'Name or ISTAT code of a region'),
+  since: z.string().regex(/^(\d{1,9}|\d{4}-\d\d-\d\d)$/).refine((since) => !since.includes('-') || (z.iso.date().safeParse(since).success && since >= '0001'))
+    .describe('Changes after a publication, or from a day on; the number of a publication, or a day, YYYY-MM-DD').optional(),
+  cursor: z.string().regex(/^\d{1,9}(\.\d{1,10})?$/).refine((cursor) => Number(cursor.split('.')[1] ?? 0) <= LARGEST_FID)
+    .describe('Start of the page, instead of since; meta.cursor of the page before').optional(),
+  limit: whole(1, 1_000, 'Most changes').default(200),
+});
+
+export const feedParameters = z.strictObject({ region: text(1, 100, 'Name or ISTAT code of a region').optional() });
+
+export const publicationPath = z.strictObject({ publication: whole(1, 999_999_999, 'Number of a publication, rollback or withdrawal') });
 
 export const municipalityPath = z.strictObject({
   code: z.string().regex(/^([A-Za-z]\d{3}|\d{6})$/).describe('Code of the comune; cadastral, a letter and three digits, or ISTAT, six digits'),

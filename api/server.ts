@@ -23,6 +23,7 @@ import { catalog } from './plugins/catalog.ts';
 import { document } from './plugins/document.ts';
 import { endpoints } from './plugins/endpoints.ts';
 import { enrich } from './plugins/enrich.ts';
+import { feed } from './plugins/feed.ts';
 import { health } from './plugins/health.ts';
 import { map } from './plugins/map.ts';
 import { metrics } from './plugins/metrics.ts';
@@ -84,6 +85,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await registerCommon(app, options);
   logAnswers(app, log);
   await app.register(endpoints, service);
+  await app.register(feed, service);
   await app.register(tiles, service);
   await app.register(map, { ...service, explain: options.explain ?? null });
   if (options.enrich === true) await app.register(enrich, service);

@@ -56,6 +56,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     purpose: 'Describe the exports in a folder as DCAT-AP_IT and STAC. Needs no database.',
     load: async () => (await import('./catalog.ts')).catalogCommand(),
   },
+  changes: {
+    purpose: 'Write the parcels that publications added, removed or changed since a day, with their new values.',
+    load: async () => (await import('./changes.ts')).changesCommand(),
+  },
   serve: {
     purpose: 'Serve the REST API (/api/v2), its documentation (/api/v2/docs) and the map (/api/v2/map).',
     load: async () => (await import('./serve.ts')).serveCommand(),

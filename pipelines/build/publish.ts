@@ -17,6 +17,7 @@ import { inParallel } from '../parallel.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { attribute, citationsOf } from './attribution.ts';
+import { countChanges } from './count-changes.ts';
 import type { Gated } from './gate.ts';
 import { dropBuild, type Joined } from './join.ts';
 import { holds, mustNotBeHeld, releaseHold, setHold } from '../ledger/hold.ts';
@@ -134,6 +135,7 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     return { publicationId, tables };
   });
   await dropBuild(database, region);
+  await countChanges(database, region);
   return published;
 }
 
@@ -282,7 +284,7 @@ async function holdReaders(session: Session, region: number): Promise<void> {
 export async function rollback(
   database: Database, region: number, runId: number, patience: Patience = PATIENCE,
 ): Promise<{ from: number | null; to: number; tables: readonly Relation[] }> {
-  return swapping(database, async (session) => {
+  const done = await swapping(database, async (session) => {
     await fence(session, runId);
     const { current: from, previous: to } = await idsOf(session, region);
     if (to === null) {
@@ -320,6 +322,8 @@ export async function rollback(
     }
     return { from, to, tables };
   }, patience);
+  await countChanges(database, region);
+  return done;
 }
 
 /**
@@ -347,7 +351,7 @@ async function unpatch(
 export async function withdraw(
   database: Database, region: number, runId: number, reason: string | null,
 ): Promise<{ publication: number; tables: readonly Relation[] }> {
-  return swapping(database, async (session) => {
+  const done = await swapping(database, async (session) => {
     await fence(session, runId);
     const { current: publication } = await idsOf(session, region);
     if (publication === null) throw await notPublished(session, region);
@@ -362,6 +366,8 @@ export async function withdraw(
     await setHold(session, { region, kind: 'withdrawn', fingerprint: null, reason }, await hostOf(session, runId));
     return { publication, tables };
   });
+  await countChanges(database, region);
+  return done;
 }
 
 async function idsOf(session: Session, region: number): Promise<Record<'current' | 'previous', number | null>> {

@@ -23,6 +23,11 @@ export interface Section {
   readonly reaches?: 'points';
   /** True if the section contains names of comuni, so that the list of comuni is cited too. */
   readonly namesComuni?: true;
+  /**
+   * Tables whose rows belong to no single parcel, and that `api.followed_NAME` of `columns.sql` follows to parcels. A changed row of another such table may
+   * change any parcel.
+   */
+  readonly follows?: readonly Relation[];
   /** Tables that its `build` files create. */
   readonly tables: Readonly<Record<Relation, Table>>;
   /** True if the section is in tables for which no sections were requested. */

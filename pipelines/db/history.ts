@@ -2,6 +2,7 @@
  * Rows that were published before. History covers all tables that a record is read from. A swap stores the rows that it
  * replaces. The schema `past` has views of these tables as they were, through which a record of any earlier time is read.
  */
+import { SECTIONS } from '../contract/sections.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { PROVENANCE } from './comparing.ts';
 import { columnNames } from './ddl.ts';
@@ -19,6 +20,8 @@ const SCHEMA = 'history';
 const PAST = 'past';
 /** Column with a digest of the row, used as the key of tables without a key. */
 const DIGEST = 'row_hash';
+/** Partition key of tables with rows of parcels. */
+const OF_PARCELS = 'RANGE (fid)';
 /** Columns of the history tables themselves. */
 const OWN = ['from_swap', 'until_swap', 'absent'];
 
@@ -31,6 +34,7 @@ export async function makeHistory(session: Session): Promise<void> {
   for (const table of tables) await followTable(session, table);
   await session.script(`${statement('begin_past')};\n`, HISTORY_FILE);
   await makePastViews(session, tables);
+  await session.script(`${touchingOf(tables)};\n`, HISTORY_FILE);
 }
 
 /** Drops the schema `past` before tables change, because its views depend on them. Call inside a transaction. */
@@ -82,6 +86,7 @@ async function followTable(session: Session, table: RecordTable): Promise<void> 
   await runEach(session, statement('follow'), [from, to, [...content, DIGEST, ...OWN]]);
   await session.script(statement('describe', { history, description: `Former rows of ${relation}, one row for each period in which a row of its key was current` }), `${HISTORY_FILE}, describe`);
   await runEach(session, statement('describe_columns'), [from, to, 'Digest of the row, used as its key']);
+  await session.query(statement('index_of_swap', { history, index: `${history.table}_swap`, columns: table.split === OF_PARCELS ? ['until_swap', 'fid'] : ['until_swap'] }));
   if (table.key.length > 0) return;
   for (const [index, { columns: sought }] of (await session.query<{ columns: readonly string[] }>(statement('sought'), [from])).entries()) {
     await session.query(statement('index', { history, index: `${history.table}_sought_${index + 1}`, columns: sought }));
@@ -96,7 +101,28 @@ function seenOf(table: RecordTable): string {
   return statement('seen', {
     view: { schema: PAST, table: tableOf(relation) }, shown: { sql: shown.join(',\n  ') },
     from: { schema: schemaOf(relation), table: tableOf(relation) }, history: historyOf(relation), relation,
-    swap: swapOf(table), same: sameKey(table, 't', digestOfRow(content)), description: `The table ${relation} at the past moment that the transaction reads`,
+    swap: swapOf(table), unreplaced: unreplacedIn(table, digestOfRow(content)), description: `The table ${relation} at the past moment that the transaction reads`,
+  });
+}
+
+/** Returns the condition that a current row `t` was current at the past time, too. @param digest digest of a row without a key */
+function unreplacedIn(table: RecordTable, digest: string): Part {
+  const history = historyOf(table.relation);
+  const ofRow = statement('no_later_history', { history, same: sameKey(table, 't', digest) });
+  return { sql: table.key.length > 0 ? ofRow : statement('no_later_history_of_region', { history, of_row: { sql: ofRow } }) };
+}
+
+/** Returns the functions that find the parcels that a swap may have changed. Rows of tables without a parcel are followed by the sections that show them. */
+function touchingOf(tables: readonly RecordTable[]): string {
+  const followed = new Set(SECTIONS.flatMap(({ follows = [] }) => follows));
+  const others = tables.filter(({ relation, split }) => split !== OF_PARCELS && !followed.has(relation));
+  const parts = [
+    ...tables.filter(({ split }) => split === OF_PARCELS).map(({ relation }) => statement('touched_rows', { history: historyOf(relation) })),
+    ...SECTIONS.filter(({ follows }) => follows !== undefined).map(({ name }) => statement('touched_by_section', { function: `followed_${name}` })),
+  ];
+  return statement('touching', {
+    relations: tables.map(({ relation }) => relation), parts: { sql: parts.join('\nunion\n') },
+    others: { sql: others.map(({ relation }) => statement('touching_table', { history: historyOf(relation) })).join('\n') },
   });
 }
 
@@ -105,7 +131,7 @@ function swapOf({ relation, split }: RecordTable): Part {
   switch (split) {
     case null: return { sql: statement('swap_of_italy', { relation }) };
     case 'LIST (region_code)': return { sql: statement('swap_of_region', { relation, region: { sql: 't.region_code' } }) };
-    case 'RANGE (fid)': return { sql: statement('swap_of_region', { relation, region: { sql: 'core.region_of(t.fid)' } }) };
+    case OF_PARCELS: return { sql: statement('swap_of_region', { relation, region: { sql: 'core.region_of(t.fid)' } }) };
     default: throw new Error(`${relation} is partitioned by ${split}, expected region_code or fid: its history could not be assigned to swaps`);
   }
 }

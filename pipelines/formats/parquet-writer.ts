@@ -1,6 +1,6 @@
 /**
- * Writes GeoParquet by row groups: geometries, a column with their boxes, and metadata. Version 1.1 has geometries as bytes (WKB), version 2.0 in Parquet's own
- * type GEOMETRY with statistics. Each row group is written to disk at once, and only its
+ * Writes Parquet and GeoParquet by row groups: columns and metadata, and for GeoParquet geometries and a column with their boxes. GeoParquet 1.1 has geometries
+ * as bytes (WKB), version 2.0 in Parquet's own type GEOMETRY with statistics. Each row group is written to disk at once, and only its
  * position is kept in memory.
  */
 import * as zlib from 'node:zlib';
@@ -20,9 +20,11 @@ interface ParquetColumn {
 /** West, south, east, north; degrees. */
 export type Extent = readonly [west: number, south: number, east: number, north: number];
 
+/** In the order of the columns. */
+type ParquetCells = readonly (string | number | boolean | null)[];
+
 interface ParquetRow {
-  /** In the order of the columns. */
-  readonly cells: readonly (string | number | boolean | null)[];
+  readonly cells: ParquetCells;
   /** Multipolygon, longitude latitude; outer rings counterclockwise, holes clockwise. */
   readonly wkb: Uint8Array;
   readonly extent: Extent;
@@ -30,13 +32,10 @@ interface ParquetRow {
 
 interface ParquetFacts {
   readonly columns: readonly ParquetColumn[];
-  /** Extent of all rows. */
-  readonly extent: Extent;
   /** Additional metadata of the file, by key. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Name and version of the program. */
   readonly createdBy: string;
-  readonly version: GeoParquetVersion;
 }
 
 export type GeoParquetVersion = '1.1.0' | '2.0.0';
@@ -62,27 +61,74 @@ export const PARQUET_CODEC: 'ZSTD' | 'SNAPPY' = zstd === undefined ? 'SNAPPY' : 
 
 const COMPRESSORS: NonNullable<WriterOptions['compressors']> = zstd === undefined ? {} : { ZSTD: (bytes) => zstd(bytes) };
 
-export class GeoParquetFile {
+/** Columns after the others. */
+interface MoreColumns {
+  readonly schema: readonly SchemaElement[];
+  /** Number of top-level columns. */
+  readonly children: number;
+  /** Returns the values of the buffered rows, and removes them. */
+  take(): Parameters<ParquetWriter['write']>[0]['columnData'];
+}
+
+const NO_MORE: MoreColumns = { schema: [], children: 0, take: () => [] };
+
+export class ParquetFile {
   readonly #writer: ParquetWriter;
   readonly #columns: readonly ParquetColumn[];
-  readonly #version: GeoParquetVersion;
+  readonly #more: MoreColumns;
   /** By column. */
-  #cells: (ParquetRow['cells'][number] | bigint)[][];
+  #cells: (ParquetCells[number] | bigint)[][];
+  #rows = 0;
+
+  /** @param path is created or overwritten */
+  constructor(path: string, { columns, metadata, createdBy }: ParquetFacts, more: MoreColumns = NO_MORE) {
+    this.#columns = columns;
+    this.#more = more;
+    this.#cells = columns.map(() => []);
+    const schema: SchemaElement[] = [
+      { name: 'schema', num_children: columns.length + more.children },
+      ...columns.map(({ name, type }) => ({ ...TYPES[type], name, repetition_type: 'OPTIONAL' as const })),
+      ...more.schema,
+    ];
+    this.#writer = new ParquetWriter({
+      writer: fileWriter(path), schema, codec: PARQUET_CODEC, compressors: COMPRESSORS, createdBy,
+      kvMetadata: Object.entries(metadata).map(([key, value]) => ({ key, value })),
+    });
+  }
+
+  /** Adds a row, which is buffered by column until the rows fill a row group. */
+  async add(cells: ParquetCells): Promise<void> {
+    for (const [index, { type }] of this.#columns.entries()) {
+      const cell = cells[index] ?? null;
+      this.#cells[index]?.push(type === 'int8' && typeof cell === 'number' ? BigInt(cell) : cell);
+    }
+    this.#rows += 1;
+    if (this.#rows === ROW_GROUP) await this.#write();
+  }
+
+  async #write(): Promise<void> {
+    const [rows, cells] = [this.#rows, this.#cells];
+    if (rows === 0) return;
+    this.#rows = 0;
+    this.#cells = cells.map(() => []);
+    const columnData = this.#columns.map(({ name }, index) => ({ name, data: cells[index] ?? [] }));
+    await this.#writer.write({ rowGroupSize: rows, columnData: [...columnData, ...this.#more.take()] });
+  }
+
+  /** Writes the footer, which makes the file readable. */
+  async close(): Promise<void> {
+    await this.#write();
+    await this.#writer.finish();
+  }
+}
+
+export class GeoParquetFile {
+  readonly #file: ParquetFile;
   #boxes: object[] = [];
   #geometries: Uint8Array[] = [];
 
-  /** @param path is created or overwritten */
-  constructor(path: string, { columns, extent, metadata, createdBy, version }: ParquetFacts) {
-    this.#columns = columns;
-    this.#version = version;
-    this.#cells = columns.map(() => []);
-    const schema: SchemaElement[] = [
-      { name: 'schema', num_children: columns.length + 2 },
-      ...columns.map(({ name, type }) => ({ ...TYPES[type], name, repetition_type: 'OPTIONAL' as const })),
-      { name: 'bbox', num_children: SIDES.length, repetition_type: 'REQUIRED' },
-      ...SIDES.map((name) => ({ name, type: 'DOUBLE' as const, repetition_type: 'REQUIRED' as const })),
-      { name: 'geometry', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', ...(version === '2.0.0' ? NATIVE : {}) },
-    ];
+  /** @param path is created or overwritten @param facts `extent`: of all rows */
+  constructor(path: string, { extent, version, metadata, ...facts }: ParquetFacts & { readonly extent: Extent; readonly version: GeoParquetVersion }) {
     // Without a CRS it is OGC:CRS84: longitude and latitude on WGS 84.
     const geo = {
       version,
@@ -94,48 +140,34 @@ export class GeoParquetFile {
         },
       },
     };
-    this.#writer = new ParquetWriter({
-      writer: fileWriter(path), schema, codec: PARQUET_CODEC, compressors: COMPRESSORS, createdBy,
-      kvMetadata: [{ key: 'geo', value: JSON.stringify(geo) }, ...Object.entries(metadata).map(([key, value]) => ({ key, value }))],
+    this.#file = new ParquetFile(path, { ...facts, metadata: { geo: JSON.stringify(geo), ...metadata } }, {
+      children: 2,
+      schema: [
+        { name: 'bbox', num_children: SIDES.length, repetition_type: 'REQUIRED' },
+        ...SIDES.map((name) => ({ name, type: 'DOUBLE' as const, repetition_type: 'REQUIRED' as const })),
+        { name: 'geometry', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', ...(version === '2.0.0' ? NATIVE : {}) },
+      ],
+      take: () => {
+        const [boxes, geometries] = [this.#boxes, this.#geometries];
+        this.#boxes = [];
+        this.#geometries = [];
+        // Geometries are all different, so they get no dictionary. The statistics of bytes would be useless.
+        return [{ name: 'bbox', data: boxes }, version === '2.0.0'
+          ? { name: 'geometry', data: geometries.map(multiPolygonOf), encoding: 'PLAIN' }
+          : { name: 'geometry', data: geometries, encoding: 'PLAIN', statistics: false }];
+      },
     });
   }
 
-  /** Adds rows. They are buffered by column until they fill a row group. */
   async add(rows: readonly ParquetRow[]): Promise<void> {
     for (const { cells, wkb, extent } of rows) {
-      for (const [index, { type }] of this.#columns.entries()) {
-        const cell = cells[index] ?? null;
-        this.#cells[index]?.push(type === 'int8' && typeof cell === 'number' ? BigInt(cell) : cell);
-      }
       this.#boxes.push(Object.fromEntries(SIDES.map((side, index) => [side, extent[index]])));
       this.#geometries.push(wkb);
-      if (this.#geometries.length === ROW_GROUP) await this.#write();
+      await this.#file.add(cells);
     }
   }
 
-  async #write(): Promise<void> {
-    const rows = this.#geometries.length;
-    if (rows === 0) return;
-    const [cells, boxes, geometries] = [this.#cells, this.#boxes, this.#geometries];
-    this.#cells = cells.map(() => []);
-    this.#boxes = [];
-    this.#geometries = [];
-    await this.#writer.write({
-      rowGroupSize: rows,
-      columnData: [
-        ...this.#columns.map(({ name }, index) => ({ name, data: cells[index] ?? [] })),
-        { name: 'bbox', data: boxes },
-        // Geometries are all different, so they get no dictionary. The statistics of bytes would be useless.
-        this.#version === '2.0.0'
-          ? { name: 'geometry', data: geometries.map(multiPolygonOf), encoding: 'PLAIN' }
-          : { name: 'geometry', data: geometries, encoding: 'PLAIN', statistics: false },
-      ],
-    });
-  }
-
-  /** Writes the footer, which makes the file readable. */
   async close(): Promise<void> {
-    await this.#write();
-    await this.#writer.finish();
+    await this.#file.close();
   }
 }

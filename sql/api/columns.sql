@@ -1,6 +1,6 @@
 -- purpose: parcels in batches: found by points, fids, references, labels or queries, and with their sections as columns
 -- reads: core.parcel, core.parcel_register, core.comune, core.comune_catastale, core.region_box, layer.boundary, ledger.publication
--- writes: api.unpublished_region, api.parcels_of_points, api.parcels_of_fids, api.parcels_of_references, api.parcels_of_labels, api.parcels_of_queries, api.parcel_columns, api.column_licenses
+-- writes: api.unpublished_region, api.parcels_of_points, api.parcels_of_fids, api.parcels_of_references, api.parcels_of_labels, api.parcels_of_queries, api.columns_of, api.parcel_columns, api.column_licenses
 -- grain: one call per batch
 -- crs: EPSG:4326, latitude and longitude in degrees
 
@@ -371,10 +371,8 @@ end
 $$;
 comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for the readings of each query, an array of arrays; fid: the parcel at the address, null: none; candidates: number of results as good as the first; region: if nothing is found, code of the named comune''s region, which is not published';
 
-create or replace function api.parcel_columns(p_fids int4[], p_sections text[], out publication text, out answer text)
-language plpgsql volatile security definer
-set search_path to core, section, ledger, public, pg_temp
-as $$
+create or replace function api.columns_of(p_fids int4[], p_sections text[], p_from anyelement, out answer text)
+language plpgsql stable as $$
 declare
   v_section text;
   v_rows text;
@@ -386,16 +384,14 @@ declare
   -- that node, although the node lacks the tables that the functions read.
   v_asked constant int4[] := p_fids || array(select -g.n from generate_series(1, 16) as g (n));
 begin
-  perform api.hold_publication();
-  publication := api.publication_tag(null);
   -- A separate statement: if parcels are on other nodes, a statement that also reads local tables would be sent to the node that has the parcels.
-  with parcel as materialized (
+  with asked as materialized (
     select
       p.fid,
       p.belfiore,
       p.point,
       p.kind
-    from core.parcel p
+    from parcel p
     where p.fid = any (p_fids)
   )
   select
@@ -404,10 +400,10 @@ begin
     array_agg(p.point),
     array_agg(p.kind)
   into v_fids, v_belfiori, v_points, v_kinds
-  from parcel p;
+  from asked p;
   foreach v_section in array p_sections loop
     if v_section = any (api.covered_sections()) then
-      with parcel as materialized (
+      with asked as materialized (
         select
           p.fid,
           p.belfiore,
@@ -421,7 +417,7 @@ begin
           c.linked,
           c.found,
           c.cells
-        from api.section_columns(v_section, v_asked) c
+        from api.section_columns(v_section, v_asked, p_from) c
       ),
       row_of as materialized (
         select
@@ -433,14 +429,14 @@ begin
           coalesce(d.found, false) as found,
           d.cells,
           dense_rank() over (order by core.region_of(p.fid), p.belfiore, p.point, p.kind, d.linked, coalesce(d.found, false)) as likeness
-        from parcel p
+        from asked p
         left join described d on d.fid = p.fid
       ),
       -- Coverage is computed once for all parcels that agree in everything that decides it.
       covered as materialized (
         select
           k.likeness,
-          api.section_coverage(core.region_of(k.fid), k.belfiore, k.point, k.kind, v_section, k.linked, k.found, null::core.parcel) as coverage
+          api.section_coverage(core.region_of(k.fid), k.belfiore, k.point, k.kind, v_section, k.linked, k.found, p_from) as coverage
         from (select distinct on (r.likeness) r.* from row_of r) k
       )
       select json_agg(json_build_array(r.fid, c.coverage, r.cells))
@@ -450,14 +446,26 @@ begin
     else
       select json_agg(json_build_array(c.fid, null, c.cells))
       into v_rows
-      from api.section_columns(v_section, v_asked) c;
+      from api.section_columns(v_section, v_asked, p_from) c;
     end if;
     answer := concat(answer || ',', to_json(v_section), ':', coalesce(v_rows, '[]'));
   end loop;
   answer := concat('{', answer, '}');
 end
 $$;
-comment on function api.parcel_columns(int4[], text[]) is 'JSON object of sections, each an array of [fid, coverage, cells]: the columns of those given parcels that are published, in the order that the section defines; coverage as in a record, null if the cells contain it; cells null: no values. Sections must be known names';
+comment on function api.columns_of(int4[], text[], anyelement) is 'JSON object of sections, each an array of [fid, coverage, cells]: the columns of those given parcels that exist, in the order that the section defines; coverage as in a record, null if the cells contain it; cells null: no values. Sections must be known names';
+
+create or replace function api.parcel_columns(p_fids int4[], p_sections text[], out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to core, section, ledger, public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  answer := api.columns_of(p_fids, p_sections, null::core.parcel);
+end
+$$;
+comment on function api.parcel_columns(int4[], text[]) is 'The result of api.columns_of for published parcels';
 
 create or replace function api.column_licenses(p_region int4, p_sections text[], out publication text, out answer text)
 language plpgsql volatile security definer

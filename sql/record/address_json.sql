@@ -1,6 +1,6 @@
 -- purpose: an address as answers show it
 -- reads: core.access_point, core.street, core.comune, core.comune_found, core.region
--- writes: api.street_number, api.address_json
+-- writes: api.street_number, api.formatted_address, api.address_json
 -- grain: one call per access
 -- crs: EPSG:4326, latitude and longitude in degrees
 
@@ -19,6 +19,19 @@ language sql stable parallel safe as $$
 $$;
 comment on function api.street_number(int4, text, text, int4) is 'Civico as text: 12, 12/A, 12 ROSSO, KM 3+200, SNC';
 
+create or replace function api.formatted_address(p_street text, p_number text, p_place text, p_province text) returns text
+-- Not declared immutable, for the same reason.
+language sql stable parallel safe as $$
+  select concat_ws(
+    ', ',
+    concat_ws(' ', p_street, p_number),
+    p_place,
+    -- The comune of Campobasso is in the province of Campobasso, so one mention is enough.
+    nullif(p_province, p_place)
+  )
+$$;
+comment on function api.formatted_address(text, text, text, text) is 'Street and number, the locality or comune, and the province, each if known';
+
 create or replace function api.address_json(p_region_code int2, p_address_id int8, p_from anyelement) returns jsonb
 language plpgsql stable as $$
 begin
@@ -34,13 +47,7 @@ begin
       'region', coalesce(r.name, f.region_name),
       'latitude', trim_scale(round(st_y(a.geom)::numeric, 7)),
       'longitude', trim_scale(round(st_x(a.geom)::numeric, 7)),
-      'formatted_address', concat_ws(
-        ', ',
-        concat_ws(' ', s.name, n.shown),
-        l.place,
-        -- The comune of Campobasso is in the province of Campobasso, so one mention is enough.
-        nullif(c.province_name, l.place)
-      )
+      'formatted_address', api.formatted_address(s.name, n.shown, l.place, c.province_name)
     )
     from access_point a
     join street s on s.region_code = a.region_code and s.street_id = a.street_id

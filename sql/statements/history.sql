@@ -94,6 +94,10 @@ where h.attrelid = to_regclass($2)
 -- serves: conditions by which records read a table without a key
 create index if not exists :"index" on :"history" (:"columns");
 
+-- statement: index_of_swap
+-- serves: rows that a swap replaced
+create index if not exists :"index" on :"history" (:"columns");
+
 -- statement: sought
 -- Columns by which records read a table without a key.
 select jsonb_agg(a.attname order by k.turn) as columns
@@ -139,7 +143,10 @@ begin
   return (
     select s.publication_id
     from ledger.swap s
-    where s.swap_id = past.swap_at(p_unit)
+    where s.unit_code = p_unit
+      and s.happened_at < current_setting('mappale.moment')::timestamptz
+    order by s.swap_id desc
+    limit 1
   );
 end
 $$;
@@ -147,6 +154,9 @@ comment on function past.publication_at(int4) is 'The publication of a region (0
 
 create function past.swap_of(p_relation text, p_unit int4) returns int4
 language plpgsql stable as $$
+declare
+  -- A call in the condition would run once per swap.
+  v_swap constant int4 := past.swap_at(p_unit);
 begin
   return (
     select s.swap_id
@@ -154,7 +164,7 @@ begin
     join ledger.publication_table t on t.publication_id = s.publication_id
       and t.relation = p_relation
       and t.rows > 0
-    where s.swap_id = past.swap_at(p_unit)
+    where s.swap_id = v_swap
   );
 end
 $$;
@@ -176,11 +186,16 @@ comment on function past.since(int4) is 'Time since when the former publications
 
 create view past.publication as
 select
-  p.publication_id,
-  p.unit_code,
+  a.publication_id,
+  u.unit_code,
   'current'::text as state
-from ledger.publication p
-where p.publication_id = past.publication_at(p.unit_code);
+from (select distinct s.unit_code from ledger.swap s) u
+cross join lateral (
+  -- Looked up once per region, because regions have many publications.
+  select past.publication_at(u.unit_code) as publication_id
+  offset 0
+) a
+where a.publication_id is not null;
 comment on view past.publication is 'Publications that were current at that time';
 
 create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz, out head text, out citations uuid[])
@@ -207,6 +222,119 @@ end
 $$;
 comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, in the parts of api.parcel_record, just before a given time; nulls: there was no such parcel. The history of its region must reach back to that time';
 
+create function past.columns_at(p_region int4, p_fids int4[], p_sections text[], p_moment timestamptz, out parcels json, out cells text)
+language plpgsql volatile
+-- The path that is set below ends with this function.
+set search_path to core, section, ledger, public, pg_temp
+as $$
+begin
+  perform set_config('mappale.moment', p_moment::text, true);
+  perform set_config('mappale.region', p_region::text, true);
+  perform set_config('search_path', 'past, core, section, ledger, public, pg_temp', true);
+  select json_agg(json_build_array(p.fid, p.reference, p.belfiore, st_asgeojson(st_forcepolygonccw(p.geom), 15)))
+  into parcels
+  from past.parcel p
+  where p.fid = any (p_fids);
+  cells := api.columns_of(p_fids, p_sections, null::past.parcel);
+end
+$$;
+comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. parcels: array of [fid, cadastral reference, comune, geometry (GeoJSON as text)]; cells: the result of api.columns_of. The history of the region must reach back to that time';
+
+-- statement: touching
+create function past.touches_all(p_region int4, p_swap int4) returns bool
+language plpgsql stable as $$
+declare
+  v_swap ledger.swap;
+  v_before ledger.swap;
+begin
+  select s.*
+  into v_swap
+  from ledger.swap s
+  where s.swap_id = p_swap;
+  select s.*
+  into v_before
+  from ledger.swap s
+  where s.unit_code = v_swap.unit_code
+    and s.swap_id < p_swap
+  order by s.swap_id desc
+  limit 1;
+  return (v_swap.unit_code = p_region and (v_swap.publication_id is null or v_before.publication_id is null))
+    -- No history is kept of the absence of rows that come into an empty table.
+    or exists (
+      select
+      from ledger.publication_table n
+      where n.publication_id = v_swap.publication_id
+        and n.relation = any (array[:'relations'])
+        and n.rows > 0
+        and not exists (
+          select
+          from ledger.publication_table o
+          where o.publication_id = v_before.publication_id
+            and o.relation = n.relation
+            and o.rows > 0
+        )
+    )
+    :"others";
+end
+$$;
+comment on function past.touches_all(int4, int4) is 'Whether a swap may have changed any parcel of a region, because it replaced rows that belong to no single parcel';
+
+create function past.touched(p_region int4, p_swap int4, p_after int4, p_end int4, p_most int4) returns table (fid int4)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  select t.fid
+  from (
+    :"parts"
+    union
+    (
+      select p.fid
+      from core.parcel p
+      where p.fid > p_after
+        and p.fid < p_end
+        and past.touches_all(p_region, p_swap)
+      order by p.fid
+      limit p_most
+    )
+    union
+    (
+      select distinct h.fid
+      from history.parcel h
+      where h.fid > p_after
+        and h.fid < p_end
+        and past.touches_all(p_region, p_swap)
+      order by h.fid
+      limit p_most
+    )
+  ) t
+  order by t.fid
+  limit p_most;
+end
+$$;
+comment on function past.touched(int4, int4, int4, int4, int4) is 'Parcels of a region between two fids that a swap may have changed, the first ones: all that it changed, and possibly others'
+
+-- statement: touched_rows
+(
+  select distinct h.fid
+  from :"history" h
+  where h.until_swap = p_swap
+    and h.fid > p_after
+  order by h.fid
+  limit p_most
+)
+
+-- statement: touched_by_section
+(
+  select f.fid
+  from api.:"function"(p_region, p_swap, p_after, p_end) f
+  order by f.fid
+  limit p_most
+)
+
+-- statement: touching_table
+or exists (select from :"history" h where h.until_swap = p_swap)
+
 -- statement: end_past
 drop schema if exists past cascade
 
@@ -220,6 +348,26 @@ drop view if exists :"view"
 -- The swap of the parcel's region is looked up once per statement, because few rows belong to other regions.
 case when :"region" = (select past.looked_at()) then (select past.swap_of(:'relation', past.looked_at())) else past.swap_of(:'relation', :"region") end
 
+-- statement: no_later_history
+not exists (
+  select
+  from :"history" h
+  where :"same"
+    and h.until_swap > s.id
+)
+
+-- statement: no_later_history_of_region
+-- The digest of a row costs more than a search for any later history of the region.
+(
+  not exists (
+    select
+    from :"history" h
+    where h.region_code = t.region_code
+      and h.until_swap > s.id
+  )
+  or :"of_row"
+)
+
 -- statement: seen
 create view :"view" as
 select
@@ -230,12 +378,7 @@ cross join lateral (
   offset 0
 ) s
 where s.id is not null
-  and not exists (
-    select
-    from :"history" h
-    where :"same"
-      and h.until_swap > s.id
-  )
+  and :"unreplaced"
 union all
 select
   :"shown"

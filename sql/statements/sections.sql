@@ -58,7 +58,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.is_applicable(text, text) is 'Whether a section exists for a kind of parcel (land, road, water); true if the kind is null';
 
-create or replace function api.section_columns(p_section text, p_fids int4[])
+create or replace function api.section_columns(p_section text, p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 begin
@@ -67,7 +67,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_columns(text, int4[]) is 'A section for many parcels: its columns as an array, in the order that the section defines. linked: as in api.section_record; found: whether the block has content. Parcels without content may lack a row';
+comment on function api.section_columns(text, int4[], anyelement) is 'A section for many parcels: its columns as an array, in the order that the section defines. linked: as in api.section_record; found: whether the block has content. Parcels without content may lack a row';
 
 create or replace function api.covered_sections() returns text[]
 language sql immutable parallel safe as $$
@@ -97,4 +97,4 @@ when :'name' then return api.:"function"(p_region, p_belfiore, p_point, p_from);
 when :'kind' then p_section = any (array[:'sections'])
 
 -- statement: row
-when :'name' then return query select * from api.:"function"(p_fids);
+when :'name' then return query select * from api.:"function"(p_fids, p_from);

@@ -21,7 +21,7 @@ async function questions(trial: Trial): Promise<string[]> {
   return [
     '/geocode/search?q=via%20roma', `/geocode/reverse?${query(centroid)}`, `/parcels/locate?${query(centroid)}`, `/parcels/search?comune=${municipality.code}&foglio=${cadastral.sheet}`,
     `/parcels/${fid}`, `/parcels/${fid}/neighbours`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
-    `/admin/municipalities/${municipality.code}/quality`,
+    `/admin/municipalities/${municipality.code}/quality`, '/changes?region=molise&since=0&limit=5', '/changes/publications/2',
     '/ogc', '/ogc/conformance', '/ogc/collections', '/ogc/collections/parcels', '/ogc/collections/parcels/queryables', '/ogc/collections/parcels/items?limit=5',
     `/ogc/collections/parcels/items/${fid}`,
   ];
@@ -449,7 +449,7 @@ export const STATEMENTS: readonly Statement[] = [
       const unable = async (error: Error): Promise<Answered> => (await answersWith(async () => Promise.reject(error), ['/admin/regions']))[0]!;
       for (const { path, scope, refused } of ENDPOINTS) {
         const other = SCOPES.find((each) => each !== scope)!;
-        const plain = path.replace('{id}', '1499999996').replace('{code}', 'H501').replace('{collectionId}', 'roads').replace('{featureId}', '1');
+        const plain = path.replace('{id}', '1499999996').replace('{code}', 'H501').replace('{publication}', '999999999').replace('{collectionId}', 'roads').replace('{featureId}', '1');
         const answers: readonly Answered[] = scope === null ? [
           await service.ask(plain, { method: 'POST' }), await service.ask(plain, { from: '192.0.2.66' }), await trial.ask(`${plain}?${query(refused)}`),
           await unable(new Error('a bug')), await unable(new MappaleError('gone', { code: 'SQL_57P01', kind: 'database' })),

@@ -187,6 +187,7 @@ describe('functions of the interface', () => {
 
 describe('the functions of a record', () => {
   const files = SQL.filter((file) => /^(?:sql\/record\/|(?:sql|test)\/sections\/[^/]+\/record\.sql)/.test(file));
+  const ofColumns = SQL.filter((file) => /^(?:sql|test)\/sections\/[^/]+\/columns\.sql$/.test(file));
   const bodiesOf = (text: string): string[] => code(text).split(/^create or replace function /m).slice(1);
   const isPolymorphic = (body: string): boolean => /^[^$]*\bp_from anyelement\b/.test(body);
   const polymorphic = new Set(files.flatMap((file) => bodiesOf(read(file)).filter(isPolymorphic).map((body) => body.slice(0, body.indexOf('(')))));
@@ -195,6 +196,9 @@ describe('the functions of a record', () => {
     expect(files.length).toBeGreaterThan(20);
     const qualifiedTables = /\b(?:from|join)\s+((?:core|section)\.\w+|ledger\.publication)\b(?!\s*\()/g;
     expect(everywhere((text) => [...code(text).matchAll(qualifiedTables)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
+    expect(ofColumns.length).toBeGreaterThan(15);
+    const tablesOf = (body: string): string[] => [...body.matchAll(qualifiedTables)].map((match) => match[0]);
+    expect(everywhere((text) => bodiesOf(text).filter(isPolymorphic).flatMap(tablesOf), ofColumns)).toEqual([]);
   });
 
   it('read only tables that their header lists, because history keeps those', () => {
@@ -216,7 +220,7 @@ describe('the functions of a record', () => {
         depth += body[end] === '(' ? 1 : -1;
       } while (depth > 0);
       return /\bp_from\s*\)$/.test(body.slice(match.index, end + 1)) ? [] : [`${match[1]} without p_from`];
-    })), files)).toEqual([]);
+    })), [...files, ...ofColumns])).toEqual([]);
   });
 });
 

@@ -13,7 +13,7 @@ export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random
 const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(evidence|hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer|libpq|raster|pmtiles|fetch|cut-short|start-cache))|sources\/ade_cadastre\/(scan|threads))/;
 
 /** Long tests on randomly drawn cases: sequences of arrivals, edited and mutated files, kills. */
-const RANDOM = /^test\/(pipelines\/arrival|contract\/(columns|fuzz-)|faults\/kills-)/;
+const RANDOM = /^test\/(pipelines\/(arrival|changes)|contract\/(columns|fuzz-)|faults\/kills-)/;
 
 /** Matches the text of a test that changes its process or loads the compiled program into it. Later files in the same process would see the change. */
 const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|once)\(|\bimport\(pathToFileURL\(/;

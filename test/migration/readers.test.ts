@@ -48,6 +48,8 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   export: { typed: ({ scratch }) => [
     ['export', 'molise', '--format', 'csv', '--out', join(scratch, 'molise.csv')], ['export', 'molise', '--comune', 'Z001', '--format', 'csv', '--out', join(scratch, 'z001.csv')],
   ] },
+  // The history of the fixture begins with publication 2.
+  changes: { typed: ({ scratch }) => [['changes', 'molise', '--since', '2', '--out', join(scratch, 'changes.jsonl')]] },
   // A source with manual download: no publisher is contacted.
   fetch: { typed: ({ scratch }) => [['fetch', 'molise', '--sources', 'salute_pharmacies', '--data', join(scratch, 'data')]], alone: true },
   watch: { typed: null },

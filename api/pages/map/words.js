@@ -291,6 +291,7 @@ const REFUSALS = {
   RATE_LIMITED: 'troppe richieste: riprova fra {retry_after_seconds} secondi',
   TOO_MANY_ATTEMPTS: 'troppi token errati da questo indirizzo: riprova fra {retry_after_seconds} secondi',
   HEADERS_TOO_LARGE: 'le intestazioni della richiesta sono troppo grandi',
+  NO_HISTORY: 'questo server non conserva la storia',
   INTERNAL_ERROR: 'qualcosa è andato storto sul server; è stato annotato con request_id {request_id}',
   SERVICE_UNAVAILABLE: 'il server ora non può rispondere: riprova fra {retry_after_seconds} secondi',
   link_unknown: 'il link non è di questo server: prendi quello che mappale serve ha stampato all’ultimo avvio',

@@ -15,6 +15,7 @@ export default defineSection({
   kinds: ['land'],
   coverage: 'meta',
   namesComuni: true,
+  follows: ['core.access_point', 'core.street', 'core.comune', 'core.comune_found'],
   tables: {
     'section.address': {
       description: 'Access points of a parcel: those inside it, otherwise those within 15 m without a nearer land parcel in their comune; at most 20 per parcel',

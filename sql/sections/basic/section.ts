@@ -31,6 +31,7 @@ export default defineSection({
   kinds: ['land', 'road', 'water'],
   coverage: 'meta',
   namesComuni: true,
+  follows: ['core.comune', 'core.comune_found'],
   tables: {
     'section.postal_code': {
       description: 'Postal code of a parcel, from data that the operator supplied: the only code of its comune, otherwise the code whose area contains the representative point. No row: unknown',

@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_buildings(p_fids int4[])
+create or replace function api.columns_buildings(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -21,9 +21,9 @@ begin
       v.residential_footprint_m2,
       v.built_share
     )
-  from section.buildings s
+  from buildings s
   cross join lateral api.values_buildings(row(s.*)::section.buildings) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_buildings(int4[]) is 'Section buildings as columns, of the parcels that have a row, with the values of api.section_buildings';
+comment on function api.columns_buildings(int4[], anyelement) is 'Section buildings as columns, of the parcels that have a row, with the values of api.section_buildings';

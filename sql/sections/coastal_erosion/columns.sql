@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_coastal_erosion(p_fids int4[])
+create or replace function api.columns_coastal_erosion(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -21,10 +21,10 @@ begin
       (array_agg(s.severity_index order by s.ordinal))[1],
       (array_agg(v.distance_m order by s.ordinal))[1]
     )
-  from section.coastal_erosion s
+  from coastal_erosion s
   cross join lateral api.values_coastal_erosion(row(s.*)::section.coastal_erosion) v
   where s.fid = any (p_fids)
   group by s.fid;
 end
 $$;
-comment on function api.columns_coastal_erosion(int4[]) is 'Section coastal_erosion as columns, of the parcels that have it: the number of segments within 1,000 m, and the nearest';
+comment on function api.columns_coastal_erosion(int4[], anyelement) is 'Section coastal_erosion as columns, of the parcels that have it: the number of segments within 1,000 m, and the nearest';

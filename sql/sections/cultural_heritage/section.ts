@@ -24,6 +24,7 @@ export default defineSection({
   block: culturalHeritage,
   kinds: ['land'],
   coverage: 'meta',
+  follows: ['core.point_of_interest'],
   tables: {
     'section.cultural_heritage': {
       description: 'Places of culture of a parcel: those inside it, otherwise those within 15 m without a nearer land parcel in their comune; at most 20 per parcel. No row: no known place; places without a position are in section.unplaced',

@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_demographics(p_fids int4[])
+create or replace function api.columns_demographics(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -16,7 +16,7 @@ begin
       core.region_of(s.fid) as region_code,
       s.section_id,
       v.parcel_share
-    from section.demographics s
+    from demographics s
     cross join lateral api.values_demographics(row(s.*)::section.demographics) v
     where s.fid = any (p_fids)
   )
@@ -67,9 +67,9 @@ begin
       )
     end
   from place d
-  left join core.census_figures f
+  left join census_figures f
     on f.region_code = d.region_code
     and f.section_id = d.section_id;
 end
 $$;
-comment on function api.columns_demographics(int4[]) is 'Section demographics as columns, of the parcels in a census section: figures of the whole section; linked as in api.section_demographics';
+comment on function api.columns_demographics(int4[], anyelement) is 'Section demographics as columns, of the parcels in a census section: figures of the whole section; linked as in api.section_demographics';

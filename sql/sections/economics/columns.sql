@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_economics(p_fids int4[])
+create or replace function api.columns_economics(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -17,7 +17,7 @@ begin
       s.belfiore,
       s.cap,
       s.avg_residential_price_m2 as price
-    from section.economics s
+    from economics s
     where s.fid = any (p_fids)
   )
   select
@@ -45,11 +45,11 @@ begin
       v.level
     )
   from place e
-  join core.declared_income i
+  join declared_income i
     on i.region_code = e.region_code
     and i.belfiore = e.belfiore
     and i.cap is not distinct from e.cap
   cross join lateral api.values_economics(e.price, row(i.*)::core.declared_income) v;
 end
 $$;
-comment on function api.columns_economics(int4[]) is 'Section economics as columns, of the parcels that have it, with the values of api.section_economics, in euro';
+comment on function api.columns_economics(int4[], anyelement) is 'Section economics as columns, of the parcels that have it, with the values of api.section_economics, in euro';

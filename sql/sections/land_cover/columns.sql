@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_land_cover(p_fids int4[])
+create or replace function api.columns_land_cover(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -21,9 +21,9 @@ begin
       s.description,
       v.share
     )
-  from section.land_cover s
+  from land_cover s
   cross join lateral api.values_land_cover(row(s.*)::section.land_cover) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_land_cover(int4[]) is 'Section land_cover as columns, of the parcels that have a row, with the values of api.section_land_cover';
+comment on function api.columns_land_cover(int4[], anyelement) is 'Section land_cover as columns, of the parcels that have a row, with the values of api.section_land_cover';

@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_land_use(p_fids int4[])
+create or replace function api.columns_land_use(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -21,9 +21,9 @@ begin
       v.level2,
       v.share
     )
-  from section.land_use s
+  from land_use s
   cross join lateral api.values_land_use(row(s.*)::section.land_use) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_land_use(int4[]) is 'Section land_use as columns, of the parcels that have a row, with the values of api.section_land_use';
+comment on function api.columns_land_use(int4[], anyelement) is 'Section land_use as columns, of the parcels that have a row, with the values of api.section_land_use';

@@ -4,18 +4,18 @@
 -- grain: one row per parcel
 -- crs: EPSG:4326
 
-create or replace function api.columns_nightlights(p_fids int4[])
+create or replace function api.columns_nightlights(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
 begin
   return query
-  with parcel as materialized (
+  with asked as materialized (
     select
       p.fid,
       p.kind,
       p.point
-    from core.parcel p
+    from parcel p
     where p.fid = any (p_fids)
   ),
   swept as materialized (
@@ -25,7 +25,7 @@ begin
       s.ntl_year,
       s.unread,
       v.*
-    from section.nightlights s
+    from nightlights s
     cross join lateral api.values_nightlights(row(s.*)::section.nightlights) v
     where s.fid = any (p_fids)
   ),
@@ -40,9 +40,9 @@ begin
       s.ntl_year,
       case
         when s.ntl_parcel is not null then true
-        when s.unread is null then api.raster_reaches('nightlights', core.region_of(p.fid), p.point, null::core.parcel)
+        when s.unread is null then api.raster_reaches('nightlights', core.region_of(p.fid), p.point, p_from)
       end as linked
-    from parcel p
+    from asked p
     left join swept s on s.fid = p.fid
   )
   select
@@ -64,4 +64,4 @@ begin
   from known t;
 end
 $$;
-comment on function api.columns_nightlights(int4[]) is 'Section nightlights as columns, with the values and linked of api.section_nightlights';
+comment on function api.columns_nightlights(int4[], anyelement) is 'Section nightlights as columns, with the values and linked of api.section_nightlights';

@@ -1,10 +1,10 @@
 -- purpose: the section poi of many parcels, one row of columns each
 -- reads: section.poi, core.point_of_interest
--- writes: api.columns_poi
+-- writes: api.columns_poi, api.followed_poi
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_poi(p_fids int4[])
+create or replace function api.columns_poi(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -15,7 +15,7 @@ begin
       s.fid,
       s.ordinal,
       s.id
-    from section.poi s
+    from poi s
     where s.fid = any (p_fids)
   ),
   shown as (
@@ -24,7 +24,7 @@ begin
       l.ordinal,
       p.*
     from listed l
-    join core.point_of_interest p
+    join point_of_interest p
       on p.region_code = core.region_of(l.fid)
       and p.id = l.id
   )
@@ -42,4 +42,30 @@ begin
   group by s.fid;
 end
 $$;
-comment on function api.columns_poi(int4[]) is 'Section poi as columns, of the parcels that have it: the number of elements, and the first element';
+comment on function api.columns_poi(int4[], anyelement) is 'Section poi as columns, of the parcels that have it: the number of elements, and the first element';
+
+create or replace function api.followed_poi(p_region int4, p_swap int4, p_after int4, p_end int4)
+returns table (fid int4)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  with point as materialized (
+    select h.id
+    from history.point_of_interest h
+    where h.until_swap = p_swap
+  )
+  select s.fid
+  from section.poi s
+  where s.id in (select p.id from point p)
+    and s.fid > p_after
+    and s.fid < p_end
+  union
+  select h.fid
+  from history.poi h
+  where h.id in (select p.id from point p)
+    and h.fid > p_after
+    and h.fid < p_end;
+end
+$$;
+comment on function api.followed_poi(int4, int4, int4, int4) is 'Parcels of a region between two fids that had a point of interest, ever, that was replaced by a swap (ledger.swap)';

@@ -22,6 +22,7 @@ export default defineSection({
   block: poi,
   kinds: ['land'],
   coverage: 'meta',
+  follows: ['core.point_of_interest'],
   tables: {
     'section.poi': {
       description: 'Schools, open pharmacies and fuel stations of a parcel: those inside it, otherwise those within 15 m without a nearer land parcel in their comune; at most 50 per parcel. No row: no known point; points without a position are in section.unplaced',

@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_population(p_fids int4[])
+create or replace function api.columns_population(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -12,7 +12,7 @@ begin
   return query
   with place as materialized (
     select d.fid
-    from section.demographics d
+    from demographics d
     where d.fid = any (p_fids)
   ),
   estimate as materialized (
@@ -26,7 +26,7 @@ begin
         v.estimation_confidence,
         s.municipality_total
       ) as cells
-    from section.population s
+    from population s
     cross join lateral api.values_population(row(s.*)::section.population) v
     where s.fid = any (p_fids)
   )
@@ -40,4 +40,4 @@ begin
   left join estimate s on s.fid = p.fid;
 end
 $$;
-comment on function api.columns_population(int4[]) is 'Section population as columns, of the parcels in a census section, with the values of api.section_population';
+comment on function api.columns_population(int4[], anyelement) is 'Section population as columns, of the parcels in a census section, with the values of api.section_population';

@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_risk(p_fids int4[])
+create or replace function api.columns_risk(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -28,9 +28,9 @@ begin
       v.flood_coverage,
       v.landslide_coverage
     )
-  from section.risk s
+  from risk s
   cross join lateral api.values_risk(row(s.*)::section.risk) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_risk(int4[]) is 'Section risk as columns, of the parcels that have a row, with the values of api.section_risk';
+comment on function api.columns_risk(int4[], anyelement) is 'Section risk as columns, of the parcels that have a row, with the values of api.section_risk';

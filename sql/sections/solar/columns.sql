@@ -4,20 +4,20 @@
 -- grain: one row per parcel
 -- crs: EPSG:4326
 
-create or replace function api.columns_solar(p_fids int4[])
+create or replace function api.columns_solar(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
 begin
   return query
-  with parcel as materialized (
+  with asked as materialized (
     select
       p.fid,
       core.region_of(p.fid) as region_code,
       p.belfiore,
       p.kind,
       p.point
-    from core.parcel p
+    from parcel p
     where p.fid = any (p_fids)
   ),
   roofed as materialized (
@@ -27,13 +27,13 @@ begin
       s.viability_class,
       s.unread,
       v.*
-    from section.solar s
+    from solar s
     cross join lateral api.values_solar(row(s.*)::section.solar) v
     where s.fid = any (p_fids)
   ),
   built as materialized (
     select b.fid
-    from section.buildings b
+    from buildings b
     where b.fid = any (p_fids)
   ),
   -- A parcel without roofs is known only where a source of buildings covers the comune.
@@ -42,13 +42,13 @@ begin
       c.region_code,
       c.belfiore,
       c.is_built,
-      api.section_coverage(c.region_code, c.belfiore, null, null, 'buildings', null, c.is_built, null::core.parcel) as coverage
+      api.section_coverage(c.region_code, c.belfiore, null, null, 'buildings', null, c.is_built, p_from) as coverage
     from (
       select distinct
         p.region_code,
         p.belfiore,
         b.fid is not null as is_built
-      from parcel p
+      from asked p
       left join built b on b.fid = p.fid
     ) c
   ),
@@ -60,7 +60,7 @@ begin
       case
         when s.unread then null
         when s.pvout_kwh_per_kwp is not null then true
-        when s.fid is not null or c.coverage = 'mapped' then api.raster_reaches('solar', p.region_code, p.point, null::core.parcel)
+        when s.fid is not null or c.coverage = 'mapped' then api.raster_reaches('solar', p.region_code, p.point, p_from)
         when c.coverage = 'not_mapped' then false
       end as linked,
       s.fid is not null as is_roofed,
@@ -70,7 +70,7 @@ begin
       s.pvout_kwh_per_kwp,
       s.pvout_kwh_year_total,
       s.viability_class
-    from parcel p
+    from asked p
     left join roofed s on s.fid = p.fid
     left join built b on b.fid = p.fid
     join place c
@@ -97,4 +97,4 @@ begin
   from known t;
 end
 $$;
-comment on function api.columns_solar(int4[]) is 'Section solar as columns; with the values and linked of api.section_solar';
+comment on function api.columns_solar(int4[], anyelement) is 'Section solar as columns; with the values and linked of api.section_solar';

@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_subsidence(p_fids int4[])
+create or replace function api.columns_subsidence(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -23,9 +23,9 @@ begin
       s.trend,
       s.direction
     )
-  from section.subsidence s
+  from subsidence s
   cross join lateral api.values_subsidence(row(s.*)::section.subsidence) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_subsidence(int4[]) is 'Section subsidence as columns, of the parcels that have a row, with the values of api.section_subsidence';
+comment on function api.columns_subsidence(int4[], anyelement) is 'Section subsidence as columns, of the parcels that have a row, with the values of api.section_subsidence';

@@ -4,18 +4,18 @@
 -- grain: one row per parcel
 -- crs: EPSG:4326
 
-create or replace function api.columns_terrain(p_fids int4[])
+create or replace function api.columns_terrain(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
 begin
   return query
-  with parcel as materialized (
+  with asked as materialized (
     select
       p.fid,
       p.kind,
       p.point
-    from core.parcel p
+    from parcel p
     where p.fid = any (p_fids)
   ),
   swept as materialized (
@@ -26,7 +26,7 @@ begin
       s.aspect_predominant,
       s.unread,
       v.*
-    from section.terrain s
+    from terrain s
     cross join lateral api.values_terrain(row(s.*)::section.terrain) v
     where s.fid = any (p_fids)
   ),
@@ -35,9 +35,9 @@ begin
       t.region_code,
       t.source_id,
       min(t.elevation_of) as elevation_of
-    from core.raster_tile t
+    from raster_tile t
     where t.section = 'terrain'
-      and t.region_code in (select core.region_of(p.fid) from parcel p)
+      and t.region_code in (select core.region_of(p.fid) from asked p)
     group by t.region_code, t.source_id
   )
   select
@@ -45,7 +45,7 @@ begin
     case
       when s.cells is not null then true
       when s.unread is not null then null
-      else api.terrain_reached(p.kind, api.raster_reaches('terrain', core.region_of(p.fid), p.point, null::core.parcel))
+      else api.terrain_reached(p.kind, api.raster_reaches('terrain', core.region_of(p.fid), p.point, p_from))
     end,
     s.cells is not null,
     case
@@ -63,10 +63,10 @@ begin
         o.elevation_of
       )
     end
-  from parcel p
+  from asked p
   left join swept s on s.fid = p.fid
   left join model o on o.region_code = core.region_of(p.fid)
     and o.source_id = s.source_id;
 end
 $$;
-comment on function api.columns_terrain(int4[]) is 'Section terrain as columns; with the values and linked of api.section_terrain';
+comment on function api.columns_terrain(int4[], anyelement) is 'Section terrain as columns; with the values and linked of api.section_terrain';

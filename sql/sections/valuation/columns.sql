@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_valuation(p_fids int4[])
+create or replace function api.columns_valuation(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -17,7 +17,7 @@ begin
       s.belfiore,
       s.zona,
       s.half_year
-    from section.valuation s
+    from valuation s
     where s.fid = any (p_fids)
   ),
   -- Counts the quotations once for each zone, because zones are few.
@@ -32,7 +32,7 @@ begin
       z.semester,
       (
         select count(*)
-        from core.quotation q
+        from quotation q
         where q.region_code = z.region_code
           and q.belfiore = z.belfiore
           and q.zona = z.zona
@@ -47,7 +47,7 @@ begin
       from place p
       where p.half_year is not null
     ) a
-    join core.quotation_zone z
+    join quotation_zone z
       on z.region_code = a.region_code
       and z.belfiore = a.belfiore
       and z.zona = a.zona
@@ -74,4 +74,4 @@ begin
     and z.half_year = p.half_year;
 end
 $$;
-comment on function api.columns_valuation(int4[]) is 'Section valuation as columns, of the parcels in a zone: the number of its quotations, and the zone; linked as in api.section_valuation';
+comment on function api.columns_valuation(int4[], anyelement) is 'Section valuation as columns, of the parcels in a zone: the number of its quotations, and the zone; linked as in api.section_valuation';

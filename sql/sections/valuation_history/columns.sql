@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_valuation_history(p_fids int4[])
+create or replace function api.columns_valuation_history(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -19,7 +19,7 @@ begin
       s.then_belfiore,
       s.then_zona,
       bool_or(s.half_year is not null or s.then_zona is not null) over (partition by s.fid) as linked
-    from section.valuation_history s
+    from valuation_history s
     where s.fid = any (p_fids)
     order by s.fid, s.until desc
   ),
@@ -39,7 +39,7 @@ begin
       from run r
     ) a
     -- 20: Abitazioni civili.
-    join core.quotation q
+    join quotation q
       on q.region_code = a.region_code
       and q.belfiore = a.then_belfiore
       and q.zona = a.then_zona
@@ -71,4 +71,4 @@ begin
     and q.half_year = r.half_year;
 end
 $$;
-comment on function api.columns_valuation_history(int4[]) is 'Section valuation_history as columns, of the parcels in a zone: its newest half-year; linked as in api.section_valuation_history';
+comment on function api.columns_valuation_history(int4[], anyelement) is 'Section valuation_history as columns, of the parcels in a zone: its newest half-year; linked as in api.section_valuation_history';

@@ -4,7 +4,7 @@
 -- grain: one row per parcel
 -- crs: none
 
-create or replace function api.columns_shaking(p_fids int4[])
+create or replace function api.columns_shaking(p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
 language plpgsql stable as $$
 #variable_conflict use_column
@@ -19,9 +19,9 @@ begin
       v.ag_max,
       s.corners
     )
-  from section.shaking s
+  from shaking s
   cross join lateral api.values_shaking(row(s.*)::section.shaking) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_shaking(int4[]) is 'Section shaking as columns, of the parcels that have a row, with the values of api.section_shaking';
+comment on function api.columns_shaking(int4[], anyelement) is 'Section shaking as columns, of the parcels that have a row, with the values of api.section_shaking';

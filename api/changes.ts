@@ -1,0 +1,219 @@
+/** Endpoints of the changelog: changes of parcels by publication, and the feed of publications. */
+import { z } from 'zod';
+import { findRegion, REGIONS, regionName, type Region } from '../pipelines/contract/regions.ts';
+import { belfiore, nullable, whole } from '../pipelines/contract/schemas.ts';
+import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
+import type { Reader } from '../pipelines/db/reader.ts';
+import { changesBatch, type ChangeLine, type ChangesFrom, type ChangesRefusal } from '../pipelines/deliver/changes.ts';
+import { licencesOf, type Ask } from '../pipelines/deliver/columns.ts';
+import { licenses } from './answers.ts';
+import { endpoint, type Answer, type Described, type Endpoint } from './endpoint.ts';
+import { invalidParameter, refusal, type ApiError } from './errors.ts';
+import { changesParameters, feedParameters, noParameters, publicationPath, REGION_FORMS } from './parameters.ts';
+
+/** Maximum number of times that a page compares parcels. A page with many unchanged parcels ends early. */
+const BATCHES = 5;
+
+const operation = z.enum(['add', 'remove', 'change']);
+
+const change = z.strictObject({
+  publication: whole.describe('Number of the publication, rollback or withdrawal'),
+  published_at: z.iso.datetime().describe('Time of the publication; UTC'),
+  op: operation.describe('Effect of the publication on the parcel'),
+  fid: whole.describe('Parcel identifier'),
+  cadastral_reference: z.string().describe('National cadastral reference; of a removed parcel the last one'),
+  comune: nullable(belfiore, 'Null: a parcel of a land register in a withdrawn region'),
+  columns: z.record(z.string(), z.unknown())
+    .describe('Values by column of an export, and geometry: all values of an added parcel, new values of a changed parcel, none of a removed parcel'),
+}).meta({ id: 'Change', description: 'A parcel that a publication added, removed or changed' });
+
+const changesAnswer = z.strictObject({
+  data: z.array(change).describe('Sorted by publication, then fid'),
+  meta: z.strictObject({
+    region: whole.describe('ISTAT code of the region'),
+    count: whole.min(0).describe('Number of elements in data'),
+    publication: whole.min(0).describe('Number of the last publication of the region. Later changes follow with since and this number'),
+    cursor: nullable(z.string(), 'Start of the next page; null: this is the last page. A page may have fewer elements than limit, even none'),
+    licenses,
+  }).describe('Number of results, and the attributions that must be shown'),
+}).meta({ id: 'Changes', description: 'A page of changes' });
+
+const kind = z.enum(['publication', 'rollback', 'withdrawal']);
+
+const counts = {
+  added: whole.min(0).describe('Parcels that were not published before'),
+  removed: whole.min(0).describe('Parcels that are no longer published'),
+  changed: whole.min(0).describe('Parcels with a new value'),
+  unchanged: whole.min(0).describe('All other parcels'),
+};
+
+const countsAnswer = z.strictObject({
+  data: z.array(z.strictObject({ region: whole.describe('ISTAT code of the region'), comune: belfiore, ...counts })).describe('By comune'),
+  meta: z.strictObject({
+    publication: whole.describe('Number of the publication, rollback or withdrawal'),
+    region: whole.min(0).describe('ISTAT code of the region; 0: the national lists'),
+    published_at: z.iso.datetime().describe('Time of the publication; UTC'),
+    kind: kind.describe('Kind of publication'),
+    counts: z.strictObject(counts).nullable().describe('Numbers of all comuni; null: published by a version that did not count'),
+    comuni: nullable(whole.min(0), 'Number of comuni with changes; null: not counted'),
+    sources: z.record(z.string(), z.iso.date().nullable()).nullable()
+      .describe('Last day of the period that each source describes; null: the files have no date. Null: a withdrawal, or not recorded'),
+  }).describe('The publication'),
+}).meta({ id: 'PublicationCounts', description: 'Parcels that a publication added, removed, changed and left unchanged, by comune' });
+
+const feed = z.string().meta({ id: 'PublicationFeed', description: 'Atom feed (RFC 4287)' });
+
+/** @throws ApiError `INVALID_PARAMS` */
+function regionOf(text: string): Region {
+  const region = findRegion(text);
+  if (region === undefined) throw invalidParameter('region', REGION_FORMS);
+  return region;
+}
+
+/** Returns where a page starts: at the cursor, or after `since`. @throws ApiError `INVALID_PARAMS` */
+function startOf(since: string | undefined, cursor: string | undefined): ChangesFrom {
+  const allowed = 'exactly one of since and cursor';
+  if (cursor !== undefined) {
+    if (since !== undefined) throw invalidParameter('cursor', allowed, 'cannot be combined with since');
+    const [publication = '', fid] = cursor.split('.');
+    return { publication: Number(publication), fid: fid === undefined ? null : Number(fid) };
+  }
+  if (since === undefined) throw invalidParameter('since', allowed, 'is required');
+  return since.includes('-') ? { day: since } : { publication: Number(since), fid: null };
+}
+
+function refused(region: Region, { reason, kept_since: keptSince = '', kept_after: keptAfter = 0 }: ChangesRefusal): ApiError {
+  switch (reason) {
+    case 'never_kept': return refusal.NO_HISTORY();
+    case 'not_published': return refusal.NO_REGION(region.name);
+    case 'not_kept': return refusal.CHANGES_GONE(keptSince, keptAfter);
+    case 'unknown': return invalidParameter('since', 'a day, or the number of a publication', 'names no publication');
+  }
+}
+
+async function page(
+  reader: Reader, region: Region, { since, cursor, limit }: Omit<z.output<typeof changesParameters>, 'region'>,
+): Promise<Answer> {
+  const ask: Ask = (statement, parameters) => reader.call(statement, parameters);
+  const data: ChangeLine[] = [];
+  let from = startOf(since, cursor);
+  for (let batches = 1; ; batches += 1) {
+    const batch = await changesBatch(ask, { region: region.code, from, until: null, most: limit - data.length });
+    if ('reason' in batch) throw refused(region, batch);
+    data.push(...batch.lines);
+    const { next, last, tag } = batch;
+    if (next !== null && data.length < limit && batches < BATCHES) {
+      from = next;
+      continue;
+    }
+    const meta = {
+      region: region.code, count: data.length, publication: last, cursor: next === null ? null : [next.publication, ...(next.fid === null ? [] : [next.fid])].join('.'),
+      licenses: await licencesOf(ask, region.code, SECTION_NAMES),
+    };
+    return { publication: tag, answer: JSON.stringify({ data, meta }) };
+  }
+}
+
+/** A publication in the feed. */
+type Entry = z.output<typeof countsAnswer>['meta'];
+
+/** Number of publications in the feed. */
+const ENTRIES = 50;
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
+function entryOf({ publication, region, published_at: time, kind, counts, comuni, sources }: Entry, base: string): string {
+  const { slug } = REGIONS.find(({ code }) => code === region) ?? { slug: null };
+  const where = region === 0 ? 'Italy' : regionName(region);
+  const counted = counts === null ? [] : [`Parcels: ${counts.added} added, ${counts.removed} removed, ${counts.changed} changed, ${counts.unchanged} unchanged. Comuni with changes: ${comuni ?? 0}.`];
+  const cited = Object.entries(sources ?? {}).map(([source, day]) => `${source} ${day ?? 'without a date'}`);
+  const summary = [...counted, ...(cited.length === 0 ? [] : [`Sources until: ${cited.join(', ')}.`])].join(' ');
+  return [
+    '  <entry>', `    <id>urn:mappale:publication:${publication}</id>`, `    <title>${escaped(`${where}: ${kind} ${publication}`)}</title>`, `    <updated>${time}</updated>`,
+    `    <link rel="alternate" type="application/json" href="${escaped(`${base}/changes/publications/${publication}`)}"/>`,
+    ...(slug === null ? [] : [`    <link rel="related" type="application/json" href="${escaped(`${base}/changes?region=${slug}&since=${publication - 1}`)}"/>`]),
+    `    <category term="${kind}"/>`, `    <summary>${escaped(summary)}</summary>`, '  </entry>',
+  ].join('\n');
+}
+
+/** Returns the feed as Atom. @param base base address for links */
+function feedOf(entries: readonly Entry[], region: Region | null, base: string): string {
+  const name = region === null ? '' : ` of ${region.name}`;
+  const self = `${base}/changes/feed.atom${region === null ? '' : `?region=${region.slug}`}`;
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>', '<feed xmlns="http://www.w3.org/2005/Atom">', `  <id>urn:mappale:publications:${region?.slug ?? 'italy'}</id>`,
+    `  <title>${escaped(`mappale: publications${name}`)}</title>`, `  <updated>${entries[0]?.published_at ?? '1970-01-01T00:00:00Z'}</updated>`,
+    '  <author><name>mappale</name></author>', `  <link rel="self" type="application/atom+xml" href="${escaped(self)}"/>`,
+    ...entries.map((entry) => entryOf(entry, base)), '</feed>', '',
+  ].join('\n');
+}
+
+export const CHANGES_ENDPOINTS: readonly Endpoint[] = [
+  endpoint({
+    path: '/changes',
+    operation: 'listChanges',
+    scope: 'parcels:read',
+    summary: 'Parcels that publications added, removed or changed',
+    description: 'Returns the changes of a region after a publication (`since=41`) or from a day on (`since=2026-01-31`, Europe/Rome), sorted by publication and fid. '
+      + 'Rollbacks and withdrawals are publications, too. A client that applies all changes to an old export has the content of the new export. '
+      + '`columns` has the names of `mappale export`, and `geometry` as GeoJSON. Follow `meta.cursor` until it is null. A cursor stays valid when new publications come. '
+      + 'Changes that are no longer kept are answered with 410: `details.kept_since` is the first day that can be given, `details.kept_after` the first publication. '
+      + 'While a region is withdrawn, only removals are listed. A database on several nodes keeps no history and answers 501.',
+    parameters: changesParameters,
+    answer: changesAnswer,
+    errors: ['NOT_FOUND', 'GONE', 'NO_HISTORY'],
+    missing: refusal.NO_REGION('Molise'),
+    gone: refusal.CHANGES_GONE('2026-01-31', 41),
+    example: { region: 'molise', since: '2026-01-31' },
+    otherExamples: { cursor: '41.1400000000', limit: '1000' },
+    refused: { region: 'molise', since: 'yesterday' },
+    lookup: (reader, { region, ...query }) => page(reader, regionOf(region), query),
+  }),
+  endpoint({
+    path: '/changes/publications/{publication}',
+    operation: 'getPublication',
+    scope: 'parcels:read',
+    summary: 'Numbers of parcels that a publication changed',
+    description: 'Returns the numbers of parcels that a publication, rollback or withdrawal added, removed, changed and left unchanged, by comune, and the last day that each '
+      + 'source describes. A publication of the national lists has numbers in each region.',
+    parameters: feedParameters,
+    pathParameters: publicationPath,
+    answer: countsAnswer,
+    errors: ['NOT_FOUND'],
+    missing: refusal.NO_PUBLICATION(42),
+    example: { publication: '42' },
+    otherExamples: { region: 'molise' },
+    refused: { region: '' },
+    lookup: async (reader, { region }, { publication }) => {
+      const found = await reader.call<Answer>('select publication, answer from api.publication_counts($1, $2)', [publication, region === undefined ? null : regionOf(region).code]);
+      if (found.answer === null) throw refusal.NO_PUBLICATION(publication);
+      return found;
+    },
+  }),
+];
+
+/** Open to all, because it has no data of parcels. */
+export const FEED_ENDPOINT: Described = {
+  path: '/changes/feed.atom',
+  operation: 'getPublicationFeed',
+  scope: null,
+  summary: 'Feed of publications',
+  description: `Returns the latest ${ENTRIES} publications, rollbacks and withdrawals as an Atom feed, newest first: numbers of parcels, and the last day that each source describes.`,
+  parameters: feedParameters,
+  pathParameters: noParameters,
+  answer: feed,
+  type: 'application/atom+xml; charset=utf-8',
+  errors: [],
+  example: {},
+  otherExamples: { region: 'molise' },
+  refused: { region: '' },
+};
+
+/** @param base base address for links @throws ApiError `INVALID_PARAMS`; MappaleError (kind `database`) */
+export async function publicationFeed(reader: Reader, { region: named }: z.output<typeof feedParameters>, base: string): Promise<Omit<Answer, 'answer'> & { readonly text: string }> {
+  const region = named === undefined ? null : regionOf(named);
+  const { publication, answer } = await reader.call<Answer>('select publication, answer from api.publication_feed($1, $2)', [region?.code ?? null, ENTRIES]);
+  return { publication, text: feedOf(JSON.parse(answer ?? '[]') as Entry[], region, base) };
+}

@@ -1,0 +1,70 @@
+import { Option, type Command } from 'commander';
+import { expandPath } from '../pipelines/config.ts';
+import type { Region } from '../pipelines/contract/regions.ts';
+import { CHANGE_FORMATS, writeChanges, type ChangeFormat, type Changes } from '../pipelines/deliver/change-files.ts';
+import type { ChangesFrom } from '../pipelines/deliver/changes.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import { mustBePlace } from '../pipelines/formats/atomic-write.ts';
+import { VERSION } from '../pipelines/program.ts';
+import { group } from '../pipelines/progress.ts';
+import { withContext } from '../pipelines/run/context.ts';
+import { nearest, retyped, withOption } from '../pipelines/typed.ts';
+import { command, parseRegion, print } from './command.ts';
+
+interface Options {
+  readonly since: ChangesFrom;
+  readonly format: string;
+  readonly out?: string;
+  readonly verbatim?: boolean;
+  readonly json?: boolean;
+}
+
+export function changesCommand(): Command {
+  return command('changes', [
+    'mappale changes molise --since 2026-01-31', 'mappale changes molise --since 41 --format parquet --out /tmp/changes.parquet',
+  ])
+    .argument('<region>', 'name or ISTAT code', parseRegion)
+    .requiredOption('--since <since>', 'day, YYYY-MM-DD: publications of that day and later; or number: publications after it', parseSince)
+    .addOption(new Option('--format <format>', 'format of the file').choices(CHANGE_FORMATS).argParser(String).default(CHANGE_FORMATS[0]))
+    .option('--out <file>', 'output file; default: named after the region, in the working folder')
+    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; the default is to put an apostrophe before it')
+    .option('--json', 'print the summary as JSON')
+    .action(async (region: Region, { since, format: named, out: given, verbatim = false, json }: Options) => {
+      const format = formatNamed(named);
+      const out = expandPath(given ?? `${region.slug}-changes.${format}`);
+      await mustBePlace(out);
+      await withContext({ access: 'read' }, async ({ database }) => {
+        const changes = await writeChanges(database, { region, from: since, format, out, createdBy: `mappale ${VERSION}`, verbatim });
+        print(json, changes, () => describe(region, changes));
+      });
+    });
+}
+
+/** @throws MappaleError `SINCE_INVALID` (exit 2) */
+function parseSince(text: string): ChangesFrom {
+  if (/^\d{1,9}$/.test(text)) return { publication: Number(text), fid: null };
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toISOString().startsWith(text)) return { day: text };
+  throw new MappaleError('--since is not valid', {
+    code: 'SINCE_INVALID', kind: 'usage', detail: `expected a day, YYYY-MM-DD, or the number of a publication, found ${text}`, hint: 'Give the day of your last export.',
+    fix: retyped(withOption('--since', '2026-01-31'), 'npx mappale changes REGION --since 2026-01-31'),
+  });
+}
+
+/** @throws MappaleError `FORMAT_UNKNOWN` (exit 2) */
+function formatNamed(name: string): ChangeFormat {
+  const format = CHANGE_FORMATS.find((each) => each === name);
+  if (format !== undefined) return format;
+  const [meant = ''] = nearest(name, CHANGE_FORMATS);
+  throw new MappaleError('there is no such format', {
+    code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${CHANGE_FORMATS.join(', ')}, found ${name}`, hint: 'Use one of these formats.',
+    fix: retyped(withOption('--format', meant), `npx mappale changes REGION --since 2026-01-31 --format ${meant}`),
+  });
+}
+
+function describe({ slug }: Region, { out, licenses, publications, added, removed, changed, publication, bytes }: Changes): string {
+  return [
+    `${out}: ${group(added)} parcels added, ${group(removed)} removed, ${group(changed)} changed; ${group(bytes)} bytes`,
+    `  up to publication ${publication}; later changes: npx mappale changes ${slug} --since ${publication}`,
+    `  also written: ${licenses}, ${publications}`,
+  ].join('\n');
+}

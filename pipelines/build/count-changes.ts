@@ -1,0 +1,94 @@
+/** Counts the parcels that a publication changed, and records how recent its sources are. The changelog itself is read from history. */
+import { firstFid } from '../contract/regions.ts';
+import { SECTION_NAMES } from '../contract/sections.ts';
+import { isDistributed } from '../db/distributed.ts';
+import { one, type Database, type Session } from '../db/index.ts';
+import { statementsOf, type Part } from '../db/statements.ts';
+import { changesOf, type ChangeLine, type ComparedParcels } from '../deliver/changes.ts';
+
+const statement = statementsOf('changes');
+
+/** Parcels that are compared at a time. */
+const BATCH = 5_000;
+
+interface Swap extends Record<string, unknown> {
+  readonly swap: number;
+  /** Null: the region was withdrawn. */
+  readonly publication: number | null;
+  /** Null: nothing was published before. */
+  readonly before: number | null;
+}
+
+/** A region, before and after a swap. */
+interface Counted extends Swap {
+  readonly region: number;
+}
+
+/** Counts of a comune, by operation. */
+type Counts = Record<ChangeLine['op'], number>;
+
+/** Counts the changes of the last publication, rollback or withdrawal of a region or of Italy (0), by comune. Does nothing where no history is kept. */
+export async function countChanges(database: Database, unit: number): Promise<void> {
+  const swap = await database.session(async (session) => {
+    if (await isDistributed(session)) return null;
+    const found = await one<Swap>(session, statement('swap'), [unit]);
+    await addSources(session, found);
+    return found;
+  });
+  if (swap === null) return;
+  if (unit > 0) return countIn(database, { ...swap, region: unit });
+  // A publication of Italy leaves the publications of the regions as they are.
+  for (const { region, publication } of await database.query<{ region: number; publication: number }>(statement('regions'))) {
+    await countIn(database, { swap: swap.swap, publication, before: publication, region });
+  }
+}
+
+async function countIn(database: Database, { swap, region, publication, before }: Counted): Promise<void> {
+  const parcels: Part = { sql: statement('parcels_by_comune') };
+  const of = [swap, region, publication ?? before, firstFid(region), firstFid(region + 1)];
+  if (publication === null || before === null) {
+    await database.query(statement(publication === null ? 'count_removed' : 'count_added', { parcels }), of);
+    return;
+  }
+  const counts = await countDifferences(database, swap, region);
+  const rows = [...counts.values()];
+  await database.query(statement('count_changes', { parcels }), [
+    ...of, [...counts.keys()], rows.map(({ add }) => add), rows.map(({ remove }) => remove), rows.map(({ change }) => change),
+  ]);
+}
+
+/** Compares the parcels that a swap may have changed. @returns the counts of each comune with changes */
+async function countDifferences(database: Database, swap: number, region: number): Promise<ReadonlyMap<string, Counts>> {
+  const counts = new Map<string, Counts>();
+  const { fids } = await one<{ fids: readonly number[] }>(database, statement('touched'), [region, swap, firstFid(region) - 1, firstFid(region + 1)]);
+  for (let start = 0; start < fids.length; start += BATCH) {
+    const batch = fids.slice(start, start + BATCH);
+    const compared = await one<ComparedParcels>(database, statement('compared'), [region, batch, SECTION_NAMES, swap]);
+    for (const { comune, op } of changesOf(batch, compared)) {
+      const code = comune ?? '';
+      const of = counts.get(code) ?? { add: 0, remove: 0, change: 0 };
+      counts.set(code, { ...of, [op]: of[op] + 1 });
+    }
+  }
+  return counts;
+}
+
+async function addSources(session: Session, { swap, publication }: Swap): Promise<void> {
+  if (publication === null) return;
+  const files = await session.query<{ source: string; vintages: readonly string[] }>(statement('files'), [publication]);
+  await session.query(statement('add_sources'), [swap, files.map(({ source }) => source), files.map(({ vintages }) => cutOff(vintages))]);
+}
+
+/** Returns the last day of the latest period that vintages name (`2025`, `2025_2`, `2025-06-30`, `20250630`); null if none names a period. */
+export function cutOff(vintages: readonly string[]): string | null {
+  return vintages.flatMap((vintage) => lastDay(vintage) ?? []).sort().at(-1) ?? null;
+}
+
+function lastDay(vintage: string): string | null {
+  const day = /(?<!\d)((?:19|20)\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(vintage);
+  if (day !== null) return day.slice(1).join('-');
+  const [, halfOf, half] = /(?<!\d)((?:19|20)\d\d)_([12])$/.exec(vintage) ?? [];
+  if (halfOf !== undefined) return `${halfOf}-${half === '1' ? '06-30' : '12-31'}`;
+  const year = vintage.match(/(?<!\d)(?:19|20)\d\d(?!\d)/g)?.at(-1);
+  return year === undefined ? null : `${year}-12-31`;
+}

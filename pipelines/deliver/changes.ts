@@ -1,0 +1,142 @@
+/** The changelog of a region: parcels that each publication added, removed or changed, with the values of an export. The rows come from history. */
+import { firstFid } from '../contract/regions.ts';
+import { SECTION_NAMES } from '../contract/sections.ts';
+import { cellsOf, columnsOf, type Ask, type Cell } from './columns.ts';
+
+/** GeoJSON in EPSG:4326, longitude latitude. */
+interface Geometry {
+  readonly type: string;
+  readonly coordinates: unknown;
+}
+
+/** A parcel that a publication added, removed or changed. */
+export interface ChangeLine {
+  /** Number in the changelog. Rollbacks and withdrawals have numbers, too. */
+  readonly publication: number;
+  /** UTC */
+  readonly published_at: string;
+  readonly op: 'add' | 'remove' | 'change';
+  readonly fid: number;
+  readonly cadastral_reference: string;
+  /** Cadastral code. Null: a parcel of a land register that disappeared because its region was withdrawn. */
+  readonly comune: string | null;
+  /** Values by column of an export, and `geometry`: all values of an added parcel, new values of a changed one, none of a removed one. */
+  readonly columns: Readonly<Record<string, Cell | Geometry>>;
+}
+
+/** A place in the changelog: after a parcel of a publication, after a whole publication (`fid` null), or at the start of a day in Italy (YYYY-MM-DD). */
+export type ChangesFrom = { readonly publication: number; readonly fid: number | null } | { readonly day: string };
+
+/** Reason for which changes cannot be listed. */
+export interface ChangesRefusal {
+  readonly reason: 'never_kept' | 'not_published' | 'not_kept' | 'unknown';
+  /** First day whose changes are all kept, and the publication after which they are kept; only for `not_kept`. */
+  readonly kept_since?: string;
+  readonly kept_after?: number;
+}
+
+export interface ChangesBatch {
+  /** Publications that the answer depends on. */
+  readonly tag: string;
+  /** Sorted by publication and fid. */
+  readonly lines: readonly ChangeLine[];
+  /** Place after the parcels of this batch; null: no parcel follows. */
+  readonly next: { readonly publication: number; readonly fid: number | null } | null;
+  /** The last publication of the changelog. */
+  readonly last: number;
+}
+
+type ParcelState = readonly [fid: number, reference: string, comune: string | null, geometry: string | null];
+
+/** Parcels before and after a publication, as in `past.columns_at`. */
+export type ComparedParcels = Readonly<{
+  parcels_before: readonly ParcelState[] | null; cells_before: string | null; parcels_after: readonly ParcelState[] | null; cells_after: string | null;
+}>;
+
+type Found = ComparedParcels & Readonly<{
+  publication: string; refusal: ChangesRefusal | null; last: number; swap: number | null; happened_at: string | null; fids: readonly number[] | null;
+}>;
+
+const COLUMNS = columnsOf(SECTION_NAMES).map(({ name }) => name);
+
+/** A parcel before or after a publication. */
+interface State {
+  readonly reference: string;
+  readonly comune: string | null;
+  readonly geometry: string | null;
+  readonly cells: readonly Cell[];
+}
+
+/** Which parcels to read. */
+interface Wanted {
+  readonly region: number;
+  readonly from: ChangesFrom;
+  /** Last publication to read; null: the newest. */
+  readonly until: number | null;
+  /** Maximum number of parcels that are compared. */
+  readonly most: number;
+}
+
+/**
+ * Compares the next parcels that a publication may have changed. A batch may have no lines although others follow.
+ * @throws MappaleError (kind `database`)
+ */
+export async function changesBatch(ask: Ask, { region, from, until, most }: Wanted): Promise<ChangesBatch | ChangesRefusal> {
+  const place = 'day' in from ? [null, null, from.day] : [from.publication, from.fid, null];
+  const found = await ask<Found>(
+    `select publication, refusal, last, swap, happened_at, fids, parcels_before, cells_before, parcels_after, cells_after
+     from api.changed_parcels($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [region, [firstFid(region), firstFid(region + 1)], ...place, until, most, SECTION_NAMES],
+  );
+  if (found.refusal !== null) return found.refusal;
+  const { publication: tag, last, swap, happened_at: publishedAt, fids } = found;
+  if (swap === null || fids === null || publishedAt === null) return { tag, last, lines: [], next: null };
+  const lines = changesOf(fids, found).map((change) => ({ publication: swap, published_at: publishedAt, ...change }));
+  return { tag, last, lines, next: { publication: swap, fid: fids.length < most ? null : fids.at(-1) ?? null } };
+}
+
+/** A change without its publication. */
+type Change = Omit<ChangeLine, 'publication' | 'published_at'>;
+
+/** Returns the changes of compared parcels, without parcels that did not change. */
+export function changesOf(fids: readonly number[], { parcels_before, cells_before, parcels_after, cells_after }: ComparedParcels): Change[] {
+  const before = statesOf(parcels_before, cells_before);
+  const after = statesOf(parcels_after, cells_after);
+  return fids.flatMap((fid) => {
+    const change = changeOf(fid, before.get(fid), after.get(fid));
+    return change === null ? [] : [change];
+  });
+}
+
+function statesOf(parcels: readonly ParcelState[] | null, answer: string | null): ReadonlyMap<number, State> {
+  const cells = cellsOf(answer, SECTION_NAMES);
+  return new Map((parcels ?? []).map(([fid, reference, comune, geometry]) => [fid, { reference, comune, geometry, cells: cells.get(fid) ?? [] }]));
+}
+
+function changeOf(fid: number, before: State | undefined, after: State | undefined): Change | null {
+  if (after === undefined) return before === undefined ? null : { op: 'remove', fid, cadastral_reference: before.reference, comune: before.comune, columns: {} };
+  const changed = COLUMNS.flatMap((name, index): [string, Cell | Geometry][] => {
+    const value = after.cells[index] ?? null;
+    return before !== undefined && (before.cells[index] ?? null) === value ? [] : [[name, value]];
+  });
+  if (after.geometry !== null && before?.geometry !== after.geometry) changed.push(['geometry', JSON.parse(after.geometry) as Geometry]);
+  const columns = Object.fromEntries(changed);
+  if (before !== undefined && Object.keys(columns).length === 0) return null;
+  return { op: before === undefined ? 'add' : 'change', fid, cadastral_reference: after.reference, comune: after.comune, columns };
+}
+
+/** Yields all lines after a place, in batches. @returns the last publication @throws what `refuse` returns; MappaleError (kind `database`) */
+export async function* changesAfter(
+  ask: Ask, wanted: Wanted, refuse: (refusal: ChangesRefusal) => Error,
+): AsyncGenerator<readonly ChangeLine[], number, undefined> {
+  let { from, until } = wanted;
+  for (;;) {
+    const batch = await changesBatch(ask, { ...wanted, from, until });
+    if ('reason' in batch) throw refuse(batch);
+    yield batch.lines;
+    // Publications that come during the work are left to the next call.
+    until ??= batch.last;
+    if (batch.next === null) return batch.last;
+    from = batch.next;
+  }
+}
