@@ -1,5 +1,6 @@
 /** Shared parts of the commands: common options, output as text or JSON, exit codes. */
 import { extname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { openDatabase, type Database } from '../pipelines/db/index.ts';
 import { VERSION } from '../pipelines/program.ts';
@@ -67,13 +68,23 @@ export function print(json: boolean | undefined, value: unknown, text: () => str
 /** Result of a command, as a value for JSON and as text. */
 export type Outcome = readonly [value: unknown, text: () => string];
 
+/**
+ * Lets this process compile WebAssembly once, without optimising it. A short command on the embedded database then takes half the CPU time, and on
+ * Node 24 less than half the memory.
+ */
+function compileOnce(): void {
+  for (const flag of ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
+}
+
 /** Runs a read-only command and prints its result. */
 export function look({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
+  compileOnce();
   return withContext({ access: 'read' }, async (context) => print(json, ...await work(context)));
 }
 
 /** Opens a database in any state for reading. @param work receives null if the embedded database does not exist */
 export async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
+  compileOnce();
   const database = await openDatabase(url, 'read').catch((error: unknown) => {
     if (error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return null;
     throw error;

@@ -1,12 +1,15 @@
-/** The program's context on a database that is migrated once per run. */
+/** A database with all tables and no data, which is migrated once per run, and the program's context on it. */
 import { openDatabase } from '../../pipelines/db/index.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { TestEngine } from './database.ts';
 import { contextOn } from './region.ts';
 
-/** Returns the program's context on a fresh database, a copy of a database that is migrated once per run. */
-export async function freshContext(engine: TestEngine): Promise<Context> {
-  const url = await engine.sharedDatabase('migrated', async (prepared) => {
+/**
+ * Creates a database with all tables and no data, dropped after the suite. The rights on the database itself are not copied.
+ * @returns its URL
+ */
+export function migratedDatabase(engine: TestEngine): Promise<string> {
+  return engine.sharedDatabase('migrated', async (prepared) => {
     const database = await openDatabase(prepared);
     try {
       await contextOn(database);
@@ -14,5 +17,9 @@ export async function freshContext(engine: TestEngine): Promise<Context> {
       await database.close();
     }
   });
-  return contextOn(await engine.openDatabase(url));
+}
+
+/** Returns the program's context on such a database. */
+export async function freshContext(engine: TestEngine): Promise<Context> {
+  return contextOn(await engine.openDatabase(await migratedDatabase(engine)));
 }

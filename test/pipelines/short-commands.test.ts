@@ -1,0 +1,21 @@
+/** Memory of commands that only read the embedded database. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { describeEngines } from '../harness/database.ts';
+import { childEnvironment } from '../harness/environment.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
+import { PROGRAM } from '../harness/program.ts';
+
+const MOST_KB = 500_000;
+/** Prints the largest memory of the process when it ends, on standard error. */
+const REPORT = "data:text/javascript,process.on('exit', () => process.stderr.write(`memory ${process.resourceUsage().maxRSS}`))";
+
+describeEngines('a command that only reads the embedded database', (engine) => {
+  it('takes less than 500 MB, on each supported Node', async () => {
+    const env = childEnvironment({ DATABASE_URL: await migratedDatabase(engine) });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', REPORT, PROGRAM, 'status'], { env });
+    expect(stdout).toMatch(/^database: pglite:/);
+    expect(Number(/memory (\d+)$/.exec(stderr)?.[1])).toBeLessThan(MOST_KB);
+  });
+}, ['pglite']);
