@@ -1,21 +1,17 @@
 /** Comments in the database: every table and column that is served or kept has one. */
 import { expect, it } from 'vitest';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
-import { migrate } from '../../pipelines/db/migrate.ts';
-import { loadSources } from '../../pipelines/contract/registry.ts';
 import { commentOf } from '../../pipelines/db/section-tables.ts';
 import { describeDatabase } from '../harness/database.ts';
 import type { Database } from '../../pipelines/db/index.ts';
+import { freshContext } from '../harness/fresh-context.ts';
 
 const SCHEMAS = ['core', 'section', 'layer', 'ledger', 'history', 'api'];
 
 describeDatabase('the data dictionary', (engine) => {
   let opened: Promise<Database> | undefined;
   const migrated = (): Promise<Database> =>
-    (opened ??= engine.openDatabase().then(async (database) => {
-      await migrate(database, await loadSources());
-      return database;
-    }));
+    (opened ??= freshContext(engine).then(({ database }) => database));
 
   it('has a comment on every table and view', async () => {
     const database = await migrated();

@@ -1,14 +1,13 @@
 /** The quality gate covers every published table, and every number and nullable column in it. */
 import { expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { migrate } from '../../pipelines/db/migrate.ts';
 import type { TableGate } from '../../pipelines/contract/gate.ts';
 import { GATES } from '../../pipelines/contract/gates.ts';
-import { loadSources } from '../../pipelines/contract/registry.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';
 import { describeEngines } from '../harness/database.ts';
 import { FILES } from '../harness/architecture/project.ts';
+import { freshContext } from '../harness/fresh-context.ts';
 
 const ANY_REGION = 14;
 /** Columns with the place where a row was read, and with the partition of the row. */
@@ -28,10 +27,7 @@ interface Column {
 describeEngines('the quality gate', (engine) => {
   let opened: Promise<Database> | undefined;
   const columnsOf = async (relation: Relation): Promise<Column[]> => {
-    opened ??= engine.openDatabase().then(async (database) => {
-      await migrate(database, await loadSources());
-      return database;
-    });
+    opened ??= freshContext(engine).then(({ database }) => database);
     return (await opened).query<Column & Record<string, unknown>>(
       `select a.attname as name, t.typname as type, not a.attnotnull as nullable from pg_attribute a join pg_type t on t.oid = a.atttypid
        where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped and a.attname <> all ($2) order by 1`, [relation, OUTSIDE],

@@ -11,6 +11,7 @@ import { locate } from '../../pipelines/ingest/locate.ts';
 import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
 import { describeEngines } from '../harness/database.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 
 const sources = await loadSources();
@@ -136,7 +137,7 @@ describeEngines('a refresh of a folder with all these entries', (engine) => {
   it('loads the valid file, names each entry, and ends with exit 3', async () => {
     const data = folder();
     for (const [, name, , make] of ENTRIES) if (name !== 'PUGLIA.zip') await make(join(data, name));
-    const report = await refresh(await contextOn(await engine.openDatabase(), sources), loadOptions([data], null));
+    const report = await refresh(await contextOn(await engine.openDatabase(await migratedDatabase(engine)), sources), loadOptions([data], null));
     expect(report.loaded).toMatchObject([{ source: 'dpc_seismic' }]);
     expect(exitCodeOf(report)).toBe(3);
     const codes = new Set(report.failures.map(({ code }) => code));

@@ -10,6 +10,7 @@ import { loadSources, type RegisteredSource } from '../../pipelines/contract/reg
 import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
 import { validate } from '../../pipelines/operate/validate.ts';
 import { describeEngines } from '../harness/database.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 
 const sources = await loadSources();
@@ -68,7 +69,7 @@ describeEngines('a load of a file that is cut while it is read', (engine) => {
     const path = join(data, SOPPRESSI);
     writeFileSync(path, table(500));
     const { atime, mtime } = statSync(path);
-    const database = await engine.openDatabase();
+    const database = await engine.openDatabase(await migratedDatabase(engine));
     const cut = await refresh(await contextOn(database, meanwhile(cutAtLine)), loadOptions([data], null));
     expect([exitCodeOf(cut), cut.failures[0]?.code, cut.loaded]).toEqual([3, 'FILE_CHANGED_WHILE_READ', []]);
     writeFileSync(path, table(500));
@@ -82,7 +83,7 @@ describeEngines('a load of a file that is cut while it is read', (engine) => {
     const path = join(data, SOPPRESSI);
     writeFileSync(path, table(30));
     const { atime, mtime } = statSync(path);
-    const context = await contextOn(await engine.openDatabase(), sources);
+    const context = await contextOn(await engine.openDatabase(await migratedDatabase(engine)), sources);
     await refresh(context, loadOptions([data], null));
     writeFileSync(path, table(30).replaceAll('Finta', 'Vinta'));
     utimesSync(path, atime, mtime);

@@ -25,8 +25,9 @@ import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
+import { freshContext } from '../harness/fresh-context.ts';
 import { openPmtiles } from '../harness/pmtiles.ts';
-import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -56,8 +57,9 @@ describeDatabase('exporting a region', (engine) => {
   beforeAll(async () => {
     const files = await syntheticFiles(220, 61, { comuni: 2, dense: true });
     folder = await mkdtemp(join(tmpdir(), 'mappale-export-'));
-    database = await engine.openDatabase();
-    await refresh(await contextOn(database), loadOptions([files.folder], [14]));
+    const context = await freshContext(engine);
+    ({ database } = context);
+    await refresh(context, loadOptions([files.folder], [14]));
     await files.remove();
     duck = await (await DuckDBInstance.create(':memory:')).connect();
     // Publishers wind rings in either direction.

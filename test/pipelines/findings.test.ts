@@ -7,7 +7,7 @@ import {
 } from '../../pipelines/operate/findings.ts';
 import { COMUNE, publishRegister, REGION, writeRegister, type MadeAddress, type MadeRegister } from '../harness/address-register.ts';
 import { describeEngines } from '../harness/database.ts';
-import { contextOn } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
 
 type Point = readonly [number, number];
 
@@ -20,7 +20,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
   let database: Database;
 
   beforeAll(async () => {
-    ({ database } = await contextOn(await engine.openDatabase()));
+    ({ database } = await freshContext(engine));
     await publishRegister(database);
   });
 

@@ -2,14 +2,14 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { contextOn } from '../../../test/harness/region.ts';
+import { freshContext } from '../../../test/harness/fresh-context.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
 describeDatabase('a parcel\'s postal code and addresses', (engine) => {
   let database: Database;
   beforeAll(async () => {
-    ({ database } = await contextOn(await engine.openDatabase()));
+    ({ database } = await freshContext(engine));
   });
 
   const run = <T extends Record<string, unknown>>(setup: string, file: string, question: string): Promise<T[]> => rolledBack(database, async (session) => {

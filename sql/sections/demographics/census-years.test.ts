@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { contextOn } from '../../../test/harness/region.ts';
+import { freshContext } from '../../../test/harness/fresh-context.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
@@ -24,7 +24,7 @@ interface Figures {
 describeDatabase("the year of a section's numbers", (engine) => {
   let database: Database;
   beforeAll(async () => {
-    ({ database } = await contextOn(await engine.openDatabase()));
+    ({ database } = await freshContext(engine));
   });
 
   /** @returns section → year and residents, for sections that have numbers */

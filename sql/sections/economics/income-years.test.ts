@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { contextOn } from '../../../test/harness/region.ts';
+import { freshContext } from '../../../test/harness/fresh-context.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { inAllRegions } from '../../../test/harness/records.ts';
 import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
@@ -36,7 +36,7 @@ interface Found extends Record<string, unknown> {
 describeDatabase('the year of a parcel\'s incomes', (engine) => {
   let database: Database;
   beforeAll(async () => {
-    ({ database } = await contextOn(await engine.openDatabase()));
+    ({ database } = await freshContext(engine));
   });
 
   /** Runs the section on these tables and returns the result of each parcel, in order. Removes everything afterwards. */

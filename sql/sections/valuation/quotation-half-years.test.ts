@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { contextOn } from '../../../test/harness/region.ts';
+import { freshContext } from '../../../test/harness/fresh-context.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { inAllRegions } from '../../../test/harness/records.ts';
 
@@ -119,7 +119,7 @@ function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): A
 describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
   let database: Database;
   beforeAll(async () => {
-    ({ database } = await contextOn(await engine.openDatabase()));
+    ({ database } = await freshContext(engine));
   });
 
   const found = ({ zones, quotations, perimeters, parcels, listed }: Files): Promise<Answer[]> => rolledBack(database, async (session) => {
