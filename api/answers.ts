@@ -148,6 +148,27 @@ export const located = z.union([
   }),
 ]).meta({ id: 'LocatedParcels' });
 
+const kin = z.strictObject({
+  fid: whole.describe('Parcel identifier'),
+  cadastral_reference: z.string().describe('National cadastral reference: of a parent before the publication, of a child after it'),
+  publication: whole.describe('Number of the publication or rollback, as in /changes'),
+  kind: z.enum(['split', 'merge', 'renumbered', 'survey']).describe('split: one parcel became several, at least one of them new; merge: several became one, at least one of them gone; '
+    + 'renumbered: another fid or reference at the same place; survey: another outline'),
+  share_of_parent: z.number().min(0).max(1).describe('Shared area divided by the area of the parent; 4 decimals'),
+  share_of_child: z.number().min(0).max(1).describe('Shared area divided by the area of the child; 4 decimals'),
+});
+
+export const lineage = z.strictObject({
+  data: z.strictObject({
+    parents: z.array(kin).describe('Parcels that it came from, oldest publication first; a parcel that keeps its fid is its own parent'),
+    children: z.array(kin).describe('Parcels that came from it, oldest publication first'),
+  }).describe('Lineage of the parcel'),
+  meta: z.strictObject({
+    fid: whole.describe('Parcel identifier'),
+    kept_since: z.iso.date().describe('First day of kept history, Europe/Rome'),
+  }).describe('The parcel'),
+}).meta({ id: 'Lineage', description: 'Parents and children of a parcel' });
+
 export const neighbours = z.strictObject({
   data: z.array(z.strictObject({
     ...parcelFacts, kind, shared_m: z.number().min(0.1).describe('Length of the border within 0.10 m of this parcel; metres'),

@@ -1,13 +1,14 @@
 /** Table of the endpoints. Routes, the OpenAPI document and tests are generated from it. */
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
+import { LINEAGE, type LineageRefusal } from '../pipelines/deliver/lineage.ts';
 import * as answers from './answers.ts';
 import { CHANGES_ENDPOINTS } from './changes.ts';
 import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
 import { invalidParameter, refusal } from './errors.ts';
 import { comuniNamed, search } from './geocoding.ts';
 import { OGC_ENDPOINTS } from './ogc.ts';
-import { notPublished, publishedFid, recordOf, recordThen } from './parcel-id.ts';
+import { everFid, notPublished, publishedFid, recordOf, recordThen } from './parcel-id.ts';
 import {
   locateParameters, municipalityParameters, municipalityPath, neighbourParameters, noParameters, parcelParameters, parcelPath, parcelSearchParameters,
   provinceParameters, readPlace, requireInBounds, reverseParameters, searchParameters,
@@ -154,6 +155,27 @@ export const ENDPOINTS: readonly Endpoint[] = [
       const fid = await publishedFid(reader, id);
       const found = await reader.call<Answer>('select publication, answer from api.parcel_neighbours($1, $2)', [fid, limit]);
       if (found.answer === null) throw await notPublished(reader, fid);
+      return found;
+    },
+  }),
+  endpoint({
+    path: '/parcels/{id}/lineage',
+    operation: 'getParcelLineage',
+    scope: 'parcels:read',
+    summary: 'Parents and children of a parcel',
+    description: 'Returns the parcels that a parcel came from and the parcels that came from it, in all kept publications, with shares of area. Retired parcels have a lineage, too. '
+      + 'A pair shares at least 1 m² and 1 % of either parcel. A rollback is a publication. A database on several nodes keeps no history and answers 501.',
+    parameters: noParameters,
+    pathParameters: parcelPath,
+    answer: answers.lineage,
+    errors: ['NOT_FOUND', 'NO_HISTORY'],
+    example: { id: '1400000000' },
+    refused: { limit: '1' },
+    lookup: async (reader, _query, { id }) => {
+      const fid = await everFid(reader, id);
+      const { refusal: refused, ...found } = await reader.call<Answer & Partial<LineageRefusal>>(LINEAGE, [fid]);
+      if (refused === 'never_kept') throw refusal.NO_HISTORY();
+      if (refused === 'not_there') throw refusal.NOT_FOUND(fid);
       return found;
     },
   }),

@@ -49,6 +49,18 @@ export async function publishedFid(reader: Reader, id: string): Promise<number> 
   throw successors === null ? refusal.NOT_FOUND(id) : refusal.GONE(id, successors);
 }
 
+/**
+ * Returns the fid of a parcel that is or was published: of a reference the current parcel first.
+ * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`; MappaleError (kind `database`)
+ */
+export async function everFid(reader: Reader, id: string): Promise<number> {
+  const given = readParcelId(id);
+  if ('fid' in given) return given.fid;
+  const [fid] = (await find(reader, given.spellings)).fids;
+  if (fid === undefined) throw refusal.NOT_FOUND(id);
+  return fid;
+}
+
 /** Returns the current record of a parcel. @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `GONE`; MappaleError (kind `database`) */
 export async function recordOf(reader: Reader, id: string, sections: readonly string[]): Promise<Answer> {
   const fid = await publishedFid(reader, id);

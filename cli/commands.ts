@@ -136,6 +136,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     purpose: 'Print the published history of a parcel: each changed value, with its publication and its releases.',
     load: async () => (await import('./history.ts')).historyCommand(),
   },
+  lineage: {
+    purpose: 'Print the parcels that a parcel came from and the parcels that came from it, by publication, with shares of area.',
+    load: async () => (await import('./lineage.ts')).lineageCommand(),
+  },
   completion: {
     purpose: 'Print a script that completes commands, options, regions, sources and sections in bash, zsh or fish.',
     load: async () => (await import('./completion.ts')).completionCommand(loadCommands),

@@ -1,11 +1,9 @@
 /** Prints the published values of one parcel and when they changed. */
 import type { Command } from 'commander';
-import { plainReference } from '../pipelines/contract/regions.ts';
 import { group } from '../pipelines/progress.ts';
-import { fidOf, parcelHistory, type Absence, type ParcelHistory, type PublishedValue } from '../pipelines/operate/history.ts';
-import type { Context } from '../pipelines/run/context.ts';
+import { parcelHistory, type Absence, type ParcelHistory, type PublishedValue } from '../pipelines/operate/history.ts';
 import { command, look } from './command.ts';
-import { asFid, notFound } from './parcel-id.ts';
+import { findEver, notFound } from './parcel-id.ts';
 
 /** Maximum length of a printed value. `--json` prints values in full. */
 const SHOWN = 80;
@@ -21,13 +19,6 @@ export function historyCommand(): Command {
       if (history.fields.length === 0 && history.absences.every(({ why }) => why === 'not_there')) throw notFound(id);
       return [history, () => describe(id, history)];
     }));
-}
-
-/** @throws MappaleError `NOT_FOUND` (exit 2) */
-async function findEver({ database }: Context, id: string): Promise<number> {
-  const fid = asFid(id) ?? (await fidOf(database, plainReference(id)));
-  if (fid === null) throw notFound(id);
-  return fid;
 }
 
 function describe(id: string, { fid, other_fids: others, keeps_history: keeps, kept_since: since, absences, fields }: ParcelHistory): string {

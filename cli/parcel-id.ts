@@ -3,6 +3,7 @@ import { plainReference } from '../pipelines/contract/regions.ts';
 import { one } from '../pipelines/db/index.ts';
 import type { Ask } from '../pipelines/deliver/columns.ts';
 import { MappaleError } from '../pipelines/errors.ts';
+import { fidOf } from '../pipelines/operate/history.ts';
 import type { Context } from '../pipelines/run/context.ts';
 
 /** Parses a fid. Returns null if the text is not a fid. */
@@ -17,6 +18,13 @@ export async function findParcel({ database }: Context, id: string): Promise<num
   // PostgreSQL text cannot contain this character.
   if (id.includes('\0')) throw notFound(id);
   const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [plainReference(id)]);
+  if (fid === null) throw notFound(id);
+  return fid;
+}
+
+/** Finds a parcel that is or was published. @throws MappaleError `NOT_FOUND` (exit 2) */
+export async function findEver({ database }: Context, id: string): Promise<number> {
+  const fid = asFid(id) ?? (await fidOf(database, plainReference(id)));
   if (fid === null) throw notFound(id);
   return fid;
 }

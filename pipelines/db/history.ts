@@ -87,6 +87,7 @@ async function followTable(session: Session, table: RecordTable): Promise<void> 
   await session.script(statement('describe', { history, description: `Former rows of ${relation}, one row for each period in which a row of its key was current` }), `${HISTORY_FILE}, describe`);
   await runEach(session, statement('describe_columns'), [from, to, 'Digest of the row, used as its key']);
   await session.query(statement('index_of_swap', { history, index: `${history.table}_swap`, columns: table.split === OF_PARCELS ? ['until_swap', 'fid'] : ['until_swap'] }));
+  if (content.includes('geom')) await session.query(statement('index_of_shapes', { history, index: `${history.table}_geom` }));
   if (table.key.length > 0) return;
   for (const [index, { columns: sought }] of (await session.query<{ columns: readonly string[] }>(statement('sought'), [from])).entries()) {
     await session.query(statement('index', { history, index: `${history.table}_sought_${index + 1}`, columns: sought }));

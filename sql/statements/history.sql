@@ -98,6 +98,10 @@ create index if not exists :"index" on :"history" (:"columns");
 -- serves: rows that a swap replaced
 create index if not exists :"index" on :"history" (:"columns");
 
+-- statement: index_of_shapes
+-- serves: former parcels in a box
+create index if not exists :"index" on :"history" using gist (geom);
+
 -- statement: sought
 -- Columns by which records read a table without a key.
 select jsonb_agg(a.attname order by k.turn) as columns
@@ -239,6 +243,27 @@ begin
 end
 $$;
 comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. parcels: array of [fid, cadastral reference, comune, geometry (GeoJSON as text)]; cells: the result of api.columns_of. The history of the region must reach back to that time';
+
+create function past.parcels_in(p_region int4, p_moment timestamptz, p_box geometry) returns table (fid int4, reference text, geom geometry)
+language plpgsql volatile
+-- The path that is set below ends with this function.
+set search_path to core, section, ledger, public, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform set_config('mappale.moment', p_moment::text, true);
+  perform set_config('mappale.region', p_region::text, true);
+  perform set_config('search_path', 'past, core, section, ledger, public, pg_temp', true);
+  return query
+  select
+    p.fid,
+    p.reference,
+    p.geom
+  from past.parcel p
+  where p.geom && p_box;
+end
+$$;
+comment on function past.parcels_in(int4, timestamptz, geometry) is 'Parcels of a region in a box just before a given time. The history of the region must reach back to that time';
 
 -- statement: touching
 create function past.touches_all(p_region int4, p_swap int4) returns bool

@@ -35,7 +35,7 @@ describeEngines('the read interface', (engine) => {
   /** Returns a request with results for each endpoint. */
   const questions = (): string[] => [
     `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}`, `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/search?comune=${String(address['municipality_code'])}&foglio=${sheet}`,
-    `/parcels/${parcel.fid}`, `/parcels/${parcel.fid}/neighbours`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
+    `/parcels/${parcel.fid}`, `/parcels/${parcel.fid}/neighbours`, `/parcels/${parcel.fid}/lineage`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
     `/admin/municipalities/${String(address['municipality_code'])}/quality`, '/changes?region=molise&since=0&limit=5', '/changes/publications/2',
     '/ogc', '/ogc/conformance', '/ogc/collections', '/ogc/collections/parcels', '/ogc/collections/parcels/queryables', '/ogc/collections/parcels/items?limit=5',
     `/ogc/collections/parcels/items/${parcel.fid}`,

@@ -16,7 +16,7 @@ import { emptyService, violationsOf, type Service } from './harness.ts';
 
 /** A path of each endpoint with valid parameters. */
 const PATHS: Readonly<Record<string, string>> = {
-  '/parcels/{id}/neighbours': '/parcels/1400000000/neighbours', '/geocode/search': '/geocode/search?q=Via%20Roma', '/geocode/reverse': '/geocode/reverse?lat=41&lng=14', '/parcels/locate': '/parcels/locate?lat=41&lng=14',
+  '/parcels/{id}/neighbours': '/parcels/1400000000/neighbours', '/parcels/{id}/lineage': '/parcels/1400000000/lineage', '/geocode/search': '/geocode/search?q=Via%20Roma', '/geocode/reverse': '/geocode/reverse?lat=41&lng=14', '/parcels/locate': '/parcels/locate?lat=41&lng=14',
   '/parcels/search': '/parcels/search?comune=H501&foglio=1', '/parcels/{id}': '/parcels/1400000000', '/admin/regions': '/admin/regions', '/admin/provinces': '/admin/provinces', '/admin/municipalities': '/admin/municipalities',
   '/admin/municipalities/{code}/quality': '/admin/municipalities/H501/quality', '/changes': '/changes?region=molise&since=2026-01-31', '/changes/publications/{publication}': '/changes/publications/42',
   ...Object.fromEntries(['', '/conformance', '/collections'].map((path) => [`/ogc${path}`, `/ogc${path}`])),
@@ -283,12 +283,12 @@ describeDatabase('the server\'s role', (engine) => {
          and not coalesce(p.proconfig, '{}') @> array['search_path=core, section, ledger, public, pg_temp']`,
     );
     expect(open).toEqual([]);
-    // Three functions choose a longer path inside, and leave it with their end.
+    // Four functions choose a longer path inside, and leave it with their end.
     const choosing = await service.database.query<{ name: string; fixed: boolean }>(
       `select p.oid::regprocedure::text as name, coalesce(p.proconfig, '{}') @> array['search_path=core, section, ledger, public, pg_temp'] as fixed
        from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname in ('api', 'past', 'core') and p.prosrc ~ 'set_config[(].search_path' order by 1`,
     );
-    expect(choosing).toEqual([{ name: 'api.region_record(integer,text[])', fixed: true }, { name: 'past.columns_at(integer,integer[],text[],timestamp with time zone)', fixed: true }, { name: 'past.record_at(integer,text[],timestamp with time zone)', fixed: true }]);
+    expect(choosing).toEqual([{ name: 'api.region_record(integer,text[])', fixed: true }, { name: 'past.columns_at(integer,integer[],text[],timestamp with time zone)', fixed: true }, { name: 'past.parcels_in(integer,timestamp with time zone,geometry)', fixed: true }, { name: 'past.record_at(integer,text[],timestamp with time zone)', fixed: true }]);
     const writable = await service.database.query(
       `select nspname from pg_namespace
        where (nspname in ('core', 'section', 'ledger', 'past', 'api') or starts_with(nspname, 'region_')) and has_schema_privilege('mappale_api', oid, 'create')`,

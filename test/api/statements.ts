@@ -20,7 +20,7 @@ async function questions(trial: Trial): Promise<string[]> {
   const { centroid, fid, municipality, cadastral } = await trial.parcel();
   return [
     '/geocode/search?q=via%20roma', `/geocode/reverse?${query(centroid)}`, `/parcels/locate?${query(centroid)}`, `/parcels/search?comune=${municipality.code}&foglio=${cadastral.sheet}`,
-    `/parcels/${fid}`, `/parcels/${fid}/neighbours`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
+    `/parcels/${fid}`, `/parcels/${fid}/neighbours`, `/parcels/${fid}/lineage`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
     `/admin/municipalities/${municipality.code}/quality`, '/changes?region=molise&since=0&limit=5', '/changes/publications/2',
     '/ogc', '/ogc/conformance', '/ogc/collections', '/ogc/collections/parcels', '/ogc/collections/parcels/queryables', '/ogc/collections/parcels/items?limit=5',
     `/ogc/collections/parcels/items/${fid}`,

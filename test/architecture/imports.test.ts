@@ -56,7 +56,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'a command': { files: /^cli\//, local: ['cli/', 'pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['@modelcontextprotocol/sdk', 'commander', 'zod'] },
   'a report': { files: /^api\/report\//, local: ['api/(report/|answers\\.ts$)', 'pipelines/(?!synthetic/)'], packages: ['zod'] },
   'the server': {
-    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(changes|columns|enrich|keys|table|tiles)\\.ts$', 'pipelines/(config|errors|log|program|typed|contract/(schemas|sections|section-maps?|regions)|formats/vector-tile|operate/metrics)\\.ts$'],
+    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(changes|columns|enrich|keys|lineage|table|tiles)\\.ts$', 'pipelines/(config|errors|log|program|typed|contract/(schemas|sections|section-maps?|regions)|formats/vector-tile|operate/metrics)\\.ts$'],
     packages: ['fastify', '@fastify/*', 'flatgeobuf', 'prom-client', 'zod'],
   },
   'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/', 'cli/', 'test/harness/(environment|publishers|rewrite-zip)\\.ts$'], packages: null },

@@ -72,6 +72,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   validate: { typed: ({ data }) => [['validate', join(data, 'Elenco-comuni-italiani.csv')]], alone: true },
   diff: { typed: () => [['diff', 'molise']] },
   history: { typed: () => [['history', PARCEL], ['history', PARCEL, '--json']] },
+  lineage: { typed: () => [['lineage', PARCEL], ['lineage', PARCEL, '--json']] },
   explain: { typed: () => SECTION_NAMES.map((section) => ['explain', PARCEL, section]) },
 };
 
