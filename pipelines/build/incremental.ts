@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { patchedContent, sameRows } from '../db/comparing.ts';
 import {
-  findChanged, findFids, findMeeting, findNear, findSharing, findWith, indexParcels, keepReached, makePatch, newRows, pairMembers, provideFresh, provideNew,
-  providePatched, provideRowsOf, repeatsInFiles, type Patch, type Reach, type Replaced,
+  findChanged, findFids, findMeeting, findNear, findSameDocuments, findSharing, findWith, forgetSameDocuments, indexParcels, keepReached, makeParcelPatch,
+  makePatch, newRows, provideFresh, provideNew, providePatched, provideRowsOf, repeatsInFiles, type Patch, type Reach,
 } from '../db/changed-rows.ts';
-import { analyze, dropOthers, dropTable, lookIn, renameTable } from '../db/ddl.ts';
+import { analyze, dropOthers, dropTable, giveTable, lookIn, renameTable } from '../db/ddl.ts';
 import { provideParcelsOf, providePublished } from '../db/layers.ts';
 import { atHand } from '../db/at-hand.ts';
 import type { Place } from '../db/statements.ts';
@@ -62,9 +62,9 @@ export class IncrementalBuild {
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
   /** Tables of the schema that later steps need. */
-  readonly #kept = new Set<string>(['copied_member', 'changed_fid', 'changed_parcel']);
-  /** Number of rows of copied members; null until they are determined. */
-  #paired: number | null = null;
+  readonly #kept = new Set<string>(['same_document', 'changed_fid', 'changed_parcel']);
+  /** Number of parcels of documents that have not changed; null until they are determined. */
+  #same: number | null = null;
   /** Number of changed, new and removed parcels; null until they are determined. */
   #changed: number | null = null;
   #isIndexed = false;
@@ -90,7 +90,8 @@ export class IncrementalBuild {
     const startedAt = performance.now();
     const result = await this.#take(session, product);
     if (result === null) return false;
-    this.#log.debug(`  ${product.relation}: ${result.patch === null ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
+    const how = result === 'whole' ? 'most rows changed' : result.patch === null ? 'nothing changed' : 'only what changed';
+    this.#log.debug(`  ${product.relation}: ${how}, ${duration(secondsSince(startedAt))}`);
     return true;
   }
 
@@ -159,32 +160,40 @@ export class IncrementalBuild {
     return { before, after };
   }
 
-  #take(session: Session, product: Product): Promise<Result | null> {
+  #take(session: Session, product: Product): Promise<Result | 'whole' | null> {
     const how = product.file.incremental;
     if (how?.by === 'members') return this.#takeMembers(session, product, how.layers);
     return how?.by === 'content' ? this.#takeUnchanged(session, product) : this.#takeParcels(session, product);
   }
 
-  /** Builds the parcels: the SQL reads members that were read again. */
-  async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | null> {
+  /** Builds the parcels: the SQL reads the documents that changed. If most parcels changed, the table of all parcels is kept. */
+  async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | 'whole' | null> {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
     const old = this.#oldTable(relation);
-    const copied = await this.#pair(session, product, layers);
-    if (copied === 0 || (old.rows - copied) * WORTHWHILE > old.rows) return null;
     const sources = this.#inBuild(layers);
     // If two files have the same parcel, one of the files is used. Choosing it needs all rows.
     for (const from of sources) if (await repeatsInFiles(session, from)) return null;
+    const same = await this.#findSame(session, product, layers);
+    const all = old.rows - same > old.rows / WORTHWHILE;
+    if (all) await forgetSameDocuments(session, this.schema);
     const was = await this.#was(session, relation);
     await this.#run(session, product, async () => {
       for (const from of sources) await provideFresh(session, this.schema, from);
-      await providePublishedParcels(session, this.schema, was, { schema: this.schema, table: 'copied_member' });
+      await providePublishedParcels(session, this.schema, was, { schema: this.schema, table: 'same_document' });
     });
-    const whole = `${tableOf(relation)}_whole`;
-    await renameTable(session, this.schema, tableOf(relation), whole);
+    const table = tableOf(relation);
+    const whole = `${table}_whole`;
+    await renameTable(session, this.schema, table, whole);
     await analyze(session, this.schema, whole);
     this.#changed = await findChanged(session, this.schema, was, { schema: this.schema, table: whole });
-    return this.#patch(session, product, whole, 'members');
+    if (!all || this.#changed * WORTHWHILE <= old.rows) return this.#patch(session, product, whole, await makeParcelPatch(session, this.schema, whole, was));
+    await session.transaction(async () => {
+      await renameTable(session, this.schema, whole, table);
+      await giveTable(session, { schema: this.schema, table }, this.#build);
+      await session.query(publication('note_built'), [this.#region, relation, product.fingerprint]);
+    });
+    return 'whole';
   }
 
   async #takeParcels(session: Session, product: Product): Promise<Result | null> {
@@ -200,7 +209,7 @@ export class IncrementalBuild {
     await keepReached(session, this.schema, table, fids);
     await renameTable(session, this.schema, table, newRows(table));
     this.#reaches.set(relation, reach);
-    return this.#patch(session, product, newRows(table), { fids });
+    return this.#patch(session, product, newRows(table), await makePatch(session, this.schema, newRows(table), await this.#was(session, relation), fids));
   }
 
   /** Keeps a table whose inputs have the same rows, or parcels with the same outline. */
@@ -260,11 +269,10 @@ export class IncrementalBuild {
     });
   }
 
-  /** Compares new rows with the published ones, and provides the whole table in the workspace. @param from table with the new rows */
-  async #patch(session: Session, product: Product, from: string, replaced: Replaced): Promise<Result> {
+  /** Provides the whole patched table in the workspace. @param from table with the new rows @param patch null: no row changed */
+  async #patch(session: Session, product: Product, from: string, patch: Patch | null): Promise<Result> {
     const { relation, file } = product;
     const was = await this.#was(session, relation);
-    const patch = await makePatch(session, this.schema, from, was, replaced);
     this.#kept.add(from);
     if (patch === null) return this.#reused(session, relation);
     for (const { table } of [patch.fids, patch.gone, patch.came]) this.#kept.add(table);
@@ -283,7 +291,7 @@ export class IncrementalBuild {
     if (this.#changed !== null) return this.#changed;
     // These tables are complete in the workspace: built whole, or by an earlier run.
     const how = parcels.file.incremental;
-    await this.#pair(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : null);
+    await this.#findSame(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : []);
     return (this.#changed = await findChanged(session, this.schema, await this.#was(session, PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }
 
@@ -322,11 +330,11 @@ export class IncrementalBuild {
     return reach;
   }
 
-  /** Finds members whose rows are copied. @param layers of these members; null: none */
-  async #pair(session: Session, { relation, releases }: Product, layers: readonly Relation[] | null): Promise<number> {
-    const ids = layers === null ? [] : releases.map(({ releaseId }) => releaseId);
-    this.#paired ??= await pairMembers(session, this.schema, await this.#was(session, relation), layers === null ? null : this.#inBuild(layers), ids);
-    return this.#paired;
+  /** Finds documents whose parcels have not changed. @param layers of these documents */
+  async #findSame(session: Session, { relation }: Product, layers: readonly Relation[]): Promise<number> {
+    const of = { region: this.#region, build: this.#build, layers: layers.map(tableOf) };
+    this.#same ??= await findSameDocuments(session, this.schema, await this.#was(session, relation), of);
+    return this.#same;
   }
 
   #inBuild(relations: readonly Relation[]): Place[] {

@@ -30,17 +30,26 @@ async function make(session: Session, statement: string, names: Names): Promise<
 }
 
 /**
- * Creates `copied_member`: pairs of published members (`was`) and members of these releases (`now`) with identical rows.
- * @param layers views of the current rows; null: no members are compared
- * @returns the number of rows of such members
+ * Creates `same_document`: documents whose parcels have not changed, because the published files and the current ones have them with the same bytes.
+ * @param build workspace of the region
+ * @param layers tables of the workspace with the current rows; empty: no documents are compared
+ * @returns the number of their parcels
  */
-export async function pairMembers(
-  session: Session, schema: string, published: Place, layers: readonly Place[] | null, releaseIds: readonly number[],
+export async function findSameDocuments(
+  session: Session, schema: string, was: Place,
+  { region, build, layers }: { readonly region: number; readonly build: string; readonly layers: readonly string[] },
 ): Promise<number> {
-  const counted = (...tables: readonly Place[]): { sql: string } => ({ sql: tables.map((table) => changedRows('counted_members', { table })).join('\nunion all\n') });
-  const inCurrentFiles = layers === null ? '' : changedRows('in_current_files', { counted: counted(...layers) });
-  await make(session, 'pair_members', { schema, published: counted(published), layer: { sql: inCurrentFiles }, releases: releaseIds });
-  return (await one<{ rows: number }>(session, changedRows('paired_rows', { schema }))).rows;
+  if (layers.length === 0) await make(session, 'no_same_documents', { schema });
+  else {
+    const counted = { sql: layers.map((table) => changedRows('counted_members', { table: { schema: build, table } })).join('\nunion all\n') };
+    await make(session, 'same_documents', { schema, build, was, counted, region });
+  }
+  return (await one<{ rows: number }>(session, changedRows('same_rows', { schema }))).rows;
+}
+
+/** Empties `same_document`, so that all parcels are compared. */
+export async function forgetSameDocuments(session: Session, schema: string): Promise<void> {
+  await make(session, 'forget_same_documents', { schema });
 }
 
 /** Returns whether current rows of a layer from several files have the same reference. */
@@ -48,9 +57,9 @@ export async function repeatsInFiles(session: Session, layer: Place): Promise<bo
   return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { schema: layer.schema, layer }))).repeats;
 }
 
-/** Creates the view of a layer without members whose rows are copied. */
+/** Creates the view of a layer without the rows of `same_document`. */
 export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
-  await provide(session, schema, from.table, 'fresh_rows', { schema, from });
+  await provide(session, schema, from.table, 'fresh_rows', { schema, build: from.schema, from });
 }
 
 /** Set of parcels that a change affects, such as `changed`, `near` or `meeting`: the prefix of the table names `…_fid` and `…_parcel`. */
@@ -89,7 +98,7 @@ async function findReached(session: Session, schema: string, was: Place, { which
 
 /**
  * Creates `changed_fid` and `changed_parcel` (current rows): parcels that were added, removed, or changed in any column but provenance.
- * Rows of `copied_member` are known to be identical and are not compared.
+ * Parcels of `same_document` are known to be identical and are not compared.
  * @returns the number of changed parcels
  */
 export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
@@ -183,23 +192,33 @@ export interface Patch {
   readonly came: Place;
 }
 
-/** Published rows that may be replaced: rows of the parcels in a table, or rows of members that are not current. */
-export type Replaced = { readonly fids: string } | 'members';
-
 /**
- * Compares new rows with the published rows, including provenance.
+ * Compares new rows with the published rows of the same parcels.
  * @param table new rows, in the schema
+ * @param reached table with the fids of the compared parcels, in the schema
  * @returns null if they are equal
  */
-export async function makePatch(session: Session, schema: string, table: string, was: Place, replaced: Replaced): Promise<Patch | null> {
-  const columns = await columnNames(session, was);
-  if (replaced === 'members') {
-    await session.query(changedRows('moved_members', { schema, table, was, columns: columns.filter((name) => name !== 'release_id' && name !== 'member_id') }));
-  }
-  const published = { sql: replaced === 'members' ? changedRows('rows_of_other_members', { schema, was }) : changedRows('reached_rows', { schema, was, fids: replaced.fids }) };
+export async function makePatch(session: Session, schema: string, table: string, was: Place, reached: string): Promise<Patch | null> {
+  return patchOf(session, schema, table, was, 'other_rows', { reached, columns: await columnNames(session, was) });
+}
+
+/**
+ * Finds parcels to replace: the changed ones, and those that are in another document.
+ * @param table new parcels, in the schema
+ * @returns null if there are none
+ */
+export async function makeParcelPatch(session: Session, schema: string, table: string, was: Place): Promise<Patch | null> {
+  return patchOf(session, schema, table, was, 'other_parcels', {});
+}
+
+async function patchOf(
+  session: Session, schema: string, table: string, was: Place, differing: 'other_rows' | 'other_parcels', names: Names,
+): Promise<Patch | null> {
   const patch = { fids: `${table}_patch`, gone: `${table}_gone`, came: `${table}_came` };
-  await make(session, 'patch', { schema, table, was, published, columns, ...patch });
+  await make(session, differing, { schema, table, was, ...patch, ...names });
+  await make(session, 'known_fids', { schema, fids: patch.fids });
   if ((await countRows(session, schema, patch.fids)) === 0) return null;
+  await make(session, 'replaced_rows', { schema, table, was, ...patch });
   return { fids: { schema, table: patch.fids }, gone: { schema, table: patch.gone }, came: { schema, table: patch.came } };
 }
 

@@ -10,7 +10,7 @@ const catalog = statementsOf('catalog');
 const content = statementsOf('content');
 
 /** Columns with the place where a row was read. These columns are not part of the row's content. */
-export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
+export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position', 'document_id'];
 
 /** A file, its release, and earlier releases that hold rows of its members. */
 interface FileOfRows {

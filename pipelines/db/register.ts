@@ -10,11 +10,11 @@ const part = (statement: string, names: Parameters<typeof register>[1]): Part =>
 
 /**
  * Creates the view `published_parcel` of the region's published parcels, which the new parcels replace. `carried` marks rows to keep.
- * @param members table of the members whose rows are kept; null: none
+ * @param documents table of the documents whose parcels are kept; null: none
  */
-export async function providePublishedParcels(session: Session, schema: string, published: Place | null, members: Place | null): Promise<void> {
+export async function providePublishedParcels(session: Session, schema: string, published: Place | null, documents: Place | null): Promise<void> {
   await session.query(register('published_parcel', {
-    schema, from: await atHand(session, schema, published ?? { schema: 'core', table: 'parcel' }, published === null ? 'none' : 'all'), is_published: published !== null, carried: members === null ? { sql: 'false' } : part('is_carried', { members }),
+    schema, from: await atHand(session, schema, published ?? { schema: 'core', table: 'parcel' }, published === null ? 'none' : 'all'), is_published: published !== null, carried: documents === null ? { sql: 'false' } : part('is_carried', { documents }),
   }));
 }
 

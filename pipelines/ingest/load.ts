@@ -69,6 +69,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     await session.transaction(async () => {
       await fence(session, runId);
       for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, { split: 'release', key: releaseId });
+      await session.query(statement('name_documents'), [releaseId]);
       await session.query(statement('finish'), [releaseId, counts.records, counts.rows, counts.rejects, counts.duplicates, JSON.stringify(held)]);
       await session.query(statement('note_loaded'), [releaseId, runId]);
     });

@@ -25,6 +25,7 @@ export const layers: Layers = {
       file_belfiore: ['text', 'Comune in the file name; null if it is the comune of the reference or the name has none'],
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon on the map, longitude latitude'],
     },
+    indexes: { 'parcels of a document': ['member_id'] },
   },
   cadastral_sheet: {
     description: 'Sheets (fogli di mappa) of the Catasto Terreni, with their attachments and developments',

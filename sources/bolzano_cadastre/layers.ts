@@ -14,6 +14,7 @@ export const layers: Layers = {
       made_valid: ['bool not null', 'True when a published polygon was invalid and st_makevalid repaired it'],
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
     },
+    indexes: { 'parcels of a document': ['member_id'] },
   },
   bolzano_piece: {
     description: 'Further records of the parcels of Bolzano, after the first. Its area is part of the parcel',

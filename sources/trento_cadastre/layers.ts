@@ -15,6 +15,7 @@ export const layers: Layers = {
       made_valid: ['bool not null', 'True when a published polygon was invalid and st_makevalid repaired it'],
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
     },
+    indexes: { 'parcels of a document': ['member_id'] },
   },
   trento_piece: {
     description: 'Further pieces of the parcels of Trento, in addition to the piece in trento_parcel. Its area is part of the parcel',

@@ -1,5 +1,5 @@
 -- purpose: the parcels of the region, each with its fid
--- version: 4
+-- version: 5
 -- reads: layer.cadastral_parcel, core.parcel_register
 -- writes: core.parcel, core.parcel_register
 -- incremental: rows of members of layer.cadastral_parcel
@@ -187,10 +187,9 @@ select
   n.made_valid,
   st_pointonsurface(n.geom)::geometry(point, 4326) as point,
   n.geom,
-  n.release_id,
-  n.member_id,
-  n.position
+  m.document_id
 from cadastral_parcel n
+join current_member m on m.member_id = n.member_id
 cross join region g
 join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
 where not exists (

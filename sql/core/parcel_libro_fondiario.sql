@@ -1,5 +1,5 @@
 -- purpose: the parcels of a region with provincial land registers, each with its fid
--- version: 3
+-- version: 4
 -- reads: layer.trento_parcel, layer.bolzano_parcel, core.comune_catastale, core.parcel_register
 -- writes: core.parcel, core.parcel_register
 -- regions: 4
@@ -16,9 +16,7 @@ select
   code,
   made_valid,
   geom,
-  release_id,
-  member_id,
-  position
+  member_id
 from trento_parcel
 union all
 select
@@ -28,9 +26,7 @@ select
   code,
   made_valid,
   geom,
-  release_id,
-  member_id,
-  position
+  member_id
 from bolzano_parcel;
 
 -- New references take the next numbers of their province's half of the range, in the order of the references, so that the same files give the same numbers.
@@ -72,10 +68,9 @@ select
   n.made_valid,
   st_pointonsurface(n.geom)::geometry(point, 4326) as point,
   n.geom,
-  n.release_id,
-  n.member_id,
-  n.position
+  m.document_id
 from mapped n
+join current_member m on m.member_id = n.member_id
 cross join region g
 join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
 join comune_catastale c on c.prefix = n.prefix and c.belfiore is not null

@@ -1,5 +1,5 @@
 -- purpose: the parcels whose rows an incremental build makes, the rows that it replaces, and the rows of reused members
--- reads: ledger.member
+-- reads: ledger.member, ledger.publication, ledger.publication_file
 -- writes: none
 -- grain: a table of a workspace, or the one row of a query
 -- crs: EPSG:4326, longitude latitude in degrees
@@ -22,28 +22,68 @@ select
 from :"table"
 group by member_id
 
--- statement: in_current_files
--- The current files must contain all rows of the member, and no others.
-join (:"counted") i on i.member_id = coalesce(n.row_member_id, n.member_id)
-  and i.rows = p.rows
+-- statement: same_documents
+-- Documents that the published files and the current ones have with the same bytes, and whose rows are all current.
+create unlogged table :"schema".same_document as
+with published as (
+  select
+    document_id,
+    count(*) as rows
+  from :"was"
+  group by document_id
+),
+present as (
+  select
+    m.document_id,
+    sum(c.rows) as rows
+  from (:"counted") c
+  join :"build".current_member m using (member_id)
+  group by m.document_id
+),
+document as (
+  select
+    coalesce(m.document_id, m.member_id) as document_id,
+    coalesce(m.taken_from, m.member_id) as read_as,
+    true as is_published
+  from ledger.publication p
+  join ledger.publication_file f using (publication_id)
+  join ledger.member m using (file_id)
+  where p.unit_code = :'region'
+    and p.state = 'current'
+  union all
+  select
+    c.document_id,
+    coalesce(m.taken_from, m.member_id),
+    false
+  from :"build".current_member c
+  join ledger.member m on m.member_id = c.current_member_id
+)
+select
+  document_id,
+  rows
+from published
+join present using (document_id, rows)
+where document_id in (
+  select d.document_id
+  from document d
+  group by d.document_id
+  having count(distinct d.read_as) = 1
+    and count(distinct d.is_published) = 2
+);
+analyze :"schema".same_document;
 
--- statement: pair_members
-create table :"schema".copied_member as
-select distinct
-  o.member_id as was,
-  coalesce(n.row_member_id, n.member_id) as now,
-  coalesce(n.row_release_id, n.release_id) as release_id,
-  p.rows
-from (:"published") p
-join ledger.member o on o.member_id = p.member_id
-join ledger.member n on coalesce(n.taken_from, n.member_id) = coalesce(o.taken_from, o.member_id)
-:"layer"
-where n.release_id in (:'releases');
-analyze :"schema".copied_member;
+-- statement: no_same_documents
+create unlogged table :"schema".same_document (
+  document_id int4,
+  rows int8
+);
 
--- statement: paired_rows
+-- statement: forget_same_documents
+truncate :"schema".same_document;
+
+-- statement: same_rows
 select coalesce(sum(rows), 0)::int8 as rows
-from :"schema".copied_member
+from :"schema".same_document
 
 -- statement: repeats_in_files
 select
@@ -63,7 +103,7 @@ select
 
 -- statement: changed_fid
 -- offset 0 makes PostgreSQL select the rows before it converts them to text.
-create table :"schema".:"fids" as
+create unlogged table :"schema".:"fids" as
 select fid
 from (
   select
@@ -74,8 +114,8 @@ from (
     from :"was" r
     where not exists (
       select
-      from :"schema".copied_member m
-      where m.was = r.member_id
+      from :"schema".same_document d
+      where d.document_id = r.document_id
     )
     offset 0
   ) t
@@ -89,8 +129,8 @@ full join (
     from :"now" r
     where not exists (
       select
-      from :"schema".copied_member m
-      where m.now = r.member_id
+      from :"schema".same_document d
+      where d.document_id = r.document_id
     )
     offset 0
   ) t
@@ -110,14 +150,14 @@ where w.content is distinct from n.content;
 
 -- statement: within
 -- Parcels near the changed ones, found once by their boxes. A test per parcel would compare all with all.
-create table :"schema".:"found" as
+create unlogged table :"schema".:"found" as
 select distinct p.fid
 from :"shapes" c
 join :"was" p on p.geom && st_expand(c.geom, :'east', :'north');
 analyze :"schema".:"found";
 
 -- statement: sharing_fid
-create table :"schema".:"fids" as
+create unlogged table :"schema".:"fids" as
 select fid
 from :"schema".:"start"
 union
@@ -133,7 +173,7 @@ where :"w.column" in (
 );
 
 -- statement: with_others
-create table :"schema".:"fids" as
+create unlogged table :"schema".:"fids" as
 select fid
 from :"schema".changed_fid
 :"others";
@@ -150,13 +190,13 @@ from :"table"
 -- statement: under
 -- Parcels under the features that cover the changed parcels. The millions of features have no index, and changed parcels are few, so the index is created on
 -- the parcels.
-create table :"schema".:"shape" as
+create unlogged table :"schema".:"shape" as
 select geom
 from :"shapes" c;
 -- serves: features that cover a changed parcel
 create index on :"schema".:"shape" using gist (geom);
 analyze :"schema".:"shape";
-create table :"schema".:"feature" as
+create unlogged table :"schema".:"feature" as
 select f.geom
 from (:"features") f
 where exists (
@@ -165,14 +205,14 @@ where exists (
   where s.geom && f.geom
 );
 analyze :"schema".:"feature";
-create table :"schema".:"found" as
+create unlogged table :"schema".:"found" as
 select distinct p.fid
 from :"schema".:"feature" f
 join :"was" p on p.geom && f.geom;
 analyze :"schema".:"found";
 
 -- statement: reached_fid
-create table :"schema".:"fids" as
+create unlogged table :"schema".:"fids" as
 select fid
 from :"schema".changed_fid
 union
@@ -203,7 +243,7 @@ where not exists (
 
 -- statement: parcels
 -- In the order and with the indexes that the SQL of sections relies on.
-create table :"schema".:"table" as
+create unlogged table :"schema".:"table" as
 select *
 from (:"rows") q
 order by geom;
@@ -223,35 +263,20 @@ where not exists (
 );
 analyze :"schema".:"table";
 
--- statement: moved_members
--- Unchanged rows of members whose rows moved to another release, with their new provenance.
-insert into :"schema".:"table" (release_id, member_id, :"columns")
-select
-  m.release_id,
-  m.now,
-  :"t.columns"
-from :"was" t
-join :"schema".copied_member m on m.was = t.member_id
-where m.was <> m.now
+-- statement: other_parcels
+-- Changed parcels, and parcels that are in another document.
+create unlogged table :"schema".:"fids" as
+select fid
+from :"schema".changed_fid
+union
+select n.fid
+from :"schema".:"table" n
+join :"was" w using (fid)
+where n.document_id <> w.document_id;
 
--- statement: reached_rows
-select t.*
-from :"was" t
-join :"schema".:"fids" using (fid)
-
--- statement: rows_of_other_members
-select t.*
-from :"was" t
-where not exists (
-  select
-  from :"schema".copied_member m
-  where m.was = t.member_id
-    and m.was = m.now
-)
-
--- statement: patch
+-- statement: other_rows
 -- Parcels whose rows differ in any column. A parcel may have several rows.
-create table :"schema".:"fids" as
+create unlogged table :"schema".:"fids" as
 with n as materialized (
   select
     t.fid,
@@ -262,7 +287,11 @@ w as materialized (
   select
     t.fid,
     row(:"t.columns")::text as content
-  from (:"published") t
+  from (
+    select r.*
+    from :"was" r
+    join :"schema".:"reached" using (fid)
+  ) t
 )
 select fid
 from (
@@ -281,8 +310,8 @@ from (
   select *
   from n
 ) gone;
-alter table :"schema".:"fids" add primary key (fid);
-analyze :"schema".:"fids";
+
+-- statement: replaced_rows
 create view :"schema".:"gone" as
 select t.*
 from :"was" t

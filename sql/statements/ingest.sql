@@ -253,6 +253,38 @@ where state = 'loaded'
   )
 order by release_id
 
+-- statement: name_documents
+-- A path that several members of one release have is no name.
+with own as (
+  select
+    m.member_id,
+    f.name,
+    m.path,
+    count(*) over (partition by f.name, m.path) as members
+  from ledger.member m
+  join ledger.file f using (file_id)
+  where m.release_id = $1
+),
+earlier as (
+  select distinct on (f.name, m.path)
+    f.name,
+    m.path,
+    coalesce(m.document_id, m.member_id) as document_id
+  from ledger.release r
+  join ledger.file f using (release_id)
+  join ledger.member m using (file_id)
+  where r.source_id = (select source_id from ledger.release where release_id = $1)
+    and r.release_id <> $1
+    and r.state = 'loaded'
+  order by f.name, m.path, m.member_id desc
+)
+update ledger.member m
+set document_id = e.document_id
+from own o
+join earlier e using (name, path)
+where o.members = 1
+  and m.member_id = o.member_id
+
 -- statement: note_loaded
 update ledger.file
 set

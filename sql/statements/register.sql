@@ -15,8 +15,8 @@ where :'is_published'
 -- statement: is_carried
 exists (
   select
-  from :"members" m
-  where m.was = p.member_id
+  from :"documents" d
+  where d.document_id = p.document_id
 )
 
 -- statement: come_back

@@ -72,13 +72,13 @@ select
 from unnest($2::int4[], $3::text[], $4::text[])
 
 -- statement: fresh_rows
--- Leaves out the members whose rows are copied.
+-- Leaves out the documents whose parcels stay.
 select l.*
 from :"from" l
-where not exists (
-  select
-  from :"schema".copied_member m
-  where m.now = l.member_id
+where l.member_id not in (
+  select m.member_id
+  from :"build".current_member m
+  join :"schema".same_document using (document_id)
 )
 
 -- statement: some_parcels
@@ -139,6 +139,7 @@ create table :"schema".current_member as
 select distinct on (1)
   coalesce(m.row_member_id, m.member_id) as member_id,
   m.member_id as current_member_id,
+  coalesce(m.document_id, m.member_id) as document_id,
   m.release_id,
   m.file_id,
   f.rank,

@@ -14,9 +14,7 @@ alter table parcel alter column area_m2 set not null;
 alter table parcel alter column made_valid set not null;
 alter table parcel alter column point set not null;
 alter table parcel alter column geom set not null;
-alter table parcel alter column release_id set not null;
-alter table parcel alter column member_id set not null;
-alter table parcel alter column position set not null;
+alter table parcel alter column document_id set not null;
 -- serves: location by point and by box, joins with polygons
 create index on parcel using gist (geom);
 -- serves: joins of zones with representative points

@@ -11,7 +11,7 @@ import { freshContext } from '../harness/fresh-context.ts';
 
 const ANY_REGION = 14;
 /** Columns with the place where a row was read, and with the partition of the row. */
-const OUTSIDE = ['release_id', 'member_id', 'position', 'region_code'];
+const OUTSIDE = ['release_id', 'member_id', 'document_id', 'position', 'region_code'];
 const NUMBERS = ['int2', 'int4', 'int8', 'float4', 'float8', 'numeric'];
 
 const PUBLISHED: readonly Relation[] = [0, ANY_REGION].flatMap((region) => productFiles(region).map(({ writes }) => writes[0]!));

@@ -68,9 +68,11 @@ export type Shape = ReadonlyMap<string, readonly string[]>;
 /** Schemas whose rows a migration must not change. */
 const KEPT = ['access', 'core', 'layer', 'ledger', 'previous', 'section'];
 /** Columns that later versions no longer keep, with the reason. */
-const LET_GO: readonly string[] = [
+const LET_GO: readonly RegExp[] = [
   // Each file now records its own arrival, because files become current one by one.
-  'ledger.release.last_seen_run',
+  /^ledger\.release\.last_seen_run$/,
+  // Parcels name their document, which stays the same when it is published again.
+  /^(core|previous)\.parcel_\d+_\d+(_rows)?\.(release_id|member_id|position)$/,
 ];
 /** Records of the program about its own files. */
 const OWN: readonly string[] = ['ledger.applied_file'];
@@ -82,7 +84,7 @@ export async function shapeOf(session: Session): Promise<Shape> {
      from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
      where n.nspname = any ($1) and c.relkind = 'r' group by 1 order by 1`, [KEPT],
   );
-  return new Map(rows.filter(({ table }) => !OWN.includes(table)).map(({ table, columns }) => [table, columns.filter((column) => !LET_GO.includes(`${table}.${column}`))]));
+  return new Map(rows.filter(({ table }) => !OWN.includes(table)).map(({ table, columns }) => [table, columns.filter((column) => !LET_GO.some((each) => each.test(`${table}.${column}`)))]));
 }
 
 /** Returns rows and digest of each table over these columns; `gone` if the table or a column is missing. */
@@ -135,7 +137,7 @@ export async function publishedByReference(database: Database): Promise<Record<s
     const [schema, name] = relation.split('.') as [string, string];
     const table = region === 0 ? name : partition;
     const columns = (await database.query<{ name: string }>(
-      "select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname <> all ('{release_id,member_id,position,file_id,fid}') order by attname", [ident(schema, table)],
+      "select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname <> all ('{release_id,member_id,position,document_id,file_id,fid}') order by attname", [ident(schema, table)],
     )).map(({ name: column }) => column);
     const [keyed] = await database.query<{ fid: boolean }>("select exists (select from pg_attribute where attrelid = to_regclass($1) and attname = 'fid' and not attisdropped) as fid", [ident(schema, table)]);
     const [row] = await database.query<{ rows: number; digest: string }>(

@@ -178,7 +178,7 @@ async function writeParcels(database: Database, schema: string, region: Syntheti
     await session.script(
       `create table parcel as
        select fid, belfiore, section, sheet, attachment, development, label, reference, gml_id, kind, core.area_m2(geom) as area_m2, made_valid,
-         st_pointonsurface(geom)::geometry(point, 4326) as point, geom::geometry(multipolygon, 4326) as geom, 1 as release_id, 1 as member_id, position
+         st_pointonsurface(geom)::geometry(point, 4326) as point, geom::geometry(multipolygon, 4326) as geom, 1 as document_id
        from raw_parcel order by geom;
        alter table parcel add primary key (fid);
        create index on parcel using gist (geom);

@@ -47,7 +47,7 @@ function keptTables(database: Database): Promise<Kept[]> {
 }
 
 async function rowsOf(database: Database, { relation, key }: Kept): Promise<Rows> {
-  const rows = await database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) - '{release_id,member_id,position}'::text[] as row from ${relation} t`);
+  const rows = await database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) - '{release_id,member_id,position,document_id}'::text[] as row from ${relation} t`);
   return new Map(rows.map(({ row }) => [JSON.stringify(key.length === 0 ? row : key.map((name) => row[name])), JSON.stringify(row)]));
 }
 
@@ -180,7 +180,8 @@ describeEngines('history', (engine) => {
     tables = await keptTables(database);
     // The versions remove the 12th parcel of a comune and its neighbours. Some of the other parcels are checked too.
     const all = await database.query<{ fid: number; comune: string; turn: number }>(
-      'select fid, belfiore as comune, row_number() over (partition by belfiore order by position)::int4 as turn from core.parcel order by fid',
+      `select p.fid, p.belfiore as comune, row_number() over (partition by p.belfiore order by n.position)::int4 as turn
+       from core.parcel p join layer.cadastral_parcel n using (reference) order by p.fid`,
     );
     const { comune } = all.find(({ comune: code }) => code === 'Z002')!;
     const near = all.filter((each) => each.comune === comune && each.turn > 8 && each.turn < 18);

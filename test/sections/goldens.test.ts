@@ -18,7 +18,7 @@ import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
 /** Ids of this database, and the provenance of a row. */
-const OWN: readonly string[] = ['release_id', 'member_id', 'file_id', 'position'];
+const OWN: readonly string[] = ['release_id', 'member_id', 'document_id', 'file_id', 'position'];
 
 /** Tables that are empty if the lists of comuni are complete, as here. Other tests cover these tables with other lists. */
 const EMPTY: readonly string[] = ['core.comune_found'];

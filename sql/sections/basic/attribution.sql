@@ -1,6 +1,6 @@
 -- purpose: the cadastre, the land register and the postal codes of each kind of parcel
 -- cites: ade_cadastre, trento_cadastre, bolzano_cadastre, postal_codes
--- reads: core.parcel, section.postal_code, layer.trento_boundary, layer.bolzano_comune
+-- reads: core.parcel, section.postal_code, layer.cadastral_parcel, layer.trento_parcel, layer.bolzano_parcel, layer.trento_boundary, layer.bolzano_comune
 -- writes: none
 -- grain: one row per key, source and vintage
 -- crs: none
@@ -8,7 +8,7 @@
 with kind as (
   select distinct
     k.place,
-    p.member_id,
+    p.document_id,
     z.fid is not null as has_code,
     z.edition,
     k.place || case when z.fid is not null then ' ' || coalesce(z.edition, '') else '' end as key
@@ -21,7 +21,12 @@ select distinct
   case left(k.place, 6) when 'IT.TN.' then 'trento_cadastre' when 'IT.BZ.' then 'bolzano_cadastre' else 'ade_cadastre' end as source_id,
   m.vintage
 from kind k
-join current_member m on m.member_id = k.member_id
+join current_member m on m.document_id = k.document_id
+-- If several current files have the document, its parcels are from one of them.
+where (select count(*) from current_member o where o.document_id = k.document_id) = 1
+  or exists (select from cadastral_parcel n where n.member_id = m.member_id)
+  or exists (select from trento_parcel n where n.member_id = m.member_id)
+  or exists (select from bolzano_parcel n where n.member_id = m.member_id)
 union
 select
   key,

@@ -1,5 +1,5 @@
 -- purpose: the features behind the section basic of one parcel
--- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, ledger.file_place
+-- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_parcel, layer.bolzano_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, ledger.file_place
 -- writes: none
 -- reruns: core.parcel
 -- grain: one row per feature
@@ -12,13 +12,21 @@ select
   p.fid,
   'parcel' as field,
   p.reference as value,
-  p.release_id,
-  p.member_id,
-  p.position,
+  n.release_id,
+  n.member_id,
+  n.position,
   p.area_m2 as measure,
   'm2' as unit,
   case when p.made_valid then 'published polygon, repaired' else 'published polygon' end as rule
 from parcel p
+join current_member m on m.document_id = p.document_id
+join (
+  select release_id, member_id, position, reference from cadastral_parcel
+  union all
+  select release_id, member_id, position, reference from trento_parcel
+  union all
+  select release_id, member_id, position, reference from bolzano_parcel
+) n on n.member_id = m.member_id and n.reference = p.reference
 union all
 select
   p.fid,

@@ -37,8 +37,8 @@ describeDatabase('the section nightlights', (engine) => {
     await database.query('create or replace function api.raster_reaches(text, int4, geometry, anyelement) returns bool language sql immutable as $$ select true $$');
     // The question whether a parcel is land is answered from the published parcels.
     await database.query(`create table core.parcel_test partition of core.parcel for values from (${syntheticFid(region, 0)}) to (${syntheticFid(region, 99_999_999)})`);
-    await database.query(`insert into core.parcel_test (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, release_id, member_id, position)
-      select fid, belfiore, sheet, '0', '0', label, reference, gml_id, kind, area_m2, made_valid, point, geom, release_id, member_id, position from ${workspace.schema}.parcel`);
+    await database.query(`insert into core.parcel_test (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, document_id)
+      select fid, belfiore, sheet, '0', '0', label, reference, gml_id, kind, area_m2, made_valid, point, geom, document_id from ${workspace.schema}.parcel`);
   });
 
   it('matches the synthetic truth of every parcel', async () => {
