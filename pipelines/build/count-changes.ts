@@ -11,6 +11,12 @@ const statement = statementsOf('changes');
 /** Parcels that are compared at a time. */
 const BATCH = 5_000;
 
+/**
+ * Most parcels that are compared after a publication. About 1 ms of CPU per parcel was measured. A new half-year of quotations may change all parcels, and
+ * counting them would take longer than the load of the region.
+ */
+const MOST_COMPARED = 10_000;
+
 interface Swap extends Record<string, unknown> {
   readonly swap: number;
   /** Null: the region was withdrawn. */
@@ -51,16 +57,18 @@ async function countIn(database: Database, { swap, region, publication, before }
     return;
   }
   const counts = await countDifferences(database, swap, region);
+  if (counts === null) return;
   const rows = [...counts.values()];
   await database.query(statement('count_changes', { parcels }), [
     ...of, [...counts.keys()], rows.map(({ add }) => add), rows.map(({ remove }) => remove), rows.map(({ change }) => change),
   ]);
 }
 
-/** Compares the parcels that a swap may have changed. @returns the counts of each comune with changes */
-async function countDifferences(database: Database, swap: number, region: number): Promise<ReadonlyMap<string, Counts>> {
+/** Compares the parcels that a swap may have changed. @returns the counts of each comune with changes; null if there are too many parcels to compare */
+async function countDifferences(database: Database, swap: number, region: number): Promise<ReadonlyMap<string, Counts> | null> {
   const counts = new Map<string, Counts>();
   const { fids } = await one<{ fids: readonly number[] }>(database, statement('touched'), [region, swap, firstFid(region) - 1, firstFid(region + 1)]);
+  if (fids.length > MOST_COMPARED) return null;
   for (let start = 0; start < fids.length; start += BATCH) {
     const batch = fids.slice(start, start + BATCH);
     const compared = await one<ComparedParcels>(database, statement('compared'), [region, batch, SECTION_NAMES, swap]);
