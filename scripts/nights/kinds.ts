@@ -236,7 +236,9 @@ function changes(parcels: () => number): readonly Kind[] {
     {
       name: 'fuel stations, new column', group: 'change',
       act: async (scene) => {
-        scene.world.serve('fuel', withColumn(scene.renameStations(), 'added'));
+        // A later night may serve the same file again.
+        scene.world.truth.set('fuel', withColumn(scene.renameStations(), 'added'));
+        scene.world.tellTheTruth('fuel');
         return { ...PUBLISHED, warning: 'COLUMNS_ADDED' };
       },
     },
@@ -450,10 +452,13 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const blocks = [fuel, ...sample, ...rest].flatMap((kind) => (isBad(kind) ? [[kind, GOOD]] : [[kind]]));
   const missing = Math.max(0, nights - blocks.flat().length - Object.keys(onDay).length);
   const queue = [...blocks.slice(0, 6), ...shuffled([...blocks.slice(6), ...Array.from({ length: missing }, () => [quiet])], random)].flat();
+  const released = (night: number): Kind | undefined => onDay[new Date(first + night * 86_400_000).toISOString().slice(5, 10)];
   const plan: Kind[] = [];
   for (let night = 0; night < nights; night += 1) {
-    const date = new Date(first + night * 86_400_000).toISOString().slice(5, 10);
-    plan.push(onDay[date] ?? queue.shift() ?? quiet);
+    const [next = quiet] = queue;
+    // A good night follows a bad one: two requests on a day of release would find only the first file.
+    const mustWait = isBad(next) && released(night + 1) !== undefined;
+    plan.push(released(night) ?? (mustWait ? quiet : queue.shift() ?? quiet));
   }
   return plan;
 }
