@@ -218,7 +218,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
           cross join lateral (select api.parcel(p.fid, '{coastal_erosion}') as record) as r
           cross join lateral (
             select api.section_coverage(14, p.belfiore, p.point, p.kind, 'coastal_erosion', c.linked, c.found, null::core.parcel) as coverage
-            from (select 1) as one left join api.columns_coastal_erosion(array[p.fid]) as c on true
+            from (select 1) as one left join api.columns_coastal_erosion(array[p.fid], null::core.parcel) as c on true
           ) as cells
           order by p.fid`);
       };

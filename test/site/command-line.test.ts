@@ -101,6 +101,8 @@ describeDatabase('with --json, a command', (engine) => {
       diff: [['diff', region], error],
       explain: [['explain', id, 'basic'], z.looseObject({ fid: z.literal(fid), rows })],
       history: [['history', id], z.looseObject({ fid: z.literal(fid), fields: rows })],
+      changes: [['changes', region, '--since', '0', '--out', join(folder, 'changes.jsonl')], z.looseObject({ out: z.string(), publication: z.number() })],
+      lineage: [['lineage', id], z.object({ data: z.object({ parents: rows, children: rows }), meta: z.looseObject({ fid: z.literal(fid) }) })],
       completion: [['completion', 'bash'], z.object({ shell: z.literal('bash'), script: z.string() })],
       forget: [['forget', 'Elenco-comuni-italiani.csv'], z.looseObject({ files: rows })],
       pin: [['pin', region], z.object({ unit: z.number(), pinned: z.literal(true) })],
