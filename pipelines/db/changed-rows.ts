@@ -199,7 +199,7 @@ export interface Patch {
  * @returns null if they are equal
  */
 export async function makePatch(session: Session, schema: string, table: string, was: Place, reached: string): Promise<Patch | null> {
-  return patchOf(session, schema, table, was, 'other_rows', { reached, columns: await columnNames(session, was) });
+  return patchOf(session, schema, table, was, { statement: 'other_rows', names: { reached, columns: await columnNames(session, was) } });
 }
 
 /**
@@ -208,14 +208,15 @@ export async function makePatch(session: Session, schema: string, table: string,
  * @returns null if there are none
  */
 export async function makeParcelPatch(session: Session, schema: string, table: string, was: Place): Promise<Patch | null> {
-  return patchOf(session, schema, table, was, 'other_parcels', {});
+  return patchOf(session, schema, table, was, { statement: 'other_parcels', names: {} });
 }
 
+/** @param statement statement that creates the table of the parcels whose rows differ */
 async function patchOf(
-  session: Session, schema: string, table: string, was: Place, differing: 'other_rows' | 'other_parcels', names: Names,
+  session: Session, schema: string, table: string, was: Place, { statement, names }: { readonly statement: 'other_rows' | 'other_parcels'; readonly names: Names },
 ): Promise<Patch | null> {
   const patch = { fids: `${table}_patch`, gone: `${table}_gone`, came: `${table}_came` };
-  await make(session, differing, { schema, table, was, ...patch, ...names });
+  await make(session, statement, { schema, table, was, ...patch, ...names });
   await make(session, 'known_fids', { schema, fids: patch.fids });
   if ((await countRows(session, schema, patch.fids)) === 0) return null;
   await make(session, 'replaced_rows', { schema, table, was, ...patch });

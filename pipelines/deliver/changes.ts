@@ -35,7 +35,7 @@ export interface ChangesRefusal {
   readonly kept_after?: number;
 }
 
-export interface ChangesBatch {
+interface ChangesBatch {
   /** Publications that the answer depends on. */
   readonly tag: string;
   /** Sorted by publication and fid. */
