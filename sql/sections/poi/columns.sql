@@ -50,20 +50,17 @@ language plpgsql stable as $$
 #variable_conflict use_column
 begin
   return query
-  with point as materialized (
-    select h.id
-    from history.point_of_interest h
-    where h.until_swap = p_swap
-  )
   select s.fid
   from section.poi s
-  where s.id in (select p.id from point p)
+  join history.point_of_interest p using (id)
+  where p.until_swap = p_swap
     and s.fid > p_after
     and s.fid < p_end
   union
   select h.fid
   from history.poi h
-  where h.id in (select p.id from point p)
+  join history.point_of_interest p using (id)
+  where p.until_swap = p_swap
     and h.fid > p_after
     and h.fid < p_end;
 end
