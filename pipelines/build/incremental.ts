@@ -51,6 +51,11 @@ interface Result {
   readonly digest: string;
 }
 
+/** Returns the tables, other than the parcels, whose rows belong to one parcel each. */
+function rowsOfParcels(products: readonly Product[]): Product[] {
+  return products.filter(({ relation, file: { incremental: how } }) => relation !== PARCELS && how !== null && how.by !== 'content');
+}
+
 /** One incremental build, which works in a separate schema. The region's workspace has views of the tables with their new rows. */
 export class IncrementalBuild {
   readonly results = new Map<Relation, Result>();
@@ -143,7 +148,7 @@ export class IncrementalBuild {
    */
   async rowsBeforeAndAfter<R extends Row>(session: Session, file: SqlFile, reads: readonly Product[]): Promise<{ readonly before: R[]; readonly after: R[] }> {
     const ofParcels = reads.filter(({ file: { incremental: how } }) => how !== null && how.by !== 'content').map(({ relation }) => relation);
-    const patched = ofParcels.flatMap((relation) => (relation === PARCELS ? [] : this.results.get(relation)?.patch?.fids ?? []));
+    const patched = rowsOfParcels(reads).flatMap(({ relation }) => this.results.get(relation)?.patch?.fids ?? []);
     await dropOthers(session, this.schema, this.#kept);
     await findFids(session, this.schema, CITED, patched);
     const run = async (placeOf: (relation: Relation) => Promise<Place>): Promise<R[]> => {
@@ -261,9 +266,9 @@ export class IncrementalBuild {
   async #runFor(session: Session, product: Product, reach: Reach): Promise<void> {
     await this.#run(session, product, async () => {
       await provideParcelsOf(session, this.schema, `${reach}_parcel`);
-      for (const read of product.file.reads) {
-        if (this.results.get(read)?.patch == null || read === PARCELS) continue;
-        if (this.#reaches.get(read) === reach) await provideNew(session, this.schema, tableOf(read));
+      // Files may read only tables other than the parcels.
+      for (const { relation: read } of rowsOfParcels(this.#products.filter(({ relation }) => product.file.reads.includes(relation)))) {
+        if (this.results.get(read)?.patch != null && this.#reaches.get(read) === reach) await provideNew(session, this.schema, tableOf(read));
         else await provideRowsOf(session, this.schema, { to: tableOf(read), from: { schema: this.#build, table: tableOf(read) }, parcels: `${reach}_parcel` });
       }
     });
