@@ -54,7 +54,7 @@ const countsAnswer = z.strictObject({
     region: whole.min(0).describe('ISTAT code of the region; 0: the national lists'),
     published_at: z.iso.datetime().describe('Time of the publication; UTC'),
     kind: kind.describe('Kind of publication'),
-    counts: z.strictObject(counts).nullable().describe('Numbers of all comuni; null: published by a version that did not count'),
+    counts: z.strictObject(counts).nullable().describe('Numbers of all comuni; null: not counted, because too many parcels may have changed, or an earlier version published it'),
     comuni: nullable(whole.min(0), 'Number of comuni with changes; null: not counted'),
     sources: z.record(z.string(), z.iso.date().nullable()).nullable()
       .describe('Last day of the period that each source describes; null: the files have no date. Null: a withdrawal, or not recorded'),

@@ -1,15 +1,18 @@
 import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
 import type { Region } from '../pipelines/contract/regions.ts';
-import { CHANGE_FORMATS, writeChanges, type ChangeFormat, type Changes } from '../pipelines/deliver/change-files.ts';
+import { CHANGE_FORMATS, writeChanges, type Changes } from '../pipelines/deliver/change-files.ts';
 import type { ChangesFrom } from '../pipelines/deliver/changes.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { mustBePlace } from '../pipelines/formats/atomic-write.ts';
 import { VERSION } from '../pipelines/program.ts';
 import { group } from '../pipelines/progress.ts';
 import { withContext } from '../pipelines/run/context.ts';
-import { nearest, retyped, withOption } from '../pipelines/typed.ts';
+import { retyped, withOption } from '../pipelines/typed.ts';
 import { command, parseRegion, print } from './command.ts';
+import { formatNamed } from './format-name.ts';
+
+const FORMATS = Object.fromEntries(CHANGE_FORMATS.map((name) => [name, name]));
 
 interface Options {
   readonly since: ChangesFrom;
@@ -30,7 +33,7 @@ export function changesCommand(): Command {
     .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; the default is to put an apostrophe before it')
     .option('--json', 'print the summary as JSON')
     .action(async (region: Region, { since, format: named, out: given, verbatim = false, json }: Options) => {
-      const format = formatNamed(named);
+      const format = formatNamed(named, FORMATS, 'npx mappale changes REGION --since 2026-01-31');
       const out = expandPath(given ?? `${region.slug}-changes.${format}`);
       await mustBePlace(out);
       await withContext({ access: 'read' }, async ({ database }) => {
@@ -47,17 +50,6 @@ function parseSince(text: string): ChangesFrom {
   throw new MappaleError('--since is not valid', {
     code: 'SINCE_INVALID', kind: 'usage', detail: `expected a day, YYYY-MM-DD, or the number of a publication, found ${text}`, hint: 'Give the day of your last export.',
     fix: retyped(withOption('--since', '2026-01-31'), 'npx mappale changes REGION --since 2026-01-31'),
-  });
-}
-
-/** @throws MappaleError `FORMAT_UNKNOWN` (exit 2) */
-function formatNamed(name: string): ChangeFormat {
-  const format = CHANGE_FORMATS.find((each) => each === name);
-  if (format !== undefined) return format;
-  const [meant = ''] = nearest(name, CHANGE_FORMATS);
-  throw new MappaleError('there is no such format', {
-    code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${CHANGE_FORMATS.join(', ')}, found ${name}`, hint: 'Use one of these formats.',
-    fix: retyped(withOption('--format', meant), `npx mappale changes REGION --since 2026-01-31 --format ${meant}`),
   });
 }
 

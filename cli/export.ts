@@ -14,7 +14,8 @@ import { VERSION } from '../pipelines/program.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
 import { command, parseRegion, print } from './command.ts';
 import { comunePlace } from './comune.ts';
-import { nearest, retyped, withOption } from '../pipelines/typed.ts';
+import { formatNamed } from './format-name.ts';
+import { retyped, withOption } from '../pipelines/typed.ts';
 
 interface Options {
   readonly format: string;
@@ -65,7 +66,7 @@ export function exportCommand(): Command {
 
 /** @throws MappaleError `FORMAT_UNKNOWN`, `GEOPARQUET_ONLY` (exit 2) */
 function chosenFormat({ format: name, geoparquet: version }: Options): Format {
-  const format = formatNamed(name);
+  const format = formatNamed(name, FORMATS, 'npx mappale export REGION');
   if (version === undefined) return format;
   if (format !== FORMATS['geoparquet']) {
     throw new MappaleError('this format has no version', {
@@ -74,18 +75,6 @@ function chosenFormat({ format: name, geoparquet: version }: Options): Format {
     });
   }
   return GEOPARQUET[version];
-}
-
-/** @throws MappaleError `FORMAT_UNKNOWN` (exit 2) */
-function formatNamed(name: string): Format {
-  const names = Object.keys(FORMATS);
-  const format = FORMATS[name];
-  if (format !== undefined) return format;
-  const [meant = names[0] ?? ''] = nearest(name, names);
-  throw new MappaleError('there is no such format', {
-    code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${names[0] ?? ''}.`,
-    fix: retyped(withOption('--format', meant), `npx mappale export REGION --format ${meant}`),
-  });
 }
 
 /**

@@ -51,9 +51,9 @@ interface Result {
   readonly digest: string;
 }
 
-/** Returns the tables, other than the parcels, whose rows belong to one parcel each. */
-function rowsOfParcels(products: readonly Product[]): Product[] {
-  return products.filter(({ relation, file: { incremental: how } }) => relation !== PARCELS && how !== null && how.by !== 'content');
+/** Returns whether each row of a table belongs to one parcel. */
+function hasRowsOfParcels({ file: { incremental: how } }: Product): boolean {
+  return how !== null && how.by !== 'content';
 }
 
 /** One incremental build, which works in a separate schema. The region's workspace has views of the tables with their new rows. */
@@ -147,8 +147,8 @@ export class IncrementalBuild {
    * @param reads tables that the file reads
    */
   async rowsBeforeAndAfter<R extends Row>(session: Session, file: SqlFile, reads: readonly Product[]): Promise<{ readonly before: R[]; readonly after: R[] }> {
-    const ofParcels = reads.filter(({ file: { incremental: how } }) => how !== null && how.by !== 'content').map(({ relation }) => relation);
-    const patched = rowsOfParcels(reads).flatMap(({ relation }) => this.results.get(relation)?.patch?.fids ?? []);
+    const ofParcels = reads.filter(hasRowsOfParcels).map(({ relation }) => relation);
+    const patched = ofParcels.flatMap((relation) => (relation === PARCELS ? [] : this.results.get(relation)?.patch?.fids ?? []));
     await dropOthers(session, this.schema, this.#kept);
     await findFids(session, this.schema, CITED, patched);
     const run = async (placeOf: (relation: Relation) => Promise<Place>): Promise<R[]> => {
@@ -266,8 +266,9 @@ export class IncrementalBuild {
   async #runFor(session: Session, product: Product, reach: Reach): Promise<void> {
     await this.#run(session, product, async () => {
       await provideParcelsOf(session, this.schema, `${reach}_parcel`);
-      // Files may read only tables other than the parcels.
-      for (const { relation: read } of rowsOfParcels(this.#products.filter(({ relation }) => product.file.reads.includes(relation)))) {
+      // A file that reads no parcels would otherwise make the rows of the whole region.
+      const reads = this.#products.filter((each) => each.relation !== PARCELS && product.file.reads.includes(each.relation) && hasRowsOfParcels(each));
+      for (const { relation: read } of reads) {
         if (this.results.get(read)?.patch != null && this.#reaches.get(read) === reach) await provideNew(session, this.schema, tableOf(read));
         else await provideRowsOf(session, this.schema, { to: tableOf(read), from: { schema: this.#build, table: tableOf(read) }, parcels: `${reach}_parcel` });
       }

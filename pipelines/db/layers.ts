@@ -155,8 +155,8 @@ interface RankedFile {
 }
 
 /**
- * Creates the table `current_member (member_id, current_member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace:
- * the members that rows of layers name, with the current member, release and file. The table ranks overlapping files that do not name comuni.
+ * Creates the table `current_member (member_id, current_member_id, document_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's
+ * workspace: the members that rows of layers name, with the current member, release and file. The table ranks overlapping files that do not name comuni.
  * Also creates the table `current_place`, which the views of layers read, and the view `file_place` with the places of these files, as in
  * `ledger.file_place`.
  */

@@ -5,7 +5,7 @@
 -- crs: none
 
 alter table ledger.member add column document_id int4;
-comment on column ledger.member.document_id is 'First member with the same path in files of the same name without its digits; null: this member. No foreign key, like taken_from';
+comment on column ledger.member.document_id is 'First member with this path in files of this name; null: this member. No foreign key, like taken_from';
 
 -- Parcels name the member that holds their rows.
 update ledger.member

@@ -1,0 +1,16 @@
+/** The value of `--format`. */
+import { MappaleError } from '../pipelines/errors.ts';
+import { nearest, retyped, withOption } from '../pipelines/typed.ts';
+
+/** @param formats by name, the default first @param command command without `--format`, for the fix @throws MappaleError `FORMAT_UNKNOWN` (exit 2) */
+export function formatNamed<F>(name: string, formats: Readonly<Record<string, F>>, command: string): F {
+  const format = Object.hasOwn(formats, name) ? formats[name] : undefined;
+  if (format !== undefined) return format;
+  const names = Object.keys(formats);
+  const [usual = ''] = names;
+  const [meant = usual] = nearest(name, names);
+  throw new MappaleError('there is no such format', {
+    code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${usual}.`,
+    fix: retyped(withOption('--format', meant), `${command} --format ${meant}`),
+  });
+}
