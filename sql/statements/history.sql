@@ -202,19 +202,9 @@ cross join lateral (
 where a.publication_id is not null;
 comment on view past.publication is 'Publications that were current at that time';
 
-create function past.look_at(p_region int4, p_moment timestamptz) returns void
-language plpgsql volatile as $$
-begin
-  perform set_config('mappale.moment', p_moment::text, true);
-  perform set_config('mappale.region', p_region::text, true);
-  perform set_config('search_path', 'past, core, section, ledger, public, pg_temp', true);
-end
-$$;
-comment on function past.look_at(int4, timestamptz) is 'Makes unqualified names mean the tables of a region just before a given time, until the calling function restores its path';
-
 create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz, out head text, out citations uuid[])
 language plpgsql volatile
--- The path that past.look_at sets ends with this function.
+-- The path that is set below ends with this function.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
@@ -227,7 +217,9 @@ begin
   ) then
     select r.* into head, citations from api.region_record(p_fid, p_include) r;
   else
-    perform past.look_at(core.region_of(p_fid), p_moment);
+    perform set_config('mappale.moment', p_moment::text, true);
+    perform set_config('mappale.region', core.region_of(p_fid)::text, true);
+    perform set_config('search_path', 'past, core, section, ledger, public, pg_temp', true);
     select r.* into head, citations from api.parcel_record(p_fid, p_include, null::past.parcel) r;
   end if;
 end
@@ -236,11 +228,13 @@ comment on function past.record_at(int4, text[], timestamptz) is 'Record of a pa
 
 create function past.columns_at(p_region int4, p_fids int4[], p_sections text[], p_moment timestamptz, out parcels json, out cells text)
 language plpgsql volatile
--- The path that past.look_at sets ends with this function.
+-- The path that is set below ends with this function.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
-  perform past.look_at(p_region, p_moment);
+  perform set_config('mappale.moment', p_moment::text, true);
+  perform set_config('mappale.region', p_region::text, true);
+  perform set_config('search_path', 'past, core, section, ledger, public, pg_temp', true);
   select json_agg(json_build_array(p.fid, p.reference, p.belfiore, st_asgeojson(st_forcepolygonccw(p.geom), 15)))
   into parcels
   from past.parcel p
@@ -252,12 +246,14 @@ comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given
 
 create function past.parcels_in(p_region int4, p_moment timestamptz, p_box geometry) returns table (fid int4, reference text, geom geometry)
 language plpgsql volatile
--- The path that past.look_at sets ends with this function.
+-- The path that is set below ends with this function.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  perform past.look_at(p_region, p_moment);
+  perform set_config('mappale.moment', p_moment::text, true);
+  perform set_config('mappale.region', p_region::text, true);
+  perform set_config('search_path', 'past, core, section, ledger, public, pg_temp', true);
   return query
   select
     p.fid,
