@@ -50,7 +50,7 @@ export const TILE_LAYERS: readonly TileLayer[] = [
   { name: 'ground', title: 'Roads and water', ...between(ZOOMS.ground), kinds: ['road', 'water'], section: null, fields: PARCEL_FIELDS },
   {
     name: 'parcels', title: 'Parcels', ...between(ZOOMS.parcels), kinds: KINDS, section: null,
-    fields: { ...PARCEL_FIELDS, label: 'Label of the parcel on the map' },
+    fields: { ...PARCEL_FIELDS, label: 'Label of the parcel on the map', area_m2: 'Area in whole square metres' },
   },
   ...SECTIONS.flatMap(layersOf),
 ];
@@ -88,7 +88,7 @@ export async function tileOf(ask: Ask, layer: TileLayer, tile: TileNumber): Prom
   const drawn = kinds === null ? await drawnComuni(ask, tile, null) : await drawnParcels(ask, tile, kinds, sections, ALL_FIDS);
   const { publication, facts, drawings, values } = drawn;
   if (facts === null || drawings === null) return { publication, bytes: null };
-  const features = kinds === null ? comuni(facts) : section === null ? parcels(facts, name === 'parcels' ? 'all' : 'without label') : valued(facts, values ?? null, section);
+  const features = kinds === null ? comuni(facts) : section === null ? parcels(facts, name === 'parcels' ? 'all' : 'kind') : valued(facts, values ?? null, section);
   return { publication, bytes: vectorTile(tile, name, features, drawings) };
 }
 
@@ -156,10 +156,10 @@ function comuni(facts: string): TileFeature[] {
   }));
 }
 
-type ParcelFacts = readonly [fid: number, label: string, kind: string];
+type ParcelFacts = readonly [fid: number, label: string, kind: string, area: number];
 
-function parcels(facts: string, tags: 'all' | 'without label'): TileFeature[] {
-  return (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]) => ({ id: fid, tags: { fid, ...(tags === 'all' ? { label } : {}), kind } }));
+function parcels(facts: string, tags: 'all' | 'kind'): TileFeature[] {
+  return (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind, area]) => ({ id: fid, tags: { fid, ...(tags === 'all' ? { label, area_m2: area } : {}), kind } }));
 }
 
 function valued(facts: string, sectionRows: string | null, { name, layer }: DrawnSection): TileFeature[] {

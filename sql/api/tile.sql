@@ -20,7 +20,7 @@ begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
   select
-    json_agg(json_build_array(c.fid, c.label, c.kind) order by c.fid)::text,
+    json_agg(json_build_array(c.fid, c.label, c.kind, round(c.area_m2)) order by c.fid)::text,
     string_agg(st_astwkb(c.geom, 7), ''::bytea order by c.fid),
     array_agg(c.fid order by c.fid)
   into facts, drawings, v_fids
@@ -29,12 +29,14 @@ begin
       h.fid,
       h.label,
       h.kind,
+      h.area_m2,
       case when h.geom @ v_box then h.geom else st_clipbybox2d(h.geom, v_box::box2d) end as geom
     from (
       select
         p.fid,
         p.label,
         p.kind,
+        p.area_m2,
         p.geom
       from core.parcel p
       where p.geom && v_box
@@ -51,7 +53,7 @@ begin
   end if;
 end
 $$;
-comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of some kinds in a box with fids in a range (end excluded), by fid; if there are too many, the largest. [fid, label, kind] of each as JSON, their drawings, and the columns of sections as in api.parcel_columns, null: none requested; nulls: there is no parcel';
+comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of some kinds in a box with fids in a range (end excluded), by fid; if there are too many, the largest. [fid, label, kind, area in m²] of each as JSON, their drawings, and the columns of sections as in api.parcel_columns, null: none requested; nulls: there is no parcel';
 
 create or replace function api.boundary_releases() returns int4[]
 language sql stable as $$

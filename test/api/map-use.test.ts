@@ -1,10 +1,10 @@
 /** Tests what people do on the map in a real browser: search for parcels and streets, wait, choose layers, compare, download. */
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeEngines } from '../harness/database.ts';
 import { regionService } from './harness.ts';
-import { CHROMIUM, openMapBrowser, overlaps, PHONE, pixels, SOON, type MapBrowser } from './map-browser.ts';
+import { CHROMIUM, openMapBrowser, overlaps, PHONE, PICTURES, pixels, SOON, type MapBrowser } from './map-browser.ts';
 
 describeEngines('the map in use', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
@@ -190,6 +190,39 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
+      it('shows only the parcels that meet each condition of the user, and saves only them', async () => {
+        const page = await map.open(at('parcels', 17));
+        /** Returns the fids of the parcels that are drawn. */
+        const drawn = async (): Promise<number[]> => {
+          const waiting = page.waitForEvent('download');
+          await page.locator('#save-geojson').click();
+          const { features } = JSON.parse(await readFile(await (await waiting).path(), 'utf8')) as { features: { id: number }[] };
+          return features.map(({ id }) => id);
+        };
+        const lines = async (): Promise<number> => (await pixels(page)).get('rgb(111, 106, 94)') ?? 0;
+        await expect.poll(lines, SOON).toBeGreaterThan(500);
+        const all = await drawn();
+        const rows = await service.database.query<{ fid: number; area_m2: number; level: string | null }>(
+          'select p.fid, p.area_m2, r.flood_level as level from core.parcel p left join section.risk r using (fid) where p.fid = any ($1)', [all],
+        );
+        const middle = Math.round(rows.map((each) => each.area_m2).sort((a, b) => a - b)[Math.floor(all.length / 2)]!);
+        await page.locator('#filters > summary').click();
+        await page.locator('#conditions select').selectOption('parcels');
+        await page.locator('[data-filter=parcels] [name=from]').fill(String(middle));
+        const large = rows.filter((each) => Math.round(each.area_m2) >= middle).map(({ fid }) => fid).sort();
+        await expect.poll(async () => (await drawn()).sort(), SOON).toEqual(large);
+        expect(large.length).toBeLessThan(all.length);
+        await page.locator('[data-filter=parcels] [name=from]').fill('1e9');
+        await expect.poll(lines, SOON).toBe(0);
+        await page.locator('[data-filter=parcels] button').click();
+        await page.locator('#conditions select').selectOption('risk');
+        await page.locator('[data-filter=risk] input[value=""]').uncheck();
+        const threatened = rows.filter(({ level }) => level !== null).map(({ fid }) => fid).sort();
+        expect(threatened.length).toBeGreaterThan(0);
+        await expect.poll(async () => (await drawn()).sort(), SOON).toEqual(threatened);
+        await page.context().close();
+      });
+
       it('is chosen from groups that fold, and stay folded in the other language', async () => {
         const page = await map.open('');
         await page.locator('[data-group=people] summary').click();
@@ -225,6 +258,8 @@ describeEngines('the map in use', (engine) => {
       const named = await page.locator('#content > header td button').allTextContents();
       expect([named[0], new Set(named).size]).toEqual([known.reference, 2]);
       expect(await page.locator('[data-section=terrain] tr:first-child td').count()).toBe(2);
+      // A missing level has a reason.
+      expect(await page.locator('[data-section=risk] tr', { hasText: 'hazard' }).locator('td').allTextContents()).not.toContain('–');
       await page.locator('#content > header td button').first().click();
       await expect.poll(() => page.locator('#content h2').textContent(), SOON).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
       await page.context().close();
@@ -232,19 +267,31 @@ describeEngines('the map in use', (engine) => {
 
     it.each([
       ['1280×800', { viewport: { width: 1280, height: 800 } }], ['390×844', PHONE],
-    ] as const)('lays out panels, messages and controls without overlap: %s', async (_size, options) => {
-      for (const locale of ['en-GB', 'it-IT']) {
-        const page = await map.open(`#map=17/${known.lat}/${known.lng}&layer=valuation_history`, { ...options, locale });
-        for (const step of ['open', 'record']) {
-          if (step === 'record') {
-            await page.locator('#query').fill(known.reference);
-            await page.locator('#query').press('Enter');
-            await page.locator('[data-section=attributions]').waitFor();
-          }
-          await expect.poll(() => overlaps(page), { ...SOON, message: `${locale} ${step}` }).toEqual([]);
+    ] as const)('lays out panels, messages and controls without overlap, in both languages and colour schemes: %s', async (size, options) => {
+      await mkdir(PICTURES, { recursive: true });
+      const page = await map.open(`#map=17/${known.lat}/${known.lng}&layer=valuation_history`, options);
+      for (const step of ['open', 'record', 'comparison']) {
+        if (step === 'record') {
+          await page.locator('#query').fill(known.reference);
+          await page.locator('#query').press('Enter');
+          await page.locator('[data-section=attributions]').waitFor();
+        } else if (step === 'comparison') {
+          await page.locator('.actions button').last().click();
+          await page.locator('[data-section=neighbours] button').first().click();
+          await page.locator('table.compared').first().waitFor();
         }
-        await page.context().close();
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          for (const language of ['en', 'it']) {
+            if (await page.locator('html').getAttribute('lang') !== language) await page.locator('#language').click();
+            const name = [size.replace('×', 'x'), language, colorScheme, step].join('-');
+            await expect.poll(() => overlaps(page), { ...SOON, message: name }).toEqual([]);
+            await expect.poll(() => page.locator('#loading').isVisible(), SOON).toBe(false);
+            await page.screenshot({ path: `${PICTURES}map-${name}.png` });
+          }
+        }
       }
+      await page.context().close();
     });
 
     describe('a record', () => {

@@ -98,8 +98,8 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('a tile of parcels has labels and kinds, and of ground only roads and water', async () => {
-    const parcels = new Map((await service.database.query<{ fid: number; label: string; kind: string }>('select p.fid, p.label, p.kind from core.parcel p')).map((row) => [row.fid, row]));
+  it('a tile of parcels has labels, kinds and whole square metres, and of ground only roads and water', async () => {
+    const parcels = new Map((await service.database.query<{ fid: number; label: string; kind: string; area_m2: number }>('select p.fid, p.label, p.kind, round(p.area_m2)::int4 as area_m2 from core.parcel p')).map((row) => [row.fid, row]));
     for (const tile of await tiles(14)) {
       for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...parcels.get(properties['fid'] as number) });
       for (const { properties } of await features('ground', 14, tile)) {

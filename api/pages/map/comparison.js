@@ -1,7 +1,7 @@
 // @ts-check
 /** Shows two parcels side by side: each value of their sections. */
 import { button, element } from './elements.js';
-import { flat, panelOf, sectionsOf, textOf, titleOf, valueOf, wordsOf } from './values.js';
+import { absenceOf, flat, panelOf, sectionsOf, textOf, titleOf, valueOf, wordsOf } from './values.js';
 import { t } from './words.js';
 
 /** Fields that are not compared: geometries, and texts of sources. */
@@ -27,7 +27,7 @@ export function comparisonPanel(first, second, actions) {
       const [one, other] = values.map((each) => each.get(path) ?? null);
       const isSame = textOf(field, one, panel) === textOf(field, other, panel);
       return element('tr', { class: isSame ? 'same' : 'differs' }, [
-        element('th', { scope: 'row' }, [path === '' ? t('entries') : wordsOf(field, panel)]), ...[one, other].map((value) => element('td', {}, [valueOf(field, value, panel)])),
+        element('th', { scope: 'row' }, [path === '' ? t('entries') : wordsOf(field, panel)]), ...[one, other].map((value, side) => element('td', {}, [absenceOf(both[side][section] ?? {}, path, value, panel) ?? valueOf(field, value, panel)])),
       ]);
     });
     return rows.length === 0 ? [] : [element('section', { 'data-section': section }, [element('h3', {}, [titleOf(section)]), element('table', { class: 'compared', 'aria-label': titleOf(section) }, [element('tbody', {}, rows)])])];

@@ -1,6 +1,7 @@
 // @ts-check
 /** Files that the user saves: the record of a parcel, and the parcels in view. */
 import { ask } from './interface.js';
+import { state } from './state.js';
 import { flat, panelOf } from './values.js';
 import { boxInView } from './view.js';
 
@@ -42,20 +43,22 @@ export function saveRecord(record, format) {
   save(basic.cadastral_reference, format, csv([['section', 'field', 'value', 'unit'], ...rows]));
 }
 
-/** Saves the parcels in view. @param {Format} format @returns {Promise<'saved' | 'too large'>} */
+/** Saves the parcels in view that meet the filters. @param {Format} format @returns {Promise<'saved' | 'too large'>} */
 export async function saveView(format) {
   const box = boxInView();
   if (box === null || box[2] - box[0] > LARGEST || box[3] - box[1] > LARGEST) return 'too large';
   /** @type {any[]} */
-  const parcels = [];
+  const read = [];
   const bbox = box.map((side) => side.toFixed(7)).join(',');
   for (let isMore = true; isMore;) {
-    const after = parcels.at(-1)?.fid;
+    const after = read.at(-1)?.fid;
     const { data, meta } = await ask('/parcels/locate', { bbox, geometry: true, limit: PAGE, ...(after === undefined ? {} : { after }) });
-    parcels.push(...data);
+    read.push(...data);
     isMore = meta.truncated;
-    if (parcels.length > MOST) return 'too large';
+    if (read.length > MOST) return 'too large';
   }
+  const drawn = state.view.passing === null ? null : new Set(state.view.passing);
+  const parcels = drawn === null ? read : read.filter(({ fid }) => drawn.has(fid));
   save('parcels', format, format === 'csv' ? viewRows(parcels) : JSON.stringify({
     type: 'FeatureCollection', features: parcels.map(({ fid, geometry, ...properties }) => ({ type: 'Feature', id: fid, geometry, properties: { fid, ...properties } })),
   }));

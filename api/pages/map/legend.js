@@ -3,7 +3,7 @@
 import { button, element } from './elements.js';
 import { state } from './state.js';
 import { panelOf, titleOf, unitInLanguage } from './values.js';
-import { BLANK, classesOf, drawnColour, GROUND, shade, STATES } from './view.js';
+import { BLANK, classesOf, drawnColour, GROUND, NOTHING, shade, STATES } from './view.js';
 import { hasWord, isItalian, numberOf, t } from './words.js';
 
 /** @param {string} background @param {string} text @param {string} [kind] */
@@ -47,7 +47,7 @@ export function legendOf(layer, actions) {
     const isRange = each.value === undefined && (each.label === '' || (isItalian() && /[a-z]/i.test(each.label) && legendTextOf(layer, each.label) === each.label));
     return toggling(legendRow(drawnColour(each.color), isRange ? rangeOf(each) : legendTextOf(layer, each.label)), index, actions.toggle);
   });
-  if (none !== null) rows.push(legendRow(drawnColour(none.color), legendTextOf(layer, none.label)));
+  if (none !== null) rows.push(legendRow(drawnColour(shade(NOTHING)), legendTextOf(layer, none.label)));
   rows.push(legendRow('', t('not_mapped'), 'hatched'));
   if (others.length > 0) rows.push(legendRow(shade(GROUND), `${t('not_applicable')}: ${others.map((each) => t(each)).join(', ')}`));
   const isFromView = state.breaks !== null;

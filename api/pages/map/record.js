@@ -3,7 +3,7 @@
 import { button, element, link } from './elements.js';
 import { reasonsOf } from './explanation.js';
 import { ELSEWHERE } from './sections.js';
-import { breakable, flat, halfYear, headingOf, inWords, panelOf, plainWords, sectionsOf, stateBadge, textOf, titleOf, valueOf, wordsOf } from './values.js';
+import { absenceOf, breakable, flat, halfYear, headingOf, inWords, panelOf, plainWords, sectionsOf, stateBadge, textOf, titleOf, valueOf, wordsOf } from './values.js';
 import { hasWord, isItalian, t } from './words.js';
 
 /** @typedef {import('./values.js').Panel} Panel */
@@ -40,17 +40,6 @@ function rowsOf(block, panel, path = '', prefix = '') {
       ...ruleOf(panel, full),
     ];
   });
-}
-
-/**
- * Returns the reason for a missing value, in a block that has coverage by field such as `coverage.flood` for `flood_level`. @param {any} block @param
- * {string} field @param {any} value @param {Panel} panel
- */
-function absenceOf(block, field, value, panel) {
-  const covered = panel.coverage?.[field];
-  const state = covered === undefined ? undefined : block.coverage?.[covered];
-  if (value !== null || typeof state !== 'string') return null;
-  return state === 'mapped' ? element('span', { class: 'state none' }, [t('mappedNone')]) : stateBadge(state);
 }
 
 const isDistribution = (/** @type {object} */ value) => Object.keys(value).length >= 4 && Object.values(value).every((each) => each === null || typeof each === 'number');

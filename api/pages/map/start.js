@@ -4,6 +4,7 @@ import { readAddress, writeAddress } from './url.js';
 import { comparisonPanel } from './comparison.js';
 import { saveRecord, saveView } from './downloads.js';
 import { $, button } from './elements.js';
+import { showFilters } from './filters.js';
 import { ask, canExplain, explain, open, openSession, Refusal, signedIn } from './interface.js';
 import { layerNames, showLayers, showLegend } from './layers.js';
 import { openSheet, sizeSheet } from './sheet.js';
@@ -364,6 +365,7 @@ function fill() {
     // On a small screen the list covers the map that it changes.
     if (isSmall.matches) $('layers').removeAttribute('open');
   });
+  showFilters();
   showSigned(false);
   $('content').replaceChildren(...state.panel());
   const credits = /** @type {HTMLElement} */ ($('credits').querySelector('p'));

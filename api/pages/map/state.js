@@ -6,6 +6,7 @@
  * @typedef {import('./view.js').Layer} Layer
  * @typedef {import('./view.js').Comune} Comune
  * @typedef {{ code: number, name: string, published_at: string, parcels: number, bbox: [number, number, number, number] | null }} Region
+ * @typedef {{ layer: string, from: number | null, to: number | null, left: readonly string[] }} Filter bounds of a number, or classes that are left out
  * @typedef {{ kind: 'street' | 'comune' | 'parcel' | 'address', name: string, what: string, choose: () => void }} Suggestion
  */
 
@@ -39,6 +40,8 @@ export const state = {
   breaks: null,
   /** Indexes of the classes that are not drawn. @type {readonly number[]} */
   hidden: [],
+  /** Conditions that a parcel must meet to be drawn. @type {readonly Filter[]} */
+  filters: [],
   /** Folded groups of the list of layers. @type {readonly string[]} */
   folded: [],
   /** @type {number | null} */
@@ -76,6 +79,8 @@ export const state = {
     chosen: null,
     /** @type {[number, number] | null} */
     mark: null,
+    /** Parcels in view that meet all filters, in ascending order; null: there is no filter. @type {readonly number[] | null} */
+    passing: null,
     /** Numbers of the parcels in view. @type {any} */
     labels: { type: 'FeatureCollection', features: [] },
   },
@@ -165,6 +170,21 @@ export function breaksChosen(breaks) {
 /** @param {number} index */
 export function classToggled(index) {
   state.hidden = toggled(state.hidden, index);
+}
+
+/** @param {string} layer */
+export function filterAdded(layer) {
+  state.filters = [...state.filters, { layer, from: null, to: null, left: [] }];
+}
+
+/** @param {string} layer @param {Partial<Filter>} change */
+export function filterChanged(layer, change) {
+  state.filters = state.filters.map((filter) => (filter.layer === layer ? Object.assign(filter, change) : filter));
+}
+
+/** @param {string} layer */
+export function filterRemoved(layer) {
+  state.filters = state.filters.filter((filter) => filter.layer !== layer);
 }
 
 /** @param {string} group @param {boolean} isFolded */
@@ -259,6 +279,11 @@ export function tilesAwaited(isLoading) {
 /** @param {number} opacity opacity of the layers on land, 0–1 */
 export function opacityChanged(opacity) {
   state.view.opacity = opacity;
+}
+
+/** @param {readonly number[] | null} passing */
+export function passingFound(passing) {
+  state.view.passing = passing;
 }
 
 /** @param {any} labels */

@@ -91,6 +91,17 @@ export function stateBadge(state) {
   return element('span', { class: `state ${state}` }, [hasWord(state) ? t(state) : state]);
 }
 
+/**
+ * Returns the reason for a missing value, in a block that has coverage by field such as `coverage.flood` for `flood_level`. @param {any} block @param
+ * {string} field @param {any} value @param {Panel} panel
+ */
+export function absenceOf(block, field, value, panel) {
+  const covered = panel.coverage?.[field];
+  const state = covered === undefined ? undefined : block.coverage?.[covered];
+  if (value !== null || typeof state !== 'string') return null;
+  return state === 'mapped' ? element('span', { class: 'state none' }, [t('mappedNone')]) : stateBadge(state);
+}
+
 /** @param {string} column @param {Record<string, string>} columns @param {Panel} panel */
 export const headingOf = (column, columns, panel) => (isItalian() ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
 

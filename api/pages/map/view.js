@@ -2,7 +2,7 @@
 /** Draws the map: comuni, tiles of parcels and of one section, and the selected parcel. The server describes the sections, so this file names no section. */
 import { Map as Drawing, NavigationControl, ScaleControl } from './maplibre-gl.mjs';
 import { tilesOf, withToken } from './interface.js';
-import { labelsPlaced, mapOpened, onScheme, paperChanged, schemeRead, state, tilesAwaited } from './state.js';
+import { labelsPlaced, mapOpened, onScheme, paperChanged, passingFound, schemeRead, state, tilesAwaited } from './state.js';
 import { t } from './words.js';
 
 /**
@@ -16,8 +16,8 @@ import { t } from './words.js';
 
 /** Colours of land, sea and lines in light and dark mode. Sections have their own colours. */
 const PALETTES = {
-  light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e' },
-  dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998' },
+  light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e', none: '#ffffff' },
+  dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998', none: '#39424e' },
 };
 /** Printing uses the light scheme. */
 const scheme = () => (state.view.isDark && !state.view.isPaper ? 'dark' : 'light');
@@ -38,6 +38,8 @@ export const STATES = {
 export const GROUND = { light: PALETTES.light.road, dark: PALETTES.dark.road };
 /** Colour of a comune without published parcels. */
 export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
+/** Colour of parcels where a section is mapped and has nothing. */
+export const NOTHING = { light: PALETTES.light.none, dark: PALETTES.dark.none };
 export const shade = (colours) => colours[scheme()];
 
 /**
@@ -127,6 +129,7 @@ export async function openView(actions) {
   drawing.on('idle', () => {
     tilesAwaited(false);
     actions.loading();
+    filterParcels();
     nameParcels();
   });
   onScheme(() => {
@@ -150,6 +153,51 @@ export function draws(layer) {
   const { minzoom = Infinity } = state.layers.find(({ name }) => name === layer) ?? {};
   const { map, isParcels } = state.view;
   return isParcels && map !== null && map.getZoom() >= minzoom;
+}
+
+/** Class of the parcels where a section is mapped and has nothing. */
+export const NONE = '';
+
+/** Returns the layers whose values can be filters: parcels by their area, and sections with a legend. */
+export const filterLayers = () => state.layers.filter(({ name, classes }) => name === 'parcels' || classes.length > 0);
+
+/** Returns whether a parcel meets a filter. @param {import('./state.js').Filter} filter @param {Layer} layer @param {Record<string, any>} properties */
+function meets({ from, to, left }, layer, properties) {
+  if (layer.kind === 'category') {
+    const value = properties['value'] ?? (properties['coverage'] === 'mapped' ? NONE : undefined);
+    return left.length === 0 || (value !== undefined && !left.includes(String(value)));
+  }
+  const value = layer.section === null ? properties['area_m2'] : properties['value'];
+  if (from === null && to === null) return true;
+  return typeof value === 'number' && (from === null || value >= from) && (to === null || value <= to);
+}
+
+/** Finds the parcels in view that meet all filters, and draws only them. */
+function filterParcels() {
+  const { map, passing } = state.view;
+  const layers = state.filters.flatMap((filter) => filterLayers().filter(({ name }) => name === filter.layer).map((layer) => ({ filter, layer })));
+  if (map === null || layers.some(({ layer: { name } }) => map.getSource(name) === undefined || !map.isSourceLoaded(name))) return;
+  const found = layers.map(({ filter, layer }) => new Set(
+    map.querySourceFeatures(layer.name, { sourceLayer: layer.name }).filter(({ properties }) => meets(filter, layer, properties)).map(({ id }) => Number(id)),
+  ));
+  const [first, ...others] = found;
+  const next = first === undefined ? null : [...first].filter((fid) => others.every((each) => each.has(fid))).sort((a, b) => a - b);
+  if (JSON.stringify(next) === JSON.stringify(passing)) return;
+  passingFound(next);
+  redraw();
+}
+
+/** Draws the parcels that meet the current filters. */
+export function applyFilters() {
+  redraw();
+  filterParcels();
+}
+
+/** Returns the drawing filter of the parcels that meet the user's filters. @returns {any} */
+function passes() {
+  const { passing } = state.view;
+  if (passing === null) return true;
+  return passing.length === 0 ? false : ['match', ['id'], passing, true, false];
 }
 
 /** Draws each parcel's number once, in its largest piece. Tiles cut parcels into pieces, and labels of the tiles would repeat. */
@@ -189,7 +237,8 @@ function styleOf() {
   const colours = palette();
   const { layers, layer: chosen } = state;
   const { isParcels, isDark, isPaper, opacity } = state.view;
-  const tiled = isParcels ? layers.filter(({ name }) => GROUND_LAYERS.includes(name) || name === chosen) : [];
+  const filtering = state.filters.map(({ layer }) => layer);
+  const tiled = isParcels ? layers.filter(({ name }) => GROUND_LAYERS.includes(name) || name === chosen || filtering.includes(name)) : [];
   const drawn = tiled.find(({ name }) => name === sectionDrawn()?.name);
   const lines = tiled.find(({ name }) => name === 'parcels');
   const borders = tiled.find(({ name }) => name === 'comuni');
@@ -220,15 +269,18 @@ function styleOf() {
       ...(isDark ? [{ id: 'comune-paper', type: 'fill', source: 'comuni', paint: { 'fill-color': ['get', 'paper'], 'fill-opacity': isPaper ? fade : 0 } }] : []),
       { id: 'comune-hatch', type: 'fill', source: 'comuni', filter: ['==', ['get', 'state'], 'not_mapped'], paint: { 'fill-pattern': 'hatch', 'fill-opacity': fade } },
       ...(drawn === undefined ? [] : [
-        { id: 'section', type: 'fill', ...of(drawn.name), filter: filterOf(drawn), paint: { 'fill-color': colourOf(drawn), 'fill-opacity': opacity } },
+        { id: 'section', type: 'fill', ...of(drawn.name), filter: ['all', passes(), ['has', 'value'], filterOf(drawn)], paint: { 'fill-color': colourOf(drawn), 'fill-opacity': opacity } },
+        { id: 'section-none', type: 'fill', ...of(drawn.name), filter: ['all', passes(), ['!', ['has', 'value']], ['==', ['get', 'coverage'], 'mapped']], paint: { 'fill-color': colours.none, 'fill-opacity': opacity } },
         {
           id: 'section-hatch', type: 'fill', ...of(drawn.name), paint: { 'fill-pattern': 'hatch', 'fill-opacity': opacity },
-          filter: ['all', ['!', ['has', 'value']], ['!=', ['get', 'coverage'], 'mapped']],
+          filter: ['all', passes(), ['!', ['has', 'value']], ['!=', ['get', 'coverage'], 'mapped']],
         },
       ]),
+      // The tiles of a filter are read, and not seen.
+      ...tiled.filter(({ name }) => filtering.includes(name)).map(({ name }) => ({ id: `filter-${name}`, type: 'fill', ...of(name), paint: { 'fill-opacity': 0 } })),
       ...(lines === undefined ? [] : [
-        { id: 'parcel-area', type: 'fill', ...of('parcels'), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
-        { id: 'parcel-line', type: 'line', ...of('parcels'), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
+        { id: 'parcel-area', type: 'fill', ...of('parcels'), filter: passes(), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
+        { id: 'parcel-line', type: 'line', ...of('parcels'), filter: passes(), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
       ]),
       // The page's outlines of comuni are too coarse for large scales, where tiles replace them. Without loaded boundaries there is only a box.
       { id: 'comune-line', type: 'line', source: 'comuni', paint: border, ...(borders === undefined ? {} : { filter: ['any', ['<', ['zoom'], BORDERS], ['get', 'isBox']] }) },
@@ -274,19 +326,17 @@ function filterOf(layer) {
     if (layer.kind !== 'number') return ['==', ['to-string', value], String(word)];
     return ['all', ...(from === null ? [] : [['>=', ['to-number', value], from]]), ...(to === null ? [] : [['<', ['to-number', value], to]])];
   };
-  return ['any', ['!', ['has', 'value']], ['!', ['any', ...state.hidden.map(among)]]];
+  return ['!', ['any', ...state.hidden.map(among)]];
 }
 
 /** @param {Layer} layer */
 function colourOf(layer) {
-  const { kind, none } = layer;
   const classes = classesOf(layer);
-  const blank = none?.color ?? 'rgba(0,0,0,0)';
+  const blank = 'rgba(0,0,0,0)';
   if (classes.length === 0) return blank;
-  const value = kind === 'number'
+  return layer.kind === 'number'
     ? ['step', ['to-number', ['get', 'value']], classes[0]?.color, ...classes.slice(1).flatMap(({ from, color }) => [from, color])]
     : ['match', ['to-string', ['get', 'value']], ...classes.flatMap((each) => [String(each.value), each.color]), blank];
-  return ['case', ['has', 'value'], value, ['==', ['get', 'coverage'], 'mapped'], blank, 'rgba(0,0,0,0)'];
 }
 
 /** Draws the map for the current state. */
