@@ -59,7 +59,8 @@ export async function repeatsInFiles(session: Session, layer: Place): Promise<bo
 
 /** Creates the view of a layer without the rows of `same_document`. */
 export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
-  await provide(session, schema, from.table, 'fresh_rows', { schema, build: from.schema, from });
+  const members = await session.query<{ id: number }>(changedRows('fresh_members', { schema, build: from.schema, layer: from }));
+  await provide(session, schema, from.table, 'fresh_rows', { from, members: members.map(({ id }) => id) });
 }
 
 /** Set of parcels that a change affects, such as `changed`, `near` or `meeting`: the prefix of the table names `…_fid` and `…_parcel`. */

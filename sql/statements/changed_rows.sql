@@ -85,15 +85,35 @@ truncate :"schema".same_document;
 select coalesce(sum(rows), 0)::int8 as rows
 from :"schema".same_document
 
+-- statement: fresh_members
+-- Members with rows in the layer, without those whose parcels stay. With other members the planner would expect too many rows.
+select m.member_id as id
+from :"build".current_member m
+cross join lateral (
+  select
+  from :"layer" l
+  where l.member_id = m.member_id
+  limit 1
+) present
+where not exists (
+  select
+  from :"schema".same_document d
+  where d.document_id = m.document_id
+)
+order by m.member_id
+
 -- statement: repeats_in_files
+-- One row of each member is enough to find the files of the layer.
 select
   (
-    select count(distinct file_id)
-    from :"schema".current_member
-    where member_id in (
-      select member_id
-      from :"layer"
-    )
+    select count(distinct m.file_id)
+    from :"schema".current_member m
+    cross join lateral (
+      select
+      from :"layer" l
+      where l.member_id = m.member_id
+      limit 1
+    ) present
   ) > 1 and exists (
     select
     from :"layer"

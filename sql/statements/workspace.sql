@@ -72,14 +72,10 @@ select
 from unnest($2::int4[], $3::text[], $4::text[])
 
 -- statement: fresh_rows
--- Leaves out the documents whose parcels stay.
+-- A list, because an index of the layer finds the members of a list.
 select l.*
 from :"from" l
-where l.member_id not in (
-  select m.member_id
-  from :"build".current_member m
-  join :"schema".same_document using (document_id)
-)
+where l.member_id in (:'members')
 
 -- statement: some_parcels
 select *
