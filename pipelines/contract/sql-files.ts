@@ -142,11 +142,11 @@ export function incrementalOf(value: string | null, file: string): Incremental |
     + `"without a change under the same feature of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", followed or not by "from the outline of the parcels", found "${value}"`);
 }
 
-/** Returns all `.sql` files of a folder, by name; none if the folder is missing. */
-export function readSqlFolder(folder: string): SqlFile[] {
+/** Returns the files of a folder whose names match, by name; none if the folder is missing. @param named all `.sql` files by default */
+export function readSqlFolder(folder: string, named = /\.sql$/): SqlFile[] {
   const path = join(ROOT, folder);
   if (!existsSync(path)) return [];
-  return readdirSync(path).filter((name) => name.endsWith('.sql')).sort().map((name) => readSqlFile(join(path, name)));
+  return readdirSync(path).filter((name) => named.test(name)).sort().map((name) => readSqlFile(join(path, name)));
 }
 
 /** Folder with a folder for each section. */
@@ -163,7 +163,8 @@ export function sectionFolders(): string[] {
  * `checks.sql`.
  */
 export function readSectionFiles(kind: 'build' | 'record' | 'columns' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
-  return sectionFolders().flatMap((folder) => readSqlFolder(`${SECTION_FOLDER}/${folder}`)).filter(({ file }) => new RegExp(`/${kind}(_[a-z0-9_]+)?\\.sql$`).test(file));
+  const named = new RegExp(`^${kind}(_[a-z0-9_]+)?\\.sql$`);
+  return sectionFolders().flatMap((folder) => readSqlFolder(`${SECTION_FOLDER}/${folder}`, named));
 }
 
 /** Returns all files that build published tables. */
