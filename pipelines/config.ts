@@ -1,7 +1,7 @@
 /** The only file that reads environment variables. */
 import { existsSync } from 'node:fs';
 import { homedir, hostname, userInfo } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MappaleError } from './errors.ts';
 
@@ -173,6 +173,11 @@ function userName(): string {
   } catch {
     return String(process.getuid?.() ?? 'unknown');
   }
+}
+
+/** Returns the folders of the operating system's programs. */
+export function programFolders(env: NodeJS.ProcessEnv = process.env): string[] {
+  return (env['PATH'] ?? '').split(delimiter);
 }
 
 /** Expands `~` and relative paths like a shell. */

@@ -30,10 +30,11 @@ const MAP = { width: 640, least: 240, most: 640 } as const;
 
 const DOSSIER_STYLE = `${STYLE}
 .lots{width:100%;height:auto;max-height:24rem;border:1px solid var(--line)}.lots path{fill:none;stroke:var(--soft);stroke-width:1;fill-rule:evenodd}
-.lots .own{fill:#f2a65a;fill-opacity:.6;stroke:var(--ink);stroke-width:2.5}.lots text{fill:var(--soft);font-size:11px;text-anchor:middle}.lots .name{fill:var(--ink);font-weight:700}
+.lots .own{fill:#f2a65a;fill-opacity:.6;stroke:var(--ink);stroke-width:2.5}.lots text{fill:var(--soft);font-size:16px;text-anchor:middle}.lots .name{fill:var(--ink);font-weight:700}
 .first{display:grid;grid-template-columns:3fr 2fr;gap:1rem}@media (max-width:40rem){.first{grid-template-columns:1fr}}
-.parts{columns:22rem 2;column-gap:1.5rem}.parts section{break-inside:avoid}.parts h2{font-size:1rem;margin-top:1rem}.parts caption{font-size:.8rem}
-@media print{.first{grid-template-columns:3fr 2fr}body{font-size:8.5pt}table{font-size:7.5pt}.lots{max-height:9cm}}
+h1{margin:.5rem 0}h2{margin-top:1rem;break-after:avoid}.parts{columns:22rem 2;column-gap:1.5rem;margin-top:1rem}.parts section{break-inside:avoid;padding-bottom:1rem}.parts h2{font-size:1rem;margin:0 0 .2rem}
+.facts caption,.facts thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}.facts td:first-child{color:var(--soft);width:50%}.parts caption{font-size:.8rem}
+@page{size:A4;margin:1.3cm}@media print{body{padding:0;font-size:8.5pt}table{font-size:7.5pt}th,td{padding:.08rem .3rem;overflow-wrap:anywhere}.first{grid-template-columns:3fr 2fr}.lots{max-height:8cm}.parts{columns:2}}
 `;
 
 /** @param panels texts of the sections in the language of the page */
@@ -44,13 +45,15 @@ export function dossierPage(dossier: Dossier, panels: readonly Panel[], language
   const { sheet } = basic.cadastral;
   const title = filled(sheet === null ? texts.parcel : texts.parcelOf, { label: basic.label, sheet: sheet ?? '' });
   const place = [municipality.name ?? municipality.code, municipality.province, municipality.region].filter((part) => part !== null).join(', ');
-  const shown = panels.filter(({ name }) => record.meta.sections_included.includes(name));
+  const included = panels.filter(({ name }) => record.meta.sections_included.includes(name));
+  // Identifiers come last.
+  const shown = [...included.filter(({ name }) => name !== 'basic'), ...included.filter(({ name }) => name === 'basic')];
   return htmlPage(`${title}, ${place}`, DOSSIER_STYLE, html`<main><h1>${title}</h1>
 <p>${place}. ${texts.reference}: <code>${basic.cadastral_reference}</code>. ${texts.published}: ${publishedAt.slice(0, 10)}.</p>
 <div class="first"><section><h2>${texts.map}</h2>
 ${parcelMap(dossier, texts)}</section>
 <section><h2>${texts.summary}</h2>
-${facts(texts.summary, summaryOf(record, shown), texts)}</section></div>
+${facts(texts.summary, summaryOf(record, included), texts)}</section></div>
 <div class="parts">${shown.map((panel) => html`<section><h2>${panel.title}</h2>
 ${sectionOf(record, panel, texts)}</section>
 `)}</div>
@@ -65,7 +68,7 @@ function filled(text: string, values: Readonly<Record<string, string | number>>)
 }
 
 function facts(caption: string, rows: readonly (readonly [label: string, value: string])[], texts: Texts): Html {
-  return htmlTable(caption, [texts.field, texts.value], rows);
+  return html`<div class="facts">${htmlTable(caption, [texts.field, texts.value], rows)}</div>`;
 }
 
 /** Returns the fields that the sections name for a summary. A missing value is shown only with its reason. */

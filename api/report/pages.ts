@@ -18,7 +18,7 @@ import { STYLE } from './style.ts';
 export type Passport = z.output<typeof municipalityQuality>;
 
 const PAGE_STYLE = `${STYLE}${MAP_STYLE}
-.overview{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.overview .map{max-height:24rem}@media (max-width:40rem){.overview{grid-template-columns:1fr}}
+.overview{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.overview .map{max-height:24rem}@media (max-width:40rem){h1{font-size:1.3rem;margin:.3rem 0}.overview{grid-template-columns:1fr;gap:.3rem}.overview .map{max-height:10rem}}
 `;
 
 /** @param outlines outlines of the comuni; empty: comuni are drawn as squares */
@@ -26,7 +26,6 @@ export function regionPage(report: RegionReport, outlines: readonly Outline[]): 
   const { region } = report;
   const ground = groundOf(report.coverage, outlines);
   const parts: readonly (readonly [id: string, title: string, body: Html])[] = [
-    ['overview', 'Overview', overview(report, ground)],
     ['records', 'Records: rows + rejects + duplicates', accounting(report.releases)],
     ['coverage', 'Coverage', coverage(report, ground)],
     ['addresses', 'Address registers', addressRegisters(report)],
@@ -38,8 +37,9 @@ export function regionPage(report: RegionReport, outlines: readonly Outline[]): 
     ['published', 'Publications, files and digests', published(report)],
   ];
   return htmlPage(`${region.name}: quality report`, PAGE_STYLE, html`<h1>${region.name}: content and quality of the published data</h1>
+<main><section id="overview">${overview(report, ground)}</section>
 <nav aria-label="Parts"><ul>${parts.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>
-<main>${parts.map(([id, title, body]) => html`<section id="${id}"><h2>${title}</h2>
+${parts.map(([id, title, body]) => html`<section id="${id}"><h2>${title}</h2>
 ${body}</section>
 `)}</main>`);
 }

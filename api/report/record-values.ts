@@ -23,13 +23,16 @@ export type Block = Readonly<Record<string, unknown>>;
 const SHARED: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   en: {
     yes: 'yes', no: 'no', land: 'land', road: 'road', water: 'water', building: 'building',
-    mapped: 'none here', partial: 'partly mapped', not_mapped: 'not mapped', not_loaded: 'not loaded', not_applicable: 'not applicable',
+    mapped: 'mapped', partial: 'partly mapped', not_mapped: 'not mapped', not_loaded: 'not loaded', not_applicable: 'not applicable',
   },
   it: {
     yes: 'sì', no: 'no', land: 'terreno', road: 'strada', water: 'acqua', building: 'edificio',
-    mapped: 'qui nulla', partial: 'mappato in parte', not_mapped: 'non mappato', not_loaded: 'non caricato', not_applicable: 'non pertinente',
+    mapped: 'mappato', partial: 'mappato in parte', not_mapped: 'non mappato', not_loaded: 'non caricato', not_applicable: 'non pertinente',
   },
 };
+
+/** Texts for a missing value where the sources cover the place. */
+const NOTHING_HERE: Readonly<Record<Language, string>> = { en: 'none here', it: 'qui nulla' };
 
 /** Fields that a page shows outside the rows of their block. */
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
@@ -102,7 +105,7 @@ export function valueOf(field: string, value: unknown, panel: Panel): string {
 /** Returns the reason for a missing value in a block with coverage by field; undefined if the block states none. */
 export function absenceOf(block: Block, field: string, { map, language }: Panel): string | undefined {
   const state = (block['coverage'] as Block | undefined)?.[map.coverage?.[field] ?? ''];
-  return typeof state === 'string' ? shared(state, language) : undefined;
+  return typeof state !== 'string' ? undefined : state === 'mapped' ? NOTHING_HERE[language] : shared(state, language);
 }
 
 /** Returns the rows of an object: label and value. Rows of nested objects have the label of their object in front. */

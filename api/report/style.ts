@@ -20,6 +20,6 @@ details{margin:.3rem 0}summary{cursor:pointer}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:var(--soft)}dd{margin:0}
 @media (max-width:34rem){dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}
 @media print{:root{--paper:#fff;--ink:#000;--soft:#333;--line:#999;--bad:#a30000;--badpaper:#fff;--good:#000;color-scheme:light}
-body{max-width:none;font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}nav,summary{display:none}.scroll{overflow:visible}tr,figure{break-inside:avoid}thead{display:table-header-group}
+body{max-width:none;font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}nav,summary{display:none}.scroll{overflow:visible}tr,figure{break-inside:avoid}h2,h3{break-after:avoid}table{font-size:7.5pt}th,td,td.n{padding:.1rem .25rem;overflow-wrap:anywhere;white-space:normal}thead{display:table-header-group}
 details::details-content{content-visibility:visible;block-size:auto}}
 `;

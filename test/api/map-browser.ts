@@ -1,18 +1,13 @@
 /** Opens the map in a real browser, on a server of a test, and reads what it draws. */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { CHROMIUM } from '../harness/browser.ts';
 import { BASE, type Service } from './harness.ts';
 
-export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 /** Maps are drawn with WebGL. Without a graphics card the processor renders the map. */
 const FLAGS = [
   '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
 ];
-/** Folder of screenshots for people who want to look; not part of the project. */
-export const PICTURES = fileURLToPath(new URL('../../.mappale/pictures/', import.meta.url));
-
 /** A long timeout, because the machine may be busy. */
 export const SOON = { timeout: 30_000 };
 export const WIDE = { width: 1360, height: 860 };

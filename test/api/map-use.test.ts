@@ -2,9 +2,10 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, PICTURES } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { regionService } from './harness.ts';
-import { CHROMIUM, openMapBrowser, overlaps, PHONE, PICTURES, pixels, SOON, type MapBrowser } from './map-browser.ts';
+import { openMapBrowser, overlaps, PHONE, pixels, SOON, type MapBrowser } from './map-browser.ts';
 
 describeEngines('the map in use', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {

@@ -20,10 +20,11 @@ import { explain as explainParcel, type Explanation } from '../../pipelines/oper
 import { readOutlines, readRegionReport } from '../../pipelines/operate/region-report.ts';
 import { contextOf } from '../../pipelines/run/context.ts';
 import { SILENT } from '../../pipelines/log.ts';
+import { CHROMIUM, PICTURES } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
-import { CHROMIUM, coloured, openMapBrowser, PHONE, PICTURES, SOON, WIDE, type MapBrowser } from './map-browser.ts';
+import { coloured, openMapBrowser, PHONE, SOON, WIDE, type MapBrowser } from './map-browser.ts';
 import { auditOf, countsOf, markupOf, writeMarkup } from '../harness/markup.ts';
 
 /** Sections that have values for every land parcel. */

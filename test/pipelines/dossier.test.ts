@@ -1,13 +1,17 @@
 /** The dossier of a parcel shows its values with the texts of the sections, in both languages, on a page without other files. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dossierPage } from '../../api/report/dossier.ts';
 import { html } from '../../api/report/html.ts';
 import { labelOf, LANGUAGES, panelsIn, valueOf } from '../../api/report/record-values.ts';
 import { dossierCommand } from '../../cli/dossier.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import type { Database } from '../../pipelines/db/index.ts';
+import { findBrowser, printPdf } from '../../pipelines/formats/pdf.ts';
 import { readDossier, type Dossier } from '../../pipelines/operate/dossier.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
+import { CHROMIUM, lookAt } from '../harness/browser.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
@@ -102,8 +106,35 @@ describeDatabase('the dossier of a parcel', (engine) => {
     expect(await readDossier(database, 1_499_999_999)).toBe(null);
   });
 
-  it.each([['x.pdf', 'does not write PDF'], ['x.txt', 'HTML only']])('is refused as %s with the reason', async (out, reason) => {
-    const refused = await dossierCommand().parseAsync(['H833_001300.594', '--out', out], { from: 'user' }).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: 'DOSSIER_FORMAT', kind: 'usage', message: expect.stringContaining(reason) as string });
+  it('is refused in another format, with the formats', async () => {
+    const refused = await dossierCommand().parseAsync(['H833_001300.594', '--out', 'x.txt'], { from: 'user' }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'DOSSIER_FORMAT', kind: 'usage', message: 'dossier writes HTML or PDF' });
+  });
+
+  it('is refused as PDF before the work if there is no browser, with the way to write HTML', async () => {
+    expect(await findBrowser(undefined, []).catch((error: unknown) => error)).toMatchObject({ code: 'BROWSER_MISSING', kind: 'usage', hint: expect.stringContaining('--out FILE.html') as string });
+    const refused = await dossierCommand().parseAsync(['H833_001300.594', '--out', 'x.pdf', '--browser', '/nowhere/chromium'], { from: 'user' }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'BROWSER_MISSING', detail: 'expected the program /nowhere/chromium, found none' });
+  });
+
+  it('reports a browser that prints no PDF', async () => {
+    const out = join(files.folder, 'none.pdf');
+    expect(await printPdf('/bin/false', await pageIn('en'), out).catch((error: unknown) => error)).toMatchObject({ code: 'PDF_NOT_WRITTEN', at: '/bin/false', detail: 'expected a PDF file, found none (exit code 1)' });
+  });
+
+  describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
+    it('is printed as PDF on A4 pages', async () => {
+      const out = join(files.folder, 'dossier.pdf');
+      await printPdf(CHROMIUM!, await pageIn('it'), out);
+      const pdf = (await readFile(out)).toString('latin1');
+      expect(pdf.slice(0, 5)).toBe('%PDF-');
+      const pages = [...pdf.matchAll(/\/MediaBox \[0 0 (\d+)[\d.]* (\d+)[\d.]*\]/g)].map(([, width, height]) => [Number(width), Number(height)]);
+      expect([pages.length > 1, pages.filter(([width, height]) => Math.abs(width! - 595) > 1 || Math.abs(height! - 842) > 1)]).toEqual([true, []]);
+    });
+
+    it('shows the map first and nothing wider than the screen, on a monitor, a telephone and paper', async () => {
+      const looked = await lookAt(await pageIn('it'), 'dossier-it', ['.lots', '.first .facts']);
+      expect(looked.map(({ size, isWide, tops: [map] }) => [size, isWide, map! < 400])).toEqual([['1280x800', false, true], ['390x844', false, true], ['paper', false, true]]);
+    });
   });
 });

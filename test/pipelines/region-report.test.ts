@@ -13,6 +13,7 @@ import type { FindingCount } from '../../pipelines/operate/findings.ts';
 import { readOutlines, readRegionReport, type RegionReport } from '../../pipelines/operate/region-report.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
+import { CHROMIUM, lookAt } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
@@ -135,6 +136,14 @@ describeEngines('a region that was published twice', (engine) => {
     expect(overview).not.toContain(report.publications.find(({ unit, state }) => unit === MOLISE.code && state === 'current')!.digest);
     expect(/[0-9a-f]{16}/.exec(page.slice(0, page.indexOf('<section id="published">')))).toBe(null);
     expect(regionPage(initial, [])).toContain('This is the first publication');
+  });
+
+  it.skipIf(CHROMIUM === undefined)('shows map, numbers and changes on the first screen of a monitor and a telephone, and nothing wider', async () => {
+    const looked = await lookAt(page, 'report', ['#overview svg.map', '#overview td.n', '#overview .overview > div + div > :last-child']);
+    const [monitor, telephone] = looked;
+    expect(looked.filter(({ isWide }) => isWide)).toEqual([]);
+    expect(monitor!.bottoms.filter((bottom) => bottom > 800)).toEqual([]);
+    expect(telephone!.tops.filter((top) => top > 844)).toEqual([]);
   });
 
   it('compares the addresses with the earlier file, and reports kinds that are unknown before there is one', async () => {

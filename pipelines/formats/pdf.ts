@@ -1,0 +1,74 @@
+/** Writes PDF: prints an HTML page with a browser of the Chromium family, which is not part of the program. */
+import { execFile, type ExecFileException } from 'node:child_process';
+import { access, constants, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { MappaleError } from '../errors.ts';
+
+/** Browsers that print without a window, in the order of the search. */
+const BROWSERS = [
+  'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+/** A page is printed in about a second. */
+const LONGEST_MS = 120_000;
+
+/** Returns the path of a program: the path itself, or its first place in the folders. */
+async function programAt(name: string, folders: readonly string[]): Promise<string | null> {
+  const paths = isAbsolute(name) || name.includes('/') ? [name] : folders.map((folder) => join(folder, name));
+  for (const path of paths) if (await access(path, constants.X_OK).then(() => true, () => false)) return path;
+  return null;
+}
+
+/**
+ * Finds the browser that prints pages.
+ * @param named name or path from the user; undefined: the first known browser
+ * @param folders searched folders
+ * @throws MappaleError `BROWSER_MISSING` (exit 2)
+ */
+export async function findBrowser(named: string | undefined, folders: readonly string[]): Promise<string> {
+  for (const name of named === undefined ? BROWSERS : [named]) {
+    const found = await programAt(name, folders);
+    if (found !== null) return found;
+  }
+  throw new MappaleError('no browser prints the PDF', {
+    code: 'BROWSER_MISSING', kind: 'usage', detail: named === undefined ? `expected one of these programs: ${BROWSERS.join(', ')}, found none` : `expected the program ${named}, found none`,
+    hint: 'Install Chromium, or name a browser of its family with --browser. Or write HTML (--out FILE.html), open it in any browser and print it to PDF.',
+    fix: 'apt-get install chromium',
+  });
+}
+
+/**
+ * Prints a page to a PDF file.
+ * @param html page without references to other files
+ * @throws MappaleError `PDF_NOT_WRITTEN` (exit 2)
+ */
+export async function printPdf(browser: string, html: string, out: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-pdf-'));
+  try {
+    const page = join(folder, 'page.html');
+    await writeFile(page, html);
+    // Chromium has no sandbox for the administrator. The page has no scripts and requests nothing.
+    const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+    const failure = await promisify(execFile)(browser, [
+      '--headless', '--disable-gpu', ...sandbox, '--no-first-run', '--disable-background-networking', '--no-pdf-header-footer', `--user-data-dir=${join(folder, 'profile')}`,
+      `--print-to-pdf=${out}`, pathToFileURL(page).href,
+    ], { timeout: LONGEST_MS }).then(() => null, (error: unknown) => error as ExecFileException);
+    const isWritten = await stat(out).then(({ size }) => size > 0, () => false);
+    if (failure !== null || !isWritten) throw notWritten(browser, failure);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function notWritten(browser: string, failure: ExecFileException | null): MappaleError {
+  const end = failure === null ? 'exit code 0' : typeof failure.code === 'number' ? `exit code ${failure.code}` : failure.signal ?? failure.code ?? failure.message;
+  return new MappaleError('the browser printed no PDF', {
+    code: 'PDF_NOT_WRITTEN', kind: 'usage', at: browser, detail: `expected a PDF file, found none (${end})`, cause: failure,
+    hint: 'Name another browser with --browser. Or write HTML (--out FILE.html), open it in any browser and print it to PDF.',
+    fix: 'npx mappale dossier PARCEL --out dossier.html',
+  });
+}
