@@ -25,6 +25,9 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 /** Days between two publications. */
 const DAYS = 10;
 
+/** Number of parcels. With more of them each step takes longer, and the steps are the same. */
+const PARCELS = 160;
+
 /** Kept history when history is pruned. */
 const MONTHS = 6;
 
@@ -135,7 +138,7 @@ describeEngines('changes', (engine) => {
 
   beforeAll(async () => {
     await onOneDay();
-    region = await smallRegion(FEW_SOURCES);
+    region = await smallRegion(FEW_SOURCES, PARCELS);
     database = await engine.openDatabase(await engine.createDatabase());
     ask = (sql, parameters) => one(database, sql, parameters);
     context = await contextOn(database);

@@ -20,8 +20,8 @@ export const FEW_SOURCES = [
 ];
 
 /** Creates a region with so few parcels that a load takes seconds. @param only sources; all by default */
-export async function smallRegion(only?: readonly string[]): Promise<Region> {
-  const files = await syntheticFiles(600, 11, { only });
+export async function smallRegion(only?: readonly string[], parcels = 600): Promise<Region> {
+  const files = await syntheticFiles(parcels, 11, { only });
   const whole = join(files.folder, '..', `${files.folder}-versions`);
   return {
     folder: files.folder,
