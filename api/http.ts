@@ -93,7 +93,7 @@ export function httpServer(
   return server;
 }
 
-/** Ends the connections whose answers wait longest if more answers than allowed wait for their clients. */
+/** Closes the connections with the oldest unread answers if more answers than allowed are unread. */
 function limitWaiting(server: Server, most: number): void {
   const open = new Set<ServerResponse>();
   server.on('request', (_request, response) => {

@@ -248,7 +248,7 @@ function servicePaths(version: string): Json {
       },
     }),
     ...Object.fromEntries(Object.entries(CATALOG_TYPES).map(([path, [name, summary, type]]) => [`/catalog/${path}`, keyless(
-      name, summary, `Lists exports that exist, and this API. Needs no key; at most ${OPEN_QUOTA} requests of an address in an hour.`, {
+      name, summary, `Lists the available exports and this API. Needs no key; at most ${OPEN_QUOTA} requests of an address in an hour.`, {
         200: { description: 'The document', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: { [type]: { schema: { type: type.includes('json') ? 'object' : 'string' } } } },
         304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       },

@@ -43,7 +43,7 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
   { path: '/map/maplibre-gl.css', type: STYLE, read: library('maplibre-gl', 'dist/maplibre-gl.css') },
 ];
 
-/** Content security policy: only files and the API of this server. Styles from scripts are allowed, because both libraries set them. */
+/** Content security policy: only files and the API of this server. Inline styles are allowed, because the scripts of both libraries set them. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; "
   + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 

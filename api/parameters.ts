@@ -136,7 +136,7 @@ export const feedParameters = z.strictObject({ region: text(1, 100, 'Name or IST
 export const publicationPath = z.strictObject({ publication: whole(1, 999_999_999, 'Number of a publication, rollback or withdrawal') });
 
 export const municipalityPath = z.strictObject({
-  code: z.string().regex(/^([A-Za-z]\d{3}|\d{6})$/).describe('Code of the comune; cadastral, a letter and three digits, or ISTAT, six digits'),
+  code: z.string().regex(/^([A-Za-z]\d{3}|\d{6})$/).describe('Cadastral code (a letter and three digits) or ISTAT code (six digits) of the comune'),
 });
 
 export const noParameters = z.strictObject({});

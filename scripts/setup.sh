@@ -91,8 +91,8 @@ stamped=
 if [ "$stamped" = "$wanted gdal" ]; then exit 0; fi
 if [ "$stamped" = "$wanted no-gdal" ] && [ "$ASKED" != gdal ]; then exit 0; fi
 
-# Only one run at a time, because npm would remove files of another run. The lock is a link to the number of
-# the process that holds it.
+# Only one run at a time, because npm would remove files of another run. The lock is a symbolic link whose
+# target is the process id of the holder.
 mkdir -p "$WORK"
 waited=
 until ln -s "$$" "$WORK/lock" 2>/dev/null; do
@@ -174,7 +174,7 @@ node_headers() {
     root" 2>/dev/null
 }
 
-# Compiles the 61 sources in four units. Each source alone reads the headers of Node and GDAL again, which takes most of the time.
+# Compiles the 61 sources in four units. Compiled one by one, each source would read the headers of Node and GDAL again, which takes most of the time.
 join_sources() {
   (cd node_modules/gdal-async && node -e "
     const { readFileSync, writeFileSync } = require('node:fs');

@@ -439,7 +439,7 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
     const part = localityKey(before) ?? '';
     const there = [...new Set([...gazetteer.all(comuneKey(before)), ...gazetteer.all(part)])].filter((hit) => hit.belfiore !== null && hit.kind !== 'foreign'
       && ((gazetteer.isProvince(key) && isOrWasIn(hit, key)) || (region !== undefined && hit.region === region)));
-    // A part of the comune with the name of its province counts as a part.
+    // If a hit is in the comune that has the province's name, the query means that comune.
     const seat = codesOf(gazetteer.get(key, bound).filter(isComune));
     if (there.length > 0 && !codesOf(there).some((code) => seat.includes(code))) return likely(there, part);
   }
@@ -456,7 +456,7 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
     }
     const isPart = hits[0]?.kind === 'locality';
     if (suffix.rest !== '' && !hits.some(isComune)) {
-      // `Salerno Scalo` is a part of Salerno, even if other comuni have a Scalo. `Vila San Giovanni` is mistyped.
+      // `Salerno Scalo` is a locality of Salerno, even if other comuni have a locality Scalo. `Vila San Giovanni` is a misspelt comune.
       const whole = beginnings(named).find(({ key }) => gazetteer.get(key, where).some(isComune));
       if (whole !== undefined) return certain(gazetteer.get(whole.key, where), localityKey(whole.rest));
       const near = names === 'similar' ? await gazetteer.near(comuneKey(named), where) : [];

@@ -283,7 +283,7 @@ function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
   }));
 }
 
-/** Refuses values outside their bounds, unless the published table has as many. Published values were accepted earlier. */
+/** Refuses a table with more values outside their bounds than the published table. Published values were accepted earlier. */
 function outside(name: string, field: FieldGate): Limit[] {
   const within = field.kind === 'truth' ? undefined : field.within;
   if (within === undefined) return [];

@@ -41,7 +41,7 @@ const CITED: Reach = 'cited';
 
 const OUTLINE = 'sql/steps/outline_differs.sql';
 
-/** Result for a table that was not built whole. */
+/** Result for a table in which only the changed rows were built. */
 interface Result {
   /** Rows to replace in the published table; null if no row changed. */
   readonly patch: Patch | null;

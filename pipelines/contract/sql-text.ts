@@ -56,7 +56,7 @@ function commentEnd(text: string, from: number): number {
   return sign.lastIndex;
 }
 
-/** Returns the text with one space between its parts. */
+/** Returns SQL text without comments, and with one space between its tokens. */
 export function normalSql(text: string): string {
   return sqlParts(text).join(' ');
 }

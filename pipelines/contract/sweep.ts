@@ -74,7 +74,7 @@ export function rounded(value: number, digits: 1 | 2): number {
   return (Math.sign(value) * (whole + (up ? 1 : 0))) / scale + 0;
 }
 
-/** @returns the unchanged sweeps of a file, checked by the compiler; they run in this order */
+/** Returns the given sweeps, which run in this order. The compiler checks their type here. */
 export function defineSweeps(...sweeps: readonly Sweep[]): readonly Sweep[] {
   return sweeps;
 }

@@ -19,7 +19,7 @@ const FOLDER = 'pipelines/db';
 /** Snapshot of the extensions, with the versions of PGlite and of its PostGIS. */
 const EXTENSIONS_FILE = join(ROOT, FOLDER, 'extensions-pglite-0-5-8-postgis-0-2-8.br');
 
-/** Files that determine the content of a new database: all of `sql`, which includes the sections' schemas, and the layers of the sources. */
+/** Files that determine the content of a new database: all of `sql`, with its sections, and the layers of the sources. */
 const CONTENT = /^sql\/|\.sql$/;
 
 /** Returns the path of the snapshot of all tables. Its name has the digest of the SQL, so that a snapshot of other SQL is not found. */

@@ -20,7 +20,7 @@ export interface Wanted {
   readonly file: RemoteFile;
   /** Download folder of the source. */
   readonly folder: string;
-  /** Replaces `file.base`, or is the address of the file itself. */
+  /** Address to use instead of `file.base`, or the address of the file itself. */
   readonly base: string | null;
   /** Token of the user at the publisher, as a query parameter. */
   readonly token: { readonly parameter: string; readonly value: string } | null;

@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
 /** Parquet's own type of geometries. Its default CRS is OGC:CRS84, which DuckDB shows only if it is named. */
 const NATIVE = { logical_type: { type: 'GEOMETRY', crs: 'OGC:CRS84' } } as const;
 
-/** Rows of a row group: some megabytes, which readers of a box read or skip as a whole. */
+/** Rows of a row group, which has some megabytes. A reader that needs a box reads or skips whole row groups. */
 const ROW_GROUP = 20_000;
 
 const SIDES = ['xmin', 'ymin', 'xmax', 'ymax'] as const;

@@ -1,4 +1,4 @@
-// Runs the TypeScript module that `workerData` names in a thread. The module is loaded with require, because starting import hooks in each thread takes as long
+// Runs a TypeScript module in a thread. `workerData` names the module, which is loaded with require, because starting import hooks in each thread takes as long
 // as reading a hundred thousand parcels.
 import { createRequire } from 'node:module';
 import { workerData } from 'node:worker_threads';

@@ -19,7 +19,7 @@ export interface FilePlaces {
   readonly dated: string | null;
   /** False for comuni that are in another comune's file by mistake. */
   readonly named: boolean;
-  /** Codes; `['']` if the layer has no places. */
+  /** Codes of the places; `['']` if the layer has no places. */
   readonly places: readonly string[];
 }
 
@@ -215,7 +215,7 @@ function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, re
   return region === 0 || placeRegion === null || placeRegion === region || (!isPackaged && kept.has(place));
 }
 
-/** Returns the region by packaging, or else by the list of comuni, or else by the rows or a user. Null for no region or all regions. */
+/** Returns the region by packaging, list of comuni, rows or user, whichever comes first. Null for no region or all regions. */
 export function regionOf(file: LoadedFile, held: FilePlaces, place: string, register: Register): number | null {
   return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion ?? file.assigned;
 }

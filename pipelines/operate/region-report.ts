@@ -82,8 +82,8 @@ interface ReportedTable {
 }
 
 /**
- * mapped; none: mapped, but nothing is there; partial: some places or some of the maps; not_mapped: outside the loaded files; not_loaded;
- * not_applicable: the section applies to none of the examined parcels.
+ * `mapped`. `none`: mapped without objects. `partial`: some places are mapped, or some of the maps cover the comune. `not_mapped`: outside the loaded files.
+ * `not_loaded`: no file is loaded. `not_applicable`: the section applies to none of the examined parcels.
  */
 export const COVERAGE_STATES = ['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable'] as const;
 

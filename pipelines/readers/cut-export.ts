@@ -1,6 +1,6 @@
 /**
- * Detects exports of a web service that may lack features. WFS and ArcGIS servers answer page by page, and a full page looks like a complete answer. So an
- * export with exactly a usual number of features, or with fewer features than it states, may be cut. It is loaded but supersedes nothing.
+ * Detects exports of a web service that may lack features. WFS and ArcGIS servers answer page by page, and a full page looks like a complete answer. An
+ * export may be cut if its number of features is a usual page size or below the stated number. Such an export is loaded but supersedes nothing.
  */
 import { bytesAt } from '../formats/shapefile.ts';
 import type { LocatedFile } from '../contract/survey.ts';

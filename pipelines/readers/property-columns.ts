@@ -48,7 +48,7 @@ export class PropertyColumns<K extends string> {
     return doubled;
   }
 
-  /** Marks the document as complete, because a record with all known properties was read elsewhere. */
+  /** Marks the document as complete. Call it after another reader found a record with all known properties. */
   complete(): void {
     this.#judged = true;
   }

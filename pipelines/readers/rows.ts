@@ -9,7 +9,7 @@ export interface RowReading<K extends string> extends Omit<ExpectedColumns<K>, '
   readonly table: string;
   /** Columns of the staging table: names of the schema's fields. */
   readonly columns: Columns;
-  /** Schema from the published text of the mapped columns to values. */
+  /** Schema that parses the published text of the mapped columns into values. */
   readonly schema: ZodType<Readonly<Record<string, unknown>>>;
 }
 

@@ -39,7 +39,7 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
   const { context, options, run, survey, trouble, parallel } = refreshing;
   const { database, log } = context;
   const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
-  if (leftovers.length > 0) log.info(`an interrupted run left ${leftovers.length} workspace(s); they were removed and their releases are read again`);
+  if (leftovers.length > 0) log.info(`removed ${leftovers.length} workspace(s) of an interrupted run; reading their releases again`);
   if (options.data !== null) await noteFiles(database, run.runId, planned.present, planned.came);
   const replan = async (): Promise<Plan> => plan(await readAll(context), withoutPaths(survey, trouble.unread), options.regions);
   const loaded: ReleaseReport[] = [];

@@ -41,7 +41,7 @@ export interface Access {
   readonly point: LonLat | null;
 }
 
-/** Streets of every comune, which test queries use: odonimo, shown odonimo, localita, shown localita. */
+/** Streets that every comune has, for test queries: published and displayed street name (odonimo), published and displayed locality. */
 const USUAL: readonly (readonly [string, string, string, string])[] = [
   ['VIA ROMA', 'Via Roma', '', ''],
   ['VIALE ROMA', 'Viale Roma', '', ''],

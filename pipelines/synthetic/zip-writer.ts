@@ -26,7 +26,7 @@ export function zipStream(entries: Iterable<ZipEntry> | AsyncIterable<ZipEntry>)
   const fill = async (): Promise<void> => {
     for await (const [path, content, { level = 1, modified = '1980-01-01' } = {}] of entries) {
       const stream = content instanceof Readable ? content : Readable.from(pieces(content), { objectMode: false });
-      // The format and yazl use local time, so noon here is noon in the file everywhere. Midnight does not exist on every day.
+      // The format and yazl use local time, so noon here is noon in the file everywhere. In some time zones a clock change skips midnight.
       zip.addReadStream(stream, path, { compressionLevel: level, mtime: new Date(`${modified}T12:00:00`), forceDosTimestamp: true });
       await finished(stream);
     }

@@ -1,6 +1,6 @@
 /**
- * Compares a scheduled refresh with a full load of a synthetic region: with nothing to do, after one comune of a hundred was written again with the same
- * values, and after the parcels of one comune of a hundred changed.
+ * Compares a scheduled refresh with a full load of a synthetic region. It measures three refreshes: with nothing to do, after one comune in a hundred was
+ * written again with the same values, and after the parcels of one comune in a hundred changed.
  */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -21,7 +21,11 @@ export interface ServerUse {
 const MEMORY_MS = 100;
 const DISK_MS = 1000;
 
-/** Watches a server during work. @param server a connection to another database of the server @param name database that the work uses */
+/**
+ * Measures the CPU, memory, WAL and disk of a database server while `work` runs.
+ * @param server a connection to another database of the server
+ * @param name database that the work uses
+ */
 export async function watchServer<T>(server: Database, name: string, work: () => Promise<T>): Promise<{ result: T; use: ServerUse }> {
   const postmaster = await localPostmaster(server);
   const ticks = Number((await promisify(execFile)('getconf', ['CLK_TCK'])).stdout);

@@ -172,7 +172,7 @@ function damage(bytes: Buffer, random: Random): Buffer {
 const HEADS = ['parcels', 'multisurface-with-one-polygon-and-hole', 'labels-with-letters', 'one-line', 'sheets', 'entities-comments-and-other-spellings', 'other-prefixes', 'crlf-and-no-indentation', 'numbers-of-other-lengths'];
 
 describe('a damaged document', () => {
-  it.each(HEADS)('is accepted by the scanner only as far as a strict parser accepts it: %s', (name) => {
+  it.each(HEADS)('gives the rows of a strict parser, or a reported problem: %s', (name) => {
     const whole = fixture(name);
     let damagedDocuments = 0;
     for (let seed = 0; seed < 400; seed += 1) {
@@ -258,7 +258,7 @@ describe('a document in chunks', () => {
     },
   );
 
-  it('gives the same result when it is damaged and cut', () => {
+  it('gives the same result for a damaged document in chunks of any size', () => {
     for (let seed = 0; seed < 400; seed += 1) {
       const random = randomOf('damaged chunks', seed);
       const bytes = damage(fixture(random.pick(HEADS)), random);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 
 /**
- * The project's names → the publisher's columns. A shapefile cuts names to ten letters and numbers those that become equal. The numbering depends on the
+ * Field names → published column names. A shapefile cuts names to ten letters and numbers those that become equal. The numbering depends on the
  * program, so the spellings of GeoServer (`PART_CCA00`) and of GDAL (`PART_CCA_1`) are both listed.
  */
 export const COLUMNS = {

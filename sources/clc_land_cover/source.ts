@@ -35,7 +35,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     const other = [probe.name, ...(probe.entries ?? []).map(({ path }) => path)].find((name) => OTHER_FORM.test(name));
     return other === undefined || !LAYERS.map.test(stemOf(probe.name)) ? null : aside(probe.name, 'this is the raster or File Geodatabase of CORINE; use the vector map as GeoPackage or shapefile');
   }
-  // The name of the zip decides for all its files. If it has no year, one file of the right year is enough.
+  // The name of the zip decides for all its files. If the zip's name has no year, one file of the right year is enough.
   const outer = whyAside(stemOf(probe.name), LAYERS);
   const statements = looks.map(({ path }) => outer ?? whyAside(stemOf(path), LAYERS));
   const [other] = statements;

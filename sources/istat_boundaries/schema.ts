@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export type Level = 'comune' | 'provincia' | 'regione';
 
-/** The project's names → the publisher's columns in all editions, by level. */
+/** Field names → published column names in all editions, by level. */
 export const COLUMNS = {
   comune: { code: 'pro_com', padded_code: 'pro_com_t', name: 'comune' },
   provincia: { unit: 'cod_uts', code: ['cod_prov', 'cod_pro'], unit_name: 'den_uts', name: ['den_prov', 'provincia'], city: 'den_cm' },

@@ -14,7 +14,7 @@ const bands = (prefix: string, first: number, of = ''): Field[] => BANDS.map((ba
   return [`${prefix}_${band}`, `p${first + index}`, `Residents aged ${years} years${of}.`];
 });
 
-/** The project's name, the publisher's as `normaliseHeader` spells it, and the description of the column. */
+/** Field name, published column name as returned by `normaliseHeader`, and description of a column. */
 type Field = readonly [name: string, published: string, description: string];
 
 const FIELDS: readonly Field[] = [
@@ -51,7 +51,7 @@ const FIELDS: readonly Field[] = [
   ['dwellings_occupied', 'a2', 'Dwellings occupied by at least one resident.'],
 ];
 
-/** The project's name → the publisher's, as `normaliseHeader` spells it. All are counts of residents unless the name contains households or dwellings. */
+/** Field name → published name as returned by `normaliseHeader`. All are counts of residents unless the name contains households or dwellings. */
 export const INDICATORS: Readonly<Record<string, string>> = Object.fromEntries(FIELDS.map(([name, published]) => [name, published]));
 
 /** Columns of the indicators in their layer. */

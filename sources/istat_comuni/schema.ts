@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 
-/** The project's names → the publisher's columns, compared without case, accents, line breaks and footnote marks. */
+/** Field names → published column names, compared without case, accents, line breaks and footnote marks. */
 export const COLUMNS = {
   region_code: 'Codice Regione',
   province_code: "Codice dell'Unità territoriale sovracomunale*",

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 
-/** The project's names → the publisher's columns. */
+/** Field names → published column names. */
 export const COLUMNS = {
   istat_code: 'Codice Comune',
   name: 'Denominazione Comune',

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Columns } from '../../pipelines/contract/source.ts';
 
-/** Brackets of total income in the order of the files: the project's name → the publisher's name, normalised. */
+/** Brackets of total income in the order of the files: field name → published name, normalised. */
 export const BRACKETS = {
   lte_zero: 'minore_o_uguale_a_zero_euro',
   from_0_to_10k: 'da_0_a_10000_euro',
@@ -30,7 +30,7 @@ const pairColumns = (name: PairName, words: string): Record<string, string> => (
   [`${name}_eur`]: `${words}_ammontare_in_euro`,
 });
 
-/** The project's names → the publisher's headers, normalised (without case, accents, punctuation, repeated and trailing spaces). */
+/** Field names → published headers, normalised (without case, accents, punctuation, repeated and trailing spaces). */
 export const COLUMNS = {
   tax_year: 'anno_di_imposta',
   cap: 'cap',

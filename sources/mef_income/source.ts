@@ -23,8 +23,8 @@ function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | nul
   if (!resembles(header, EDITIONS.comunale)) return null;
   const columns = header.map(normaliseHeader);
   const [first = []] = rows;
-  // Without its column, the table by postal code looks like the table by comune. The name of the file decides then, or under another name the number of
-  // rows of a comune.
+  // Without its column, the table by postal code looks like the table by comune. In that case the file name decides. If the file has
+  // another name, the number of rows of a comune decides.
   const [, named] = /_((?:sub)?comunale)(?![a-z])/i.exec(at) ?? [];
   const isByPostalCode = named === undefined ? hasComuniTwice(rows.map((row) => row[columns.indexOf(COLUMNS.belfiore)]?.trim() ?? '')) : /^sub/i.test(named);
   const role = columns.includes('cap') || isByPostalCode ? 'subcomunale' : 'comunale';

@@ -65,7 +65,7 @@ function place(member: MemberSink, position: number, edition: string, fields: { 
   else member.reject({ position, ...refusalOf(fields, parsed.error), raw });
 }
 
-/** @param used the project's name → the alias in the table */
+/** @param used field name → alias in the table */
 function expectedOf(used: ReturnType<typeof columnsOf>, at: string): ExpectedColumns<keyof typeof ALIASES> {
   const mapped = { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code };
   // One code of the comune is enough.

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Columns } from '../../pipelines/contract/source.ts';
 
-/** The project's names → accepted headers, normalised (without case, accents and punctuation). */
+/** Field names → accepted headers, normalised (without case, accents and punctuation). */
 export const ALIASES = {
   cap: ['cap', 'codice_postale', 'codice_avviamento_postale', 'codice_cap', 'postal_code', 'postcode', 'zip', 'zip_code'],
   belfiore: ['belfiore', 'codice_belfiore', 'cod_belfiore', 'catasto', 'codice_catasto', 'codice_catastale', 'cod_catastale', 'codicecatastale', 'codice_catastale_comune'],

@@ -53,7 +53,7 @@ function* lines(region: SyntheticRegion): Generator<Buffer> {
     }
   }
   if (first === null) return;
-  // Open twice: the row with the earlier start is not used.
+  // A second open row of the pharmacy. Its start is earlier, so the row becomes a duplicate.
   yield line(record(region, first, { data_inizio_validita: '01/01/2011', descrizione_farmacia: 'FARMACIA DI PRIMA' }));
   yield line(record(region, first, { cod_farmacia: '999001', cod_comune: region.comuni[0].istatCode.slice(1) }));
   yield line(record(region, first, { cod_farmacia: '999002', latitudine: 'nord' }));

@@ -1,7 +1,7 @@
 /** Converts the fields of the records of a comune catastale (C.C.) to values. */
 import { z } from 'zod';
 
-/** The project's name → the publisher's column, by layer. */
+/** Field name → published column name, by layer. */
 export const COLUMNS = {
   parcel: { type: 'pt_type', code: 'pt_code', ccat: 'pt_ccat', roof: 'pt_fabb' },
   boundary: {

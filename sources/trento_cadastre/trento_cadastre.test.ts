@@ -104,7 +104,7 @@ describeDatabase('loading a comune catastale', (engine) => {
     });
   });
 
-  it('is rejected if the number of parcels differs from its boundary, or if a part is missing', async () => {
+  it('is rejected if its boundary states another number of parcels, or if a part is missing', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}')`);
     expect(found.violations).toEqual([['parcels_are_as_many_as_said', 'error'], ['parcels_cover_the_boundary', 'error'], ['parcels_cover_the_boundary_exactly', 'warn']]);
     const moved = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'N', '${box(20, 0, 20, 20.001)}')`);

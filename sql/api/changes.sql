@@ -52,7 +52,7 @@ begin
   end if;
 end
 $$;
-comment on function api.changes_begin(int4, int4, int4, date) is 'The place in the changelog of a region from which changes follow: after a fid of a publication, after a whole publication (fid null), or at the start of a day, Europe/Rome. refusal: not_kept, with the first day and the first publication that can be answered; unknown: there is no such publication; not_published: the region never was; never_kept: nothing is kept on several nodes';
+comment on function api.changes_begin(int4, int4, int4, date) is 'The place in the changelog of a region from which changes follow: after a fid of a publication, after a whole publication (fid null), or at the start of a day, Europe/Rome. refusal: not_kept, with the first day and the first publication that can be answered. unknown: there is no such publication. not_published: the region never was. never_kept: nothing is kept on several nodes';
 
 create or replace function api.removed_parcels(p_region int4, p_after int4, p_end int4, p_most int4, out fids int4[], out parcels json)
 language plpgsql stable as $$
@@ -134,7 +134,7 @@ begin
   fids := null;
 end
 $$;
-comment on function api.changed_parcels(int4, int4[], int4, int4, date, int4, int4, text[]) is 'The first parcels that the first publication after a place in the changelog may have changed (api.changes_begin), before and after the publication, as in past.columns_at. p_range: first fid of the region, and end of its fids. p_until: last publication; null: the newest. last: the last publication; swap: number of the publication, null: no parcel follows';
+comment on function api.changed_parcels(int4, int4[], int4, int4, date, int4, int4, text[]) is 'The first parcels that the first publication after a place in the changelog may have changed (api.changes_begin), before and after the publication, as in past.columns_at. p_range: first fid of the region, and end of its fids. p_until: last publication (null: the newest). last: the last publication. swap: number of the publication, null: no parcel follows';
 
 create or replace function api.publication_summary(p_swap int4, p_region int4) returns json
 language plpgsql stable as $$
@@ -230,4 +230,4 @@ begin
   );
 end
 $$;
-comment on function api.publication_counts(int4, int4) is 'Numbers of parcels by comune that a publication added, removed, changed or left unchanged, in a region (null: in all), with api.publication_summary; null: no such publication of the region is kept';
+comment on function api.publication_counts(int4, int4) is 'Numbers of parcels by comune that a publication added, removed, changed or left unchanged, in a region (null: in all), with api.publication_summary (null: no such publication of the region is kept)';

@@ -90,7 +90,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: for each point (degrees) the smallest parcel that contains it, border included, and the number of such parcels; region: code of the unpublished region that contains the point, 0 if that region is unknown';
+comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: for each point (degrees) the smallest parcel that contains it, border included, and the number of such parcels. region: code of the unpublished region that contains the point, 0 if that region is unknown';
 
 create or replace function api.parcels_of_fids(p_fids int4[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -130,7 +130,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: whether each fid is published; region: code of the fid''s region if it is not published; retired: the fid was published before; successor: the published parcel with the same drawing';
+comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: whether each fid is published. region: code of the fid''s region if it is not published. retired: the fid was published before. successor: the published parcel with the same drawing';
 
 create or replace function api.parcels_of_references(p_references text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -173,7 +173,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference; region: code of the comune''s region if it is not published';
+comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference. region: code of the comune''s region if it is not published';
 
 create or replace function api.parcels_of_labels(
   p_places int4[], p_comuni text[], p_names text[], p_sections text[], p_sheets text[], p_labels text[], out publication text, out answer text
@@ -369,7 +369,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for the readings of each query, an array of arrays; fid: the parcel at the address, null: none; candidates: number of results as good as the first; region: if nothing is found, code of the named comune''s region, which is not published';
+comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for the readings of each query, an array of arrays. fid: the parcel at the address, null: none. candidates: number of results as good as the first. region: if nothing is found, code of the named comune''s region, which is not published';
 
 create or replace function api.columns_of(p_fids int4[], p_sections text[], p_from anyelement, out answer text)
 language plpgsql stable as $$
@@ -453,7 +453,7 @@ begin
   answer := concat('{', answer, '}');
 end
 $$;
-comment on function api.columns_of(int4[], text[], anyelement) is 'JSON object of sections, each an array of [fid, coverage, cells]: the columns of those given parcels that exist, in the order that the section defines; coverage as in a record, null if the cells contain it; cells null: no values. Sections must be known names';
+comment on function api.columns_of(int4[], text[], anyelement) is 'JSON object of sections, each an array of [fid, coverage, cells]: the columns of those given parcels that exist, in the order that the section defines; coverage as in a record, null if the cells contain it. cells null: no values. Sections must be known names';
 
 create or replace function api.parcel_columns(p_fids int4[], p_sections text[], out publication text, out answer text)
 language plpgsql volatile security definer

@@ -24,7 +24,7 @@ begin
   );
 end
 $$;
-comment on function api.publication_tag(int4) is 'Identifies everything that an answer about a region depends on: the current publications, by content and time, and the SQL that answers; null: of all regions';
+comment on function api.publication_tag(int4) is 'Identifies everything that an answer about a region depends on: the current publications, by content and time, and the SQL that answers (null: of all regions)';
 
 create or replace function api.envelope(p_data json, p_meta json) returns text
 language sql stable as $$

@@ -47,7 +47,7 @@ begin
   );
 end
 $$;
-comment on function api.not_loaded(jsonb) is 'Comuni that the readings of a query name and that have no loaded address; an array of {municipality, province, region}; null: none';
+comment on function api.not_loaded(jsonb) is 'Comuni that the readings of a query name and that have no loaded address; an array of {municipality, province, region} (null: none)';
 
 create or replace function api.search_answer(p_readings jsonb, p_query text, p_city text, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer

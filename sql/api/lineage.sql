@@ -119,7 +119,7 @@ begin
   where p_fid in (p.parent, p.child);
 end
 $$;
-comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of parcels before and after a publication of which a parcel is one, that share at least 1 m² and 1 % of either. p_box: all geometries that the parcel ever had. kind: split: one parcel became several, at least one of them new; merge: several became one, at least one of them gone; renumbered: another fid or reference at the same place; survey: another outline';
+comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of parcels before and after a publication of which a parcel is one, that share at least 1 m² and 1 % of either. p_box: all geometries that the parcel ever had. kind: split: one parcel became several, at least one of them new. merge: several became one, at least one of them gone. renumbered: another fid or reference at the same place. survey: another outline';
 
 create or replace function api.parcel_lineage(p_fid int4, out publication text, out refusal text, out answer text)
 language plpgsql volatile security definer
@@ -211,4 +211,4 @@ begin
   );
 end
 $$;
-comment on function api.parcel_lineage(int4) is 'Parents and children of a parcel in all kept publications, oldest first, with the shares of area. refusal: not_there: the region is withdrawn or the parcel was never published; never_kept: no history is kept on several nodes';
+comment on function api.parcel_lineage(int4) is 'Parents and children of a parcel in all kept publications, oldest first, with the shares of area. refusal: not_there: the region is withdrawn or the parcel was never published. never_kept: no history is kept on several nodes';

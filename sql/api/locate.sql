@@ -40,7 +40,7 @@ begin
   end;
 end
 $$;
-comment on function api.located_parcel(int4, text, json) is 'One parcel in answers of locate and search, in a given form; p_point: the point at which it was found, null if the answer does not show it';
+comment on function api.located_parcel(int4, text, json) is 'One parcel in answers of locate and search, in a given form. p_point: the point at which it was found, null if the answer does not show it';
 
 create or replace function api.located_answer(p_found json, p_meta json, p_form text) returns text
 language sql stable as $$

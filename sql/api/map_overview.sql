@@ -153,7 +153,7 @@ begin
   );
 end
 $$;
-comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region: codes, name, number of parcels from the quality gate (null: none), box of the sheets or else of the boundary, and the boundary with corners rounded to 0.0001°; null: unknown';
+comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region: codes, name, number of parcels from the quality gate (null: none), box of the sheets or else of the boundary, and the boundary with corners rounded to 0.0001° (null: unknown)';
 
 create or replace function api.map_samples(p_comuni text[], out publication text, out answer text)
 language plpgsql volatile security definer

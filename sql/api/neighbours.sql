@@ -78,4 +78,4 @@ begin
   into answer;
 end
 $$;
-comment on function api.parcel_neighbours(int4, int4) is 'Parcels within 0.10 m of the border of a parcel, with the length of that border in metres, at least 0.10 m, longest first; answer null: the parcel is not published';
+comment on function api.parcel_neighbours(int4, int4) is 'Parcels within 0.10 m of the border of a parcel, with the length of that border in metres, at least 0.10 m, longest first. answer null: the parcel is not published';

@@ -79,7 +79,7 @@ begin
     || ',"properties":' || v_facts || '}';
 end
 $$;
-comment on function api.feature_text(int4, text, json) is 'A parcel as a GeoJSON feature with its identifiers, and the block of a section with its coverage; null: there is no such parcel';
+comment on function api.feature_text(int4, text, json) is 'A parcel as a GeoJSON feature with its identifiers, and the block of a section with its coverage (null: there is no such parcel)';
 
 create or replace function api.ogc_filter(p_parcel core.parcel, p_filter jsonb, p_shapes geometry[]) returns bool
 language plpgsql stable as $$
@@ -281,7 +281,7 @@ begin
   end loop;
 end
 $$;
-comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'fids of parcels by fid, region by region. looked_until: last fid read if the page reached its limit of parcels to read; null: fids has the requested number or ends with the last parcel';
+comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'fids of parcels by fid, region by region. looked_until: last fid read if the page reached its limit of parcels to read (null: fids has the requested number or ends with the last parcel)';
 
 create or replace function api.features(
   p_section text, p_boxes float8[], p_is_small bool, p_firsts int4[], p_range int4[], p_equal json, p_after_reference text, p_after int4, p_limit int4,
@@ -422,7 +422,7 @@ begin
   );
 end
 $$;
-comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each box, null: anywhere; p_is_small: the boxes contain few parcels; p_firsts: first fid of each region and the fid after the last region; p_range: first fid, and the fid before which to stop; p_equal: municipality_code, cadastral_reference, kind, filter and crs, each only if requested, and box_srid, the system of the boxes; p_after_reference, p_after: the page starts after these, at first empty and -1. The filter has its conditions, shapes, their srid, number of conditions, the shape whose box selects candidates, and the size of a small box in degrees. problem: why a shape is not valid, then there is no page. next, next_reference: the next page starts after these; next null: this is the last page';
+comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each box, null: anywhere. p_is_small: the boxes contain few parcels. p_firsts: first fid of each region and the fid after the last region. p_range: first fid, and the fid before which to stop. p_equal: municipality_code, cadastral_reference, kind, filter and crs, each only if requested, and box_srid, the system of the boxes. p_after_reference, p_after: the page starts after these, at first empty and -1. The filter has its conditions, shapes, their srid, number of conditions, the shape whose box selects candidates, and the size of a small box in degrees. problem: why a shape is not valid, then there is no page. next, next_reference: the next page starts after these. next null: this is the last page';
 
 create or replace function api.feature(p_fid int4, p_section text, p_crs json, out publication text, out feature text, out licenses text)
 language plpgsql volatile security definer

@@ -38,7 +38,7 @@ begin
   end if;
 end
 $$;
-comment on function api.quality_place(text) is 'A comune by its cadastral or ISTAT code: its region, codes, and the words by which files name it (ledger.file_place); nulls: there is none';
+comment on function api.quality_place(text) is 'The region and the codes of a comune, by its cadastral or ISTAT code, and its names in files (ledger.file_place). Nulls if no comune has the code.';
 
 create or replace function api.quality_parcels(p_belfiore text) returns int4[]
 language plpgsql stable as $$
@@ -184,7 +184,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_rows(int4, text, text, text) is 'Rows of a section in a comune, or values of one of its maps, as counted by the quality gate; null: not counted, or the section is not published';
+comment on function api.quality_rows(int4, text, text, text) is 'Rows of a section in a comune, or values of one of its maps, as counted by the quality gate (null: not counted, or the section is not published)';
 
 create or replace function api.quality_coverage(p_region int4, p_belfiore text) returns json
 language plpgsql volatile as $$
@@ -232,7 +232,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_coverage(int4, text) is 'Coverage of a comune: a state for each section, or for each map of a section that reports coverage by map. mapped; none: mapped without any feature; partial: only parts of it, or some of the maps; not_mapped: the loaded files do not cover it; not_loaded: no file is loaded; not_applicable: none of the sample parcels has the section. From the records of the parcels that api.quality_parcels selects; rows as counted by the quality gate';
+comment on function api.quality_coverage(int4, text) is 'Coverage of a comune: a state for each section, or for each map of a section that reports coverage by map. mapped. none: mapped without any feature. partial: only parts of it, or some of the maps. not_mapped: the loaded files do not cover it. not_loaded: no file is loaded. not_applicable: none of the sample parcels has the section. From the records of the parcels that api.quality_parcels selects; rows as counted by the quality gate';
 
 create or replace function api.quality_files(p_region int4, p_names text[]) returns json
 language plpgsql stable as $$
@@ -403,4 +403,4 @@ begin
     and u.state = 'current';
 end
 $$;
-comment on function api.municipality_quality(text) is 'The quality report of a comune by its cadastral or ISTAT code; answer null: the comune does not exist, or its region is not published';
+comment on function api.municipality_quality(text) is 'The quality report of a comune, by its cadastral or ISTAT code. answer is null if the comune does not exist or its region is not published.';

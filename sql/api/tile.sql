@@ -53,7 +53,7 @@ begin
   end if;
 end
 $$;
-comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of some kinds in a box with fids in a range (end excluded), by fid; if there are too many, the largest. [fid, label, kind, area in m²] of each as JSON, their drawings, and the columns of sections as in api.parcel_columns, null: none requested; nulls: there is no parcel';
+comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of some kinds in a box with fids in a range (end excluded), by fid; if there are too many, the largest. [fid, label, kind, area in m²] of each as JSON, their drawings, and the columns of sections as in api.parcel_columns, null: none requested. nulls: there is no parcel';
 
 create or replace function api.boundary_releases() returns int4[]
 language sql stable as $$
@@ -165,4 +165,4 @@ begin
   where not st_isempty(c.geom);
 end
 $$;
-comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region (null: all) in a box, with their published boundaries without points that are nearer than a step (degrees) to the line: [cadastral code, name, ISTAT code, region code] of each as JSON, and their drawings; nulls: there is none';
+comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region (null: all) in a box, with their published boundaries without points that are nearer than a step (degrees) to the line: [cadastral code, name, ISTAT code, region code] of each as JSON, and their drawings. nulls: there is none';

@@ -5,7 +5,7 @@
 -- grain: one row per census section that has data
 -- crs: none
 
--- In the 2021 edition a census section without a row has no residents. Such a section gets zeros, unless the table of the geometry counts residents there.
+-- In the 2021 edition a census section without a row has no residents. Such a section gets zeros, unless the table of its geometry has a number of residents.
 -- Later editions leave out whole comuni and single sections, so a missing row is unknown and
 -- stays missing. A comune is identified by the first digits of its
 -- section numbers, because later editions may name a comune that has merged since.

@@ -135,8 +135,8 @@ from (
     ('111', 'SU', 'Sud Sardegna')
 ) as p (code, abbreviation, name);
 
--- Provinces founded in 1992, which the oldest column of the list of comuni (1995) already has, and the provinces that their comuni came from: legislative decrees
--- 248–254/1992 (Biella, Crotone, Lecco, Lodi, Rimini, Vibo Valentia, Prato) and 277/1992 (Verbania).
+-- Provinces founded in 1992, and the provinces that their comuni came from. The oldest column of the list of comuni (1995) already has the new provinces.
+-- Source: legislative decrees 248–254/1992 (Biella, Crotone, Lecco, Lodi, Rimini, Vibo Valentia, Prato) and 277/1992 (Verbania).
 create table founded as
 select
   code,

@@ -172,7 +172,7 @@ begin
   );
 end
 $$;
-comment on function past.swap_of(text, int4) is 'The swap that determines a table''s rows of a region at that time; null: the table was empty or did not exist';
+comment on function past.swap_of(text, int4) is 'The swap that determines a table''s rows of a region at that time (null: the table was empty or did not exist)';
 
 create function past.since(p_unit int4) returns timestamptz
 language plpgsql stable as $$
@@ -224,7 +224,7 @@ begin
   end if;
 end
 $$;
-comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, in the parts of api.parcel_record, just before a given time; nulls: there was no such parcel. The history of its region must reach back to that time';
+comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, in the parts of api.parcel_record, just before a given time. nulls: there was no such parcel. The history of its region must reach back to that time';
 
 create function past.columns_at(p_region int4, p_fids int4[], p_sections text[], p_moment timestamptz, out parcels json, out cells text)
 language plpgsql volatile
@@ -242,7 +242,7 @@ begin
   cells := api.columns_of(p_fids, p_sections, null::past.parcel);
 end
 $$;
-comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. parcels: array of [fid, cadastral reference, comune, geometry (GeoJSON as text)]; cells: the result of api.columns_of. The history of the region must reach back to that time';
+comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. parcels: array of [fid, cadastral reference, comune, geometry (GeoJSON as text)]. cells: the result of api.columns_of. The history of the region must reach back to that time';
 
 create function past.parcels_in(p_region int4, p_moment timestamptz, p_box geometry) returns table (fid int4, reference text, geom geometry)
 language plpgsql volatile

@@ -36,7 +36,7 @@ begin
   keys := v_found.keys;
 end
 $$;
-comment on function api.section_record(text, int4, anyelement) is 'Block of a section as JSON. linked: whether the result reaches the parcel; null: not reported. keys: facts of the parcel by which api.cited finds the sources of its values';
+comment on function api.section_record(text, int4, anyelement) is 'Block of a section as JSON. linked: whether the result reaches the parcel (null: not reported). keys: facts of the parcel by which api.cited finds the sources of its values';
 
 create or replace function api.section_reached(p_section text, p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -47,7 +47,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_reached(text, int4, text, geometry, anyelement) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by the section''s own rule: mapped, not_mapped, not_loaded; as_found: the section reports it for each parcel; if_found: only where the section has a value; partly_if_linked: partial where the section reports that it reaches the parcel; null: the section has no rule';
+comment on function api.section_reached(text, int4, text, geometry, anyelement) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by the section''s own rule: mapped, not_mapped, not_loaded. as_found: the section reports it for each parcel. if_found: only where the section has a value. partly_if_linked: partial where the section reports that it reaches the parcel. null: the section has no rule';
 
 create or replace function api.is_applicable(p_section text, p_kind text) returns bool
 language sql immutable parallel safe as $$
@@ -67,7 +67,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_columns(text, int4[], anyelement) is 'A section for many parcels: its columns as an array, in the order that the section defines. linked: as in api.section_record; found: whether the block has content. Parcels without content may lack a row';
+comment on function api.section_columns(text, int4[], anyelement) is 'A section for many parcels: its columns as an array, in the order that the section defines. linked: as in api.section_record. found: whether the block has content. Parcels without content may lack a row';
 
 create or replace function api.covered_sections() returns text[]
 language sql immutable parallel safe as $$

@@ -52,7 +52,7 @@ it('ends a connection whose client never finishes reading, although it reads som
   await expect.poll(connections, { timeout: 10_000 }).toBe(0);
 });
 
-it('ends the longest waiting connections when more answers wait than are allowed', async () => {
+it('closes the connections with the oldest unread answers when more answers than allowed are unread', async () => {
   const { port, ended } = await start(60_000, 5);
   const waiting = await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   await expect.poll(ended, { timeout: 10_000 }).toBe(SLOW_CLIENTS - 5);

@@ -56,7 +56,7 @@ describeDatabase('a slow client', (engine) => {
     socket.on('error', () => undefined);
     sockets.push(socket);
   });
-  /** Asks for a path many times on one connection, reads one byte and then one byte a second. */
+  /** Requests a path many times on one connection, and reads the answers at one byte a second. */
   const readSlowly = async (path: string): Promise<Socket> => {
     const socket = await send(`GET ${BASE}${path} HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\n\r\n`.repeat(REQUESTS));
     await new Promise<void>((resolve) => {
@@ -81,7 +81,7 @@ describeDatabase('a slow client', (engine) => {
     ), { timeout: 20_000 }).toEqual([]);
   };
 
-  it.each(['OGC items', 'tiles'])('that reads %s holds no slot and no connection to the database', async (what) => {
+  it.each(['OGC items', 'tiles'])('holds no slot and no connection to the database while it reads %s', async (what) => {
     const path = what === 'tiles' ? tile : '/ogc/collections/parcels/items?limit=1000';
     await Promise.all(Array.from({ length: CLIENTS }, () => readSlowly(path)));
     await idle();
@@ -91,7 +91,7 @@ describeDatabase('a slow client', (engine) => {
     expect(await ask(tile)).toBe(200);
   });
 
-  it('that reads OGC items loses its connection, with all answers that wait for it, when the time of an answer is over', async () => {
+  it('loses its connection and all pending answers if it reads OGC items longer than an answer may take', async () => {
     bounds(1000, BODY_MS);
     await Promise.all(Array.from({ length: CLIENTS }, () => readSlowly('/ogc/collections/parcels/items?limit=1000')));
     await expect.poll(connections, { timeout: 20_000 }).toBe(0);
@@ -99,7 +99,7 @@ describeDatabase('a slow client', (engine) => {
     expect(await ask('/admin/regions')).toBe(200);
   });
 
-  it('that sends its body a byte at a time is answered with 408 when the time of a body is over, and frees its slot', async () => {
+  it('gets 408 and frees its slot if it sends its body byte by byte longer than a body may take', async () => {
     bounds(ANSWER_MS, 300);
     const uploads = await Promise.all(Array.from({ length: 3 }, async () => {
       const socket = await send(`POST ${BASE}${ENRICH_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nx-api-key: ${key}\r\nContent-Length: 1000\r\n\r\n`);

@@ -135,7 +135,7 @@ describe('imports', () => {
     expect(violations('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
   });
 
-  it('imports of the synthetic room are loaded only when a command needs it', () => {
+  it('only commands import `pipelines/synthetic`, and only when they need it', () => {
     const text = "import type { Synthetic } from '../pipelines/synthetic/synthetic.ts';\nconst a = await import('../pipelines/synthetic/synthetic.ts');";
     expect(violations('cli/synth.ts', text)).toEqual(['cli/synth.ts:1: a command may not import ../pipelines/synthetic/synthetic.ts']);
     expect(violations('pipelines/run/refresh.ts', text)).toHaveLength(2);

@@ -176,7 +176,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(tableSchema.columns.map(({ titles }) => titles)).toEqual(Object.keys(rows[0]!));
   });
 
-  it('an export to GeoPackage has a QGIS style for each drawn section, with the colours of the map and fields that exist', async () => {
+  it('an export to GeoPackage has a QGIS style for each section on the map, with the colours of the map', async () => {
     await write('geopackage', 'styled.gpkg');
     const { dataset, layers } = await gdal('styled.gpkg', 'open', join(folder, 'styled.gpkg'), ['GPKG'], null);
     const fieldsOf = (name: string): string[] => layers.find((layer) => layer.name === name)!.fields.map((field) => field.name);

@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     expect(await ended).toEqual([code, null]);
   });
 
-  it('a first process that waits for publishers ends on a signal, and leaves no process', async () => {
+  it('a container that waits for publishers ends on a signal and leaves no process', async () => {
     let asked: () => void;
     const isAsked = new Promise<void>((resolve) => (asked = resolve));
     const publisher = createServer(() => asked()).listen(0, '127.0.0.1');

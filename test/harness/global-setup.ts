@@ -15,7 +15,7 @@ export type PostgresOffer = Pick<TestServer, 'url' | 'template' | 'prefix'> | { 
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Requested by `database.ts`; answers with a `PostgresOffer`, below `shared` for the databases that suites share, and below `program` for `program.ts`. */
+    /** Address of a local HTTP server: `/` answers a `PostgresOffer`, `/shared` a database that suites share, `/program` the folder of the compiled program. */
     postgresBroker: string;
   }
 }

@@ -28,7 +28,7 @@ const DAYS = 10;
 /** Number of parcels. With more of them each step takes longer, and the steps are the same. */
 const PARCELS = 160;
 
-/** Kept history when history is pruned. */
+/** Months of history that pruning keeps. */
 const MONTHS = 6;
 
 const ACCEPTED = { who: 'test', why: 'a test' };

@@ -505,7 +505,7 @@ describe('downloads through a proxy', () => {
     };
   }
 
-  it('contacts publishers through the proxy, but not this machine and the exceptions; asks for a missing login, and writes the login nowhere', async () => {
+  it('uses the proxy except for this machine and excepted hosts, asks for a missing login and never writes the login', async () => {
     server.routes.set(ZIP, served(zip()));
     const proxy = await startProxy('me:s@cret');
     try {

@@ -193,7 +193,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     for (const fid of twins.was) expect(await successor(fid)).toBeNull();
   });
 
-  it('is restored by a rollback, and changed again by another rollback', async () => {
+  it('has its former code after a rollback, and its new code after a second rollback', async () => {
     await rollback(context.database, MOLISE, await openRun(context.database));
     for (const fid of twins.was) expect((await ask(fid)).body).toMatchObject({ fid, municipality: { code: 'Z003' } });
     for (const fid of twins.now) expect(await successor(fid)).toBeNull();
@@ -232,7 +232,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     await expectMoved(before, await fids('Z005'), ABRUZZO);
   });
 
-  it('has no successor if it is removed without one', async () => {
+  it('has no successor if no parcel replaces it', async () => {
     const before = await fids('Y022');
     await edit(path('MOLISE.zip'), 'Y022', (member, index) => (index === 7 ? '' : member));
     await run(MOLISE);

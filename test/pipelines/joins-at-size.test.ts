@@ -1,6 +1,6 @@
 /**
- * Joins at a size at which a wrong plan shows. The tests limit not the time but the rows that a plan touches, including the rows that it reads and drops:
- * comparing each of n rows with each of n others touches n² rows.
+ * Joins at a size at which a wrong plan shows. The tests do not limit the time. They limit the rows that a plan touches, including the rows that
+ * the plan reads and drops. Comparing each of n rows with each of n others touches n² rows.
  */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';

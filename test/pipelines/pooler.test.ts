@@ -174,7 +174,7 @@ function suite(engine: TestEngine): void {
     }
     for (const [name, address] of [['pooled.csv', poolers[0].url('transaction_1')], ['direct.csv', url]] as const) await run(address, 'export', region, '--format', 'csv', '--out', out(name));
     expect(await readFile(out('pooled.csv'), 'utf8')).toBe(await readFile(out('direct.csv'), 'utf8'));
-    // No previous publication: found after the tables were read.
+    // `diff` reads the tables before it finds that there is no previous publication.
     await expect(run(poolers[0].url('transaction'), 'diff', region)).rejects.toMatchObject({ code: 'NO_PREVIOUS' });
     // The rules run in temporary tables of a session.
     await expect(run(poolers[0].url('transaction'), 'explain', fid, 'basic')).rejects.toMatchObject(REFUSED);

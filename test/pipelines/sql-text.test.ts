@@ -1,4 +1,4 @@
-/** Tests which differences between SQL texts count. */
+/** Tests which changes to an SQL text change its normal form. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -96,7 +96,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
   });
 
-  /** Chooses a random file of each of some sources that may not withhold a region. */
+  /** Chooses sources at random that may not withhold a region, and a random file of each. */
   const someOptional = (count: number, only: (paths: readonly string[]) => boolean = () => true): Map<string, string> => {
     const ids = [...filesOf].filter(([id, paths]) => !WITHHOLDING.includes(id) && only(paths)).map(([id]) => id).sort();
     expect(ids.length).toBeGreaterThanOrEqual(count);

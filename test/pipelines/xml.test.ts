@@ -62,7 +62,7 @@ describe('an element', () => {
 });
 
 describe('a prologue', () => {
-  it('ends with the root\'s start tag, to the byte', () => {
+  it('ends exactly at the last byte of the root\'s start tag', () => {
     const parser = new XmlPrologueParser();
     const bytes = Buffer.from('\ufeff<?xml version="1.0" encoding="UTF-8"?>\n<!-- à > -->\n<p:r xmlns:p="urn:a" n="à>"\n  m=\'1\'>rest');
     const used = [...bytes].map((_byte, index) => parser.write(bytes.subarray(index, index + 1)));

@@ -47,4 +47,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_buildings(int4, text, geometry, anyelement) is 'mapped: a source reaches the comune, so that no section means no building; not_mapped: none that is loaded does; not_loaded: none is loaded';
+comment on function api.coverage_buildings(int4, text, geometry, anyelement) is 'mapped: a source reaches the comune, so that no section means no building. not_mapped: none that is loaded does. not_loaded: none is loaded';

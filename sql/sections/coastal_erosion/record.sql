@@ -53,4 +53,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'mapped: no segment means no low coast nearby; partly_if_linked: the loaded files do not cover the comune, so that segments of an export that may be cut map the parcel in part, or not at all; not_loaded: no file is loaded';
+comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'mapped: no segment means no low coast nearby. partly_if_linked: the loaded files do not cover the comune, so that segments of an export that may be cut map the parcel in part, or not at all. not_loaded: no file is loaded';

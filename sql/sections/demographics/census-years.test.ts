@@ -17,7 +17,7 @@ interface Figures {
   readonly residents: number;
   /** Code of the comune in this edition. Default: the code of the comune in the bases. */
   readonly istat?: string;
-  /** 1: the newest of its kind. */
+  /** Rank of the file among the files of one kind, from the newest (1). */
   readonly file?: number;
 }
 

@@ -77,7 +77,7 @@ begin
   where d.fid = p_fid;
 end
 $$;
-comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: figures of the whole census section, and the share (0–1) of the parcel in the area of its land parcels; null if the section has no figures. linked: whether the parcel''s census section has figures; null: the parcel is in none';
+comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: figures of the whole census section, and the share (0–1) of the parcel in the area of its land parcels; null if the section has no figures. linked: whether the parcel''s census section has figures (null: the parcel is in none)';
 
 create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$

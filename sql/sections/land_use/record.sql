@@ -47,4 +47,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_land_use(int4, text, geometry, anyelement) is 'mapped: the representative point (EPSG:4326) is inside the boundary of a mapped urban area, so that no section means no land use; null: the point is in none, and coverage depends on the section''s value, or on whether anything is loaded';
+comment on function api.coverage_land_use(int4, text, geometry, anyelement) is 'mapped: the representative point (EPSG:4326) is inside the boundary of a mapped urban area, so that no section means no land use. null: the point is in none, and coverage depends on the section''s value, or on whether anything is loaded';

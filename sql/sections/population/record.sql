@@ -38,7 +38,7 @@ begin
   linked := (select value is not null from demographics d where d.fid = p_fid);
 end
 $$;
-comment on function api.section_population(int4, anyelement) is 'Section population as JSON: residents of the census section divided by residential footprint and by area, which of the two is the estimate, its confidence, and the residents of the comune; null if the section has no figures. linked: whether the parcel''s census section has figures; null: the parcel is in none';
+comment on function api.section_population(int4, anyelement) is 'Section population as JSON: residents of the census section divided by residential footprint and by area, which of the two is the estimate, its confidence, and the residents of the comune; null if the section has no figures. linked: whether the parcel''s census section has figures (null: the parcel is in none)';
 
 create or replace function api.coverage_population(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$

@@ -140,7 +140,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
 
   it('includes all of Italy for a map of 15 regions, except provinces that it lists as missing, and only drawn areas for a map of 14', async () => {
     const everywhere = (themes: readonly Theme[], comuni: readonly Comune[] = COMUNI): Verdict => Object.fromEntries(themes.flatMap((theme) => comuni.map((comune) => [`${theme} ${comune}`, 0])));
-    // The file draws nothing in the region except P1 in one comune.
+    // In the region, the file has areas of P1 in one comune only.
     const italy: File = { rank: 1, areas: areas(['flood_P1', 'flood_P3'], ['Z001']), regions: ITALY };
     expect(await build([italy], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
     expect(await build([{ ...italy, missing: ['094', '021'] }], boundaries(COMUNI))).toEqual({
@@ -170,7 +170,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     const sliver = (width: number): Area['box'] => [1000 - 1, 0, 1000 + width, 1];
     const reached = async (...boxes: Area['box'][]): Promise<string[]> => Object.keys(await build([{ rank: 1, areas: boxes.map((box) => ({ theme: 'landslide', comune: 'Z001', ...(box === undefined ? {} : { box }) })) }], boundaries(COMUNI)));
     expect(await reached(sliver(0))).toEqual(['landslide Z001']);
-    // 0.8 m² of the neighbour twice, but in two areas.
+    // Two areas overlap the neighbour by 0.8 m² each. Only an area of at least 1 m² counts.
     expect(await reached(sliver(0.009), sliver(0.009))).toEqual(['landslide Z001']);
     expect(await reached(sliver(0.02))).toEqual(['landslide Z001', 'landslide Z002']);
     const pieces = await inCase(`${boundaries(COMUNI)} ${written([{ rank: 1, areas: [{ theme: 'landslide', comune: 'Z001', box: sliver(0.009)! }] }])}

@@ -52,4 +52,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_subsidence(int4, text, geometry, anyelement) is 'mapped: the representative point (EPSG:4326) is inside a loaded tile, so that no section means no measured cell; not_mapped: it is in no loaded tile; not_loaded: no tile is loaded';
+comment on function api.coverage_subsidence(int4, text, geometry, anyelement) is 'mapped: the representative point (EPSG:4326) is inside a loaded tile, so that no section means no measured cell. not_mapped: it is in no loaded tile. not_loaded: no tile is loaded';

@@ -33,7 +33,7 @@ language sql immutable parallel safe as $$
   -- Land inside a raster without an elevation is not mapped. Roads and waters never have this section.
   select case when p_kind = 'land' then nullif(p_reached is null, true) else p_reached end
 $$;
-comment on function api.terrain_reached(text, bool) is 'Whether the sources cover a parcel of a kind that has no elevation; p_reached: whether its point is in a raster, null if none is loaded';
+comment on function api.terrain_reached(text, bool) is 'Whether the sources cover a parcel of a kind that has no elevation. p_reached: whether its point is in a raster, null if none is loaded';
 
 create or replace function api.section_terrain(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$

@@ -30,7 +30,7 @@ language sql immutable parallel safe as $$
       ((p_quotation).rental_min_eur_m2_month::numeric + (p_quotation).rental_max_eur_m2_month::numeric) / 2 as rental_mid
   ) m
 $$;
-comment on function api.values_valuation_history(core.quotation) is 'Values of one half-year: prices in €/m², rents in €/m² per month, the middle of each range and the gross yield (percent a year) with 2 decimals; null: not quoted';
+comment on function api.values_valuation_history(core.quotation) is 'Values of one half-year: prices in €/m², rents in €/m² per month, the middle of each range and the gross yield (percent a year) with 2 decimals (null: not quoted)';
 
 create or replace function api.section_valuation_history(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -126,4 +126,4 @@ begin
   having count(*) > 0;
 end
 $$;
-comment on function api.section_valuation_history(int4, anyelement) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years; null as a whole: the parcel is in no zone. linked: whether any half-year has the zone; null: the parcel is in no zone';
+comment on function api.section_valuation_history(int4, anyelement) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years; null as a whole: the parcel is in no zone. linked: whether any half-year has the zone (null: the parcel is in no zone)';
