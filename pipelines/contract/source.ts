@@ -289,7 +289,7 @@ export interface Source {
   /** Columns that identify a row of a layer inside one file, across its members. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
   /**
-   * Codes of the duplicates of staging tables: if rows of one file repeat the key in `keys`, the first one counts, and the others are in the table
+   * Codes of the duplicates of staging tables. If rows of one file repeat the key in `keys`, the first one counts. The others are in the table
    * `duplicate` before load.sql runs. Nulls are equal.
    */
   readonly repeats?: Readonly<Record<string, string>>;

@@ -238,7 +238,7 @@ export function normaliseHeader(name: string): string {
 
 /**
  * Reads the first lines of a table from its first bytes, only for recognising a file. csv-parse returns nothing of a row that ends inside
- * quotes, and takes three times as long (measured on the first bytes of published files).
+ * quotes. It also takes three times as long (measured on the first bytes of published files).
  * @param head first bytes, in any encoding that publishers or spreadsheet programs use
  * @returns cells as published, without quotes; the last row may be cut
  */

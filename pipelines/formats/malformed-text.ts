@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import { readRows, typesOf, type Columns } from './copy.ts';
 
 /**
- * Characters that wrong decoding produces and Italian place names never have: the replacement character, control characters between 0x80 and 0x9f,
- * letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`), and windows-1252 letters of no language spoken in Italy, whose bytes
- * never occur in UTF-8.
+ * Characters that wrong decoding produces and Italian place names never have. They are the replacement character, control characters between 0x80 and
+ * 0x9f, and letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`). Windows-1252 letters of no language spoken in Italy are included, too. Their
+ * bytes never occur in UTF-8.
  */
 export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 

@@ -2,7 +2,7 @@
  * Reads vector files feature by feature. GDAL reads shapefile, GeoPackage, KML and File Geodatabase in a thread, with one of two engines (`gdal.ts`).
  * GeoJSON needs no GDAL (`geojson.ts`).
  *
- * GDAL reads as much as it can of a damaged file and at most writes to stderr: a truncated .dbf ends the layer early, a truncated .shp gives
+ * GDAL reads as much as it can of a damaged file and at most writes to stderr. A truncated .dbf ends the layer early, a truncated .shp gives
  * features without geometry (GDAL 3.6, observed). Therefore this module first checks the headers against the file sizes, compares the number
  * of features with the number that the file declares, and distinguishes an unreadable geometry from an absent one.
  *

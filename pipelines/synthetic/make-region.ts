@@ -4,7 +4,7 @@
  * ten.
  *
  * All coordinates are integers of 1e-8 degree until they are handed out, so equal corners are equal numbers and print
- * with 8 decimals exactly. Corners inside a sheet are moved at random and shared by the parcels around them; corners on
+ * with 8 decimals exactly. Corners inside a sheet are moved at random and shared by the parcels around them. Corners on
  * the sheet's border stay, so a sheet fills its box exactly and never leaves its comune.
  */
 import type { ParcelKind } from '../contract/section.ts';

@@ -1,6 +1,6 @@
 /**
- * Measures how fast addresses are read: a synthetic INDIR file through the reader of the source alone, through the stage step, and through `\copy` of psql
- * into a table of text columns.
+ * Measures how fast addresses are read from a synthetic INDIR file: by the reader of the source alone, by the stage step,
+ * and by `\copy` of psql into a table of text columns.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';

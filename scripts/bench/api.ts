@@ -115,8 +115,8 @@ function requestsWith(key: string, paths: readonly string[]): autocannon.Request
 }
 
 /**
- * Sends requests at a steady rate, whether or not earlier answers have arrived, and times each answer from the moment the request was due. autocannon cannot
- * do this: it sends the requests of a second all at once.
+ * Sends requests at a steady rate, even if earlier answers have not arrived. Times each answer from the moment the request was due. autocannon cannot
+ * do this, because it sends the requests of a second all at once.
  */
 async function paced(
   url: string, requests: readonly autocannon.Request[], { rate, seconds, connections }: { rate: number; seconds: number; connections: number },

@@ -62,7 +62,7 @@ function placesOf(database: Database): Promise<readonly { lat: number; lng: numb
   return database.query('select st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p order by hashint4(p.fid) limit 100000');
 }
 
-/** Yields points within some metres of representative points, in random order, and one of a hundred far away. */
+/** Yields points within some metres of representative points, in random order. One in a hundred is far away. */
 function* linesOf(places: readonly { lat: number; lng: number }[], points: number, asked: (readonly [number, number])[]): Generator<string> {
   const random = randomOf('enrich', 1);
   yield 'id,lat,lng\n';

@@ -5,8 +5,8 @@
 -- crs: none
 
 -- In 2017/1 and 2017/2 all 18,461 zones with a prevalent type of building have quotations, and so do two thirds of the zones with a crop (codes from 101) or
--- nothing. Only files that are present in the data folders count: if a cut VALORI replaced a whole one, the rows that it lost would stay current, and the loss
--- would not show.
+-- nothing. Only files that are present in the data folders count. If a cut VALORI replaced a whole one, its lost rows would otherwise stay current and
+-- hide the loss.
 with present as (
   select m.member_id
   from current_member m

@@ -122,7 +122,7 @@ order by id, round(area_m2::numeric, 4), reference collate "C";
 analyze point_inside;
 
 -- Reads only points near parcels: all of them, unless the parcels are only some of the region's. A distance of 15 m is at most 0.000136° of
--- latitude (a degree has at least 110,574 m), and in longitude that divided by the cosine of the latitude. The boxes are a tenth wider, and
+-- latitude (a degree has at least 110,574 m). In longitude, this is divided by the cosine of the latitude. The boxes are a tenth wider, and
 -- the geodesic distance decides.
 create table point_near as
 with outside as materialized (

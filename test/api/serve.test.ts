@@ -94,7 +94,7 @@ describe('options of mappale serve', () => {
     [['--port', '70000'], '[NUMBER_EXPECTED]'], [['--port', '-1'], '[NUMBER_EXPECTED]'], [['--port', 'eighty'], '[NUMBER_EXPECTED]'], [['--connections', '0'], '[NUMBER_EXPECTED]'], [['--statement-timeout', '0'], '[NUMBER_EXPECTED]'],
     [['--statement-timeout', '99999999999'], '[NUMBER_EXPECTED]'], [['--trust-proxy', 'nonsense'], '[PROXY_INVALID]'], [['--trust-proxy', '10.0.0.0/33'], '[PROXY_INVALID]'], [['--trust-proxy', '127.0.0.1', '::/0'], '[PROXY_INVALID]'],
     [['--host', ''], '[ADDRESS_UNAVAILABLE]'], [['--nonsense'], 'unknown option'], [['nonsense'], 'too many arguments'], [['--port'], 'argument missing'],
-  ] as const)('that are wrong end with exit code 2 and a message, before a database is opened: %j', async (args, words) => {
+  ] as const)('end with exit code 2 and a message before a database is opened if they are wrong: %j', async (args, words) => {
     const said: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0);
     vi.spyOn(process, 'exit').mockImplementation((code) => {

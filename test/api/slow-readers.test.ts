@@ -1,4 +1,4 @@
-/** Clients that read OGC items or tiles one byte a second, and clients that send one byte at a time: neither holds a slot or a connection to the database. */
+/** Tests that clients that read or send byte by byte hold neither a slot nor a connection to the database. */
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { BODY_MS } from '../../api/body.ts';

@@ -1,6 +1,6 @@
 /**
- * Queries with two comuni find the first comune if the second agrees with it, or the second comune if the first name is one of its localities, otherwise
- * nothing.
+ * Queries with two comuni find the first comune if the second agrees with it. They find the second comune if the first name is one of its localities.
+ * Otherwise they find nothing.
  */
 import { beforeAll, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';

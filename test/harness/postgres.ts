@@ -1,6 +1,6 @@
 /**
- * Finds a PostgreSQL with PostGIS for the tests, in this order: the server of `TEST_DATABASE_URL`; a container, if
- * a container runtime answers; a private cluster from the binaries on this machine, which lives as long as the run.
+ * Finds a PostgreSQL with PostGIS for the tests. The first choice is the server of `TEST_DATABASE_URL`, the second a container.
+ * Without a container runtime, the tests use a private cluster from the binaries on this machine, which is removed after the run.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -90,7 +90,7 @@ describe('a current file', () => {
     expect(regionOf(alone, held(['A001'], { likelyRegion: 20 }), 'A001', LIST)).toBe(14);
   });
 
-  it("that contains another comune's parcel by mistake leaves that comune to its own file, however old", () => {
+  it('does not replace an older file of another comune if it contains a parcel of that comune by mistake', () => {
     const stray = { ...file('A001.zip', [], { vintage: '2026-09-01' }), held: [held(['A001']), held(['A002'], { named: false })] };
     expect(of([stray, file('A002.zip', ['A002'])])).toEqual({ A001: 'A001.zip', A002: 'A002.zip' });
     expect(of([stray])).toEqual({ A001: 'A001.zip', A002: 'A001.zip' });

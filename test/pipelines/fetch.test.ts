@@ -384,7 +384,7 @@ describe('a publisher that requires a token', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('a download with a token → downloads tiles, accepts missing ones, and writes the token nowhere', async () => {
+  it('a download with a token → downloads tiles, accepts missing ones and never writes the token', async () => {
     server.routes.set(`/egms_vertical?${TILE}&id=${encodeURIComponent(SECRET)}`, served(bytesOf(TILE)));
     const report = await fetchOf(['egms_vertical'], { token: SECRET });
     expect(report.failures).toEqual([]);
@@ -437,7 +437,7 @@ describe('a configured address', () => {
   it.each([
     ['a server', '', '/MOLISE.zip'], ['a folder with a slash', '/mirror/', '/mirror/MOLISE.zip'], ['a folder without', '/mirror', '/mirror/MOLISE.zip'],
     ['a query', '/get.php?dataset=', '/get.php?dataset=MOLISE.zip'], ['the file itself', '/mirror/molise%20settembre.zip', '/mirror/molise%20settembre.zip'],
-  ])('that is %s → requests the file there', async (_kind, set, asked) => {
+  ])('requests the file there if it is %s', async (_kind, set, asked) => {
     server.routes.set(asked, served(zip()));
     expectWhole(await cadastre({ url: `${server.url}${set}` }), zip());
   });
@@ -454,7 +454,7 @@ describe('a configured address', () => {
       .rejects.toMatchObject({ code: 'CONFIG_UNKNOWN', fix: `export MAPPALE_ANNCSU_ADDRESSES_URL=${server.url}/mirror/` });
   });
 
-  it('an address with user and password → sends them only to that server, and writes them nowhere', async () => {
+  it('an address with user and password → sends them only to that server and never writes them', async () => {
     const { url, login } = sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: `${server.url.replace('//', '//me:s%2Fcret@')}/mirror/` });
     expect([url, login]).toEqual([`${server.url}/mirror/`, 'me:s/cret']);
     const other = await startPublisher();

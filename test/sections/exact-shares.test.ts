@@ -1,6 +1,6 @@
 /**
  * Shares of parcels in areas with edges that are straight in their publisher's CRS. Exact values are computed in the plane with proj4js and
- * polyclip-ts: a parcel's edges, which are straight in degrees, are split at 10 m and transformed to the publisher's CRS, where the area needs no
+ * polyclip-ts. A parcel's edges are straight in degrees, so they are split at 10 m and transformed to the publisher's CRS. There the area needs no
  * splitting. The inverse transformation is used only in transverse Mercator, where it is exact.
  */
 import { beforeAll, expect, it } from 'vitest';

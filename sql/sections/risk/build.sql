@@ -189,7 +189,7 @@ create index on cell_node (ix, iy);
 analyze cell_node;
 analyze cell;
 
--- Distances are metres on the International 1924 ellipsoid in the local plane at the mean latitude, which over the few kilometres of a cell differs from
+-- Distances are metres on the International 1924 ellipsoid in the local plane at the mean latitude. Over the few kilometres of a cell, they differ from
 -- the geodesic by less than a millimetre.
 create view near_node as
 select
