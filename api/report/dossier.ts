@@ -34,7 +34,7 @@ const DOSSIER_STYLE = `${STYLE}
 .first{display:grid;grid-template-columns:3fr 2fr;gap:1rem}@media (max-width:40rem){.first{grid-template-columns:1fr}}
 h1{margin:.5rem 0}h2{margin-top:1rem;break-after:avoid}.parts{columns:22rem 2;column-gap:1.5rem;margin-top:1rem}.parts section{break-inside:avoid;padding-bottom:1rem}.parts h2{font-size:1rem;margin:0 0 .2rem}
 .facts caption,.facts thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}.facts td:first-child{color:var(--soft);width:50%}.parts caption{font-size:.8rem}
-@page{size:A4;margin:1.3cm}@media print{body{padding:0;font-size:8.5pt}table{font-size:7.5pt}th,td{padding:.08rem .3rem;overflow-wrap:anywhere}.first{grid-template-columns:3fr 2fr}.lots{max-height:8cm}.parts{columns:2}}
+@page{size:A4;margin:1.3cm}@media print{body{padding:0;font-size:8.5pt}table{font-size:7.5pt}th,td{padding:.08rem .2rem;overflow-wrap:break-word}.first{grid-template-columns:3fr 2fr}.lots{max-height:8cm}.parts{columns:2}}
 `;
 
 /** @param panels texts of the sections in the language of the page */
