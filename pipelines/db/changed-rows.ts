@@ -3,7 +3,7 @@ import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { contentColumns } from './comparing.ts';
 import { columnNames, countRows } from './ddl.ts';
 import { provide } from './layers.ts';
-import { placeOf, statementsOf, type Names, type Place } from './statements.ts';
+import { placeOf, statementsOf, type Names, type Part, type Place } from './statements.ts';
 import { one, type Session } from './types.ts';
 
 const changedRows = statementsOf('changed_rows');
@@ -52,14 +52,19 @@ export async function forgetSameDocuments(session: Session, schema: string): Pro
   await make(session, 'forget_same_documents', { schema });
 }
 
+/** Returns the query for the current members that have rows in a layer of the workspace. */
+function membersWithRows(layer: Place): Part {
+  return { sql: changedRows('members_with_rows', { build: layer.schema, layer }) };
+}
+
 /** Returns whether current rows of a layer from several files have the same reference. */
 export async function repeatsInFiles(session: Session, layer: Place): Promise<boolean> {
-  return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { schema: layer.schema, layer }))).repeats;
+  return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { layer, members: membersWithRows(layer) }))).repeats;
 }
 
 /** Creates the view of a layer without the rows of `same_document`. */
 export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
-  const members = await session.query<{ id: number }>(changedRows('fresh_members', { schema, build: from.schema, layer: from }));
+  const members = await session.query<{ id: number }>(changedRows('fresh_members', { schema, members: membersWithRows(from) }));
   await provide(session, schema, from.table, 'fresh_rows', { from, members: members.map(({ id }) => id) });
 }
 

@@ -85,9 +85,9 @@ truncate :"schema".same_document;
 select coalesce(sum(rows), 0)::int8 as rows
 from :"schema".same_document
 
--- statement: fresh_members
--- Members with rows in the layer, without those whose parcels stay. With other members the planner would expect too many rows.
-select m.member_id as id
+-- statement: members_with_rows
+-- Looks for one row of each current member, because a semi-join would read the whole layer.
+select m.*
 from :"build".current_member m
 cross join lateral (
   select
@@ -95,6 +95,11 @@ cross join lateral (
   where l.member_id = m.member_id
   limit 1
 ) present
+
+-- statement: fresh_members
+-- Members with rows in the layer, without those whose parcels stay. With other members the planner would expect too many rows.
+select m.member_id as id
+from (:"members") m
 where not exists (
   select
   from :"schema".same_document d
@@ -103,17 +108,10 @@ where not exists (
 order by m.member_id
 
 -- statement: repeats_in_files
--- One row of each member is enough to find the files of the layer.
 select
   (
     select count(distinct m.file_id)
-    from :"schema".current_member m
-    cross join lateral (
-      select
-      from :"layer" l
-      where l.member_id = m.member_id
-      limit 1
-    ) present
+    from (:"members") m
   ) > 1 and exists (
     select
     from :"layer"
