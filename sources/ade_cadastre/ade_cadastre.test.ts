@@ -34,7 +34,7 @@ describe('files of the cadastre', () => {
     expect(readdirSync(join(FOLDER, 'golden')).sort()).toEqual(FIXTURES.map((name) => name.replace(/\.[a-z]+$/, '.json')).sort());
   });
 
-  it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('are recognised by content as %s.zip, and their region by the publisher\'s name or the provinces inside', async (name) => {
+  it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('are recognised by content under the name %s.zip, with the region of the publisher\'s name or of the provinces inside', async (name) => {
     const path = join(folder, `${name}.zip`);
     await writeFile(path, readFileSync(fixture('MOLISE.zip')));
     const { recognition } = await trial(source, path);
@@ -58,7 +58,7 @@ describe('files of the cadastre', () => {
 });
 
 describe('the reader', () => {
-  it('checks by path, checksum and size whether a member is already loaded before parsing it', async () => {
+  it('checks by path, checksum and size whether a member is already loaded, and does not parse a loaded member', async () => {
     const asked: unknown[] = [];
     const opened: string[] = [];
     await source.read(await inputFile(fixture('Z001_BORGO D`ESEMPIO.zip'), { role: 'comune' }), {
@@ -68,7 +68,7 @@ describe('the reader', () => {
       },
       member: (facts) => {
         opened.push(facts.path);
-        return Promise.reject(new Error('expected no member to be opened'));
+        return Promise.reject(new Error('expected that no member is opened'));
       },
       progress: () => undefined,
     });
@@ -88,7 +88,7 @@ describe('the reader', () => {
     expect(reported.at(-1)).toBeGreaterThan(file.size * 0.3);
   });
 
-  it('gives with each member the envelope that makes a rejected record a readable document', async () => {
+  it('stores an envelope with each member, so that a rejected record can be wrapped into a readable document', async () => {
     const text = readFileSync(fixture('names-that-contradict.gml'), 'utf8');
     let envelope = { before: '', after: '' };
     const raws: string[] = [];
@@ -110,7 +110,7 @@ describe('the reader', () => {
     });
     expect(raws).toHaveLength(5);
     const path = join(folder, 'retry.gml');
-    // The publisher repaired the label.
+    // In this case, the publisher repaired the label.
     await writeFile(path, envelope.before + raws[0]!.replace('<CP:LABEL>9<', '<CP:LABEL>1<') + envelope.after);
     const { collected } = await trial(source, path);
     expect(collected!.members[0]!.rejects).toEqual([]);

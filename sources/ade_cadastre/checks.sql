@@ -45,7 +45,7 @@ group by left(p.reference, 11);
 
 -- check: parcel_of_another_comune
 -- level: warn
--- expects: the file name and ADMINISTRATIVEUNIT name the comune of the parcel's reference
+-- expects: the file name and ADMINISTRATIVEUNIT name the same comune as the reference of the parcel
 select
   belfiore,
   administrative_unit,
@@ -58,7 +58,7 @@ group by belfiore, administrative_unit, file_belfiore;
 
 -- check: sheet_of_another_comune
 -- level: warn
--- expects: the file name and ADMINISTRATIVEUNIT name the comune of the sheet's reference
+-- expects: the file name and ADMINISTRATIVEUNIT name the same comune as the reference of the sheet
 select
   belfiore,
   administrative_unit,

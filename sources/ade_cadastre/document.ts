@@ -1,18 +1,18 @@
 /**
- * Parses one GML document, pushed in chunks of any size: prologue, members, epilogue. Every byte belongs either to a member that was read
- * or to a reported problem. Nothing is skipped. A member that is not well-formed is rejected alone, and reading goes on with the next one.
- * The publisher has such files, and the rest of their comune is good.
+ * Parses one GML document from chunks of any size: the prologue, the members, then the epilogue. Every byte belongs either to a member that was read
+ * or to a reported problem. A member that is not well-formed is rejected, and the next member is read. The publisher's files contain such members,
+ * and the other members of the same file are valid.
  */
 import { inputError } from '../../pipelines/contract/source.ts';
 import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, type XmlElement, type XmlRoot } from '../../pipelines/formats/xml.ts';
 import { isSpace, ParcelScanner } from './scan.ts';
 import { NAMESPACES, Refusal, writeMember, type Rows } from './strict.ts';
 
-/** Maximum length of a member: a million positions. The longest parcels (roads of a large comune) have some hundred KiB. */
+/** Maximum length of a member in bytes, enough for a million positions. The longest parcels (roads of a large comune) have some hundred KiB. */
 const MEMBER_BYTES = 32 * 1024 * 1024;
-/** The root's start tag must end within these bytes. */
+/** Maximum position of the end of the root's start tag. */
 const PROLOGUE_BYTES = 65_536;
-/** Names of elements are shorter than this. */
+/** Maximum length of an element's name. */
 const NAME_BYTES = 256;
 /** Number of bytes kept of a member that is too long. */
 const EXCERPT_BYTES = 65_536;
@@ -21,13 +21,13 @@ const FIRST_BYTES = 1024 * 1024;
 const START: Place = { line: 1, column: 1 };
 
 export interface Root {
-  /** As written: `wfs:FeatureCollection`. */
+  /** Name of the root element as written, such as `wfs:FeatureCollection`. */
   readonly name: string;
-  /** Name of `wfs:member` as written under the root's namespaces. */
+  /** Name of `wfs:member` with the prefix that the root element declares. */
   readonly memberName: string;
   /** True if `wfs`, `gml` and `CP` have the publisher's namespaces. The scanner knows no other prefixes. */
   readonly usual: boolean;
-  /** Prefix → URI; `''` for the default one. */
+  /** URI of each prefix. `''` is the prefix of the default namespace. */
   readonly namespaces: Readonly<Record<string, string>>;
   /** The document up to the root's start tag, as published. */
   readonly text: string;
@@ -50,25 +50,25 @@ export interface Problem {
 interface DocumentOptions {
   /** Name of the document in errors. */
   readonly at: string;
-  /** False sends every member through the strict path. For tests. */
+  /** If false, every member is read by the strict parser. For tests. */
   readonly fast?: boolean;
   /** Limit that replaces `MEMBER_BYTES`. For tests. */
   readonly memberBytes?: number;
 }
 
-/** An element that needs more bytes. Offsets are offsets in the document. */
+/** An element whose end tag has not arrived yet. All offsets are relative to the start of the document. */
 interface Unfinished {
   readonly position: number;
   readonly parser: XmlElementParser;
-  /** Bytes before this offset went into the parser. */
+  /** The parser has received the bytes before this offset. */
   fed: number;
-  /** Number of UTF-16 units that went into the parser. */
+  /** Number of UTF-16 code units that the parser has received. */
   units: number;
-  /** The end tag was not found before this offset. */
+  /** The search for the end tag has covered the bytes before this offset. */
   searched: number;
 }
 
-/** Broken content: a member ends with its end tag, other content only before the next member. */
+/** Kind of broken content: a member ends with its end tag. Other content ends before the next member. */
 type Content = 'member' | 'other';
 
 type State = 'prologue' | 'members' | 'skipping' | 'epilogue';
@@ -98,11 +98,11 @@ export class GmlDocument {
   #memberClose: Buffer = Buffer.alloc(0);
   #rootClose: Buffer = Buffer.alloc(0);
   root: Root | null = null;
-  /** Number of members and of other parts that became problems: rows + problems. */
+  /** Number of records: the rows, and the members and other parts that became problems. */
   records = 0;
   /** Number of start tags of members. */
   members = 0;
-  /** True when the document ended before its root did. */
+  /** True if the document ended before the end tag of the root element. */
   truncated = false;
   /** Problems since the last call. The caller removes them after each call. */
   problems: Problem[] = [];
@@ -114,15 +114,15 @@ export class GmlDocument {
   }
 
   /**
-   * Takes bytes; `process` reads the members.
-   * @throws Refusal if the prologue is not well-formed; input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` if it is another document
+   * Appends bytes to the buffer. `process` reads the members in the buffer.
+   * @throws Refusal if the prologue is not well-formed. Input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` if the file contains another type of document
    */
   push(chunk: Uint8Array): void {
     this.#append(chunk);
     if (this.#prologue !== null) this.#readPrologue(this.#prologue);
   }
 
-  /** Sets where rows go. Call before `process`. */
+  /** Sets the target of the rows. Call before `process`. */
   open(rows: Rows): void {
     this.#rows = rows;
     this.#scanner = new ParcelScanner(rows.parcels, rows.fileBelfiore);
@@ -130,7 +130,7 @@ export class GmlDocument {
   }
 
   /**
-   * Reads the complete members.
+   * Reads the complete members in the buffer.
    * @throws input errors `COLUMNS_CHANGED`, `SRS_UNEXPECTED`, `ELEMENT_UNEXPECTED`, `RESPONSE_TRUNCATED`
    */
   process(): void {
@@ -157,7 +157,7 @@ export class GmlDocument {
     }
   }
 
-  /** Reports a problem of the document as a whole. The problem counts as one record. */
+  /** Reports a problem that concerns the whole document. The problem counts as one record. */
   report(code: string, message: string): void {
     this.records += 1;
     this.problems.push({ position: 0, code, message, raw: Buffer.from(this.root?.text ?? ''), place: START });
@@ -215,7 +215,8 @@ export class GmlDocument {
   }
 
   /**
-   * Scans the member at `at` without the added properties. The strict path would take many times as long for every member of such a document.
+   * Scans the member at `at` without the additional properties. The strict path would take many times as long for each member of a document with
+   * additional properties.
    * @returns the index after the member, or −1
    */
   #scanWithout(added: ReadonlySet<string>, scanner: ParcelScanner, at: number): number {
@@ -240,15 +241,15 @@ export class GmlDocument {
       if (end < 0) break;
       at = end;
     }
-    // A member that the scanner accepts has all properties.
+    // The scanner accepts only members that have all properties.
     if (scanner.rows > 0) parcels.complete();
     this.#start = at;
     this.#countMembers(from, at);
   }
 
   /**
-   * Counts start tags independently of the scanner, to detect a row that the scanner lost. The search is for the bare name, because the name's first letter is
-   * rarer than `<`. This makes the search three times faster.
+   * Counts start tags independently of the scanner, so that a row that the scanner lost is detected. Searches for the name without the prefix,
+   * because the first letter of the name is rarer than `<`. This makes the search three times faster.
    */
   #countMembers(from: number, until: number): void {
     const buffer = this.#buffer.subarray(0, until);
@@ -260,7 +261,7 @@ export class GmlDocument {
     }
   }
 
-  /** Reads the next element or text outside the hot path. @returns false if it needs more bytes */
+  /** Reads the next element or text outside the hot path. @returns false if more bytes are needed */
   #step(): boolean {
     if (this.#state === 'skipping') return this.#skip();
     const buffer = this.#buffer;
@@ -298,7 +299,7 @@ export class GmlDocument {
     return this.#setAside(at, 'other', new Refusal('xml_malformed', 'expected wfs:member, found an end tag that closes nothing', START));
   }
 
-  /** Reads a comment or a processing instruction between members. */
+  /** Reads a comment or a processing instruction between two members. */
   #comment(at: number): boolean {
     const buffer = this.#buffer;
     const comment = buffer[at + 1] === 0x21;
@@ -312,9 +313,9 @@ export class GmlDocument {
     return this.#setAside(at, 'other', new Refusal('xml_malformed', 'expected wfs:member, found broken or forbidden markup', START));
   }
 
-  /** Returns a value that the root element or `open` must have set, which come before the members. */
+  /** Returns a value that must be set before the first member, by the root element or by `open`. */
   #known<T>(value: T | null): T {
-    if (value === null) throw new Error(`${this.#at}: a member before the document was opened`);
+    if (value === null) throw new Error(`${this.#at}: a member occurs before the document was opened`);
     return value;
   }
 
@@ -337,7 +338,7 @@ export class GmlDocument {
     let found: ReturnType<XmlElementParser['write']> = null;
     try {
       while (found === null) {
-        // Feed up to each end tag with this name. The first is the end of the element, unless it is inside a comment.
+        // Feed the parser up to each end tag with this name. The first end tag ends the element, unless the tag is inside a comment.
         const fed = work.fed - this.#origin;
         const tag = this.#find(close, work.searched - this.#origin);
         const end = tag < 0 ? -1 : this.#find('>', tag);
@@ -366,7 +367,7 @@ export class GmlDocument {
     return this.#take(found.element, at);
   }
 
-  /** Writes a complete element that began at `at`. @throws input errors `RESPONSE_TRUNCATED`, `ELEMENT_UNEXPECTED` */
+  /** Writes a complete element that started at `at`. @throws input errors `RESPONSE_TRUNCATED`, `ELEMENT_UNEXPECTED` */
   #take(element: XmlElement, at: number): true {
     if (element.name === 'wfs:member') {
       this.records += 1;
@@ -382,7 +383,7 @@ export class GmlDocument {
     }
     if (element.name === 'wfs:boundedBy' || element.name === 'gml:boundedBy') return true;
     if (element.name === 'wfs:truncatedResponse') {
-      throw inputError('the service cut off its answer', {
+      throw inputError('the service truncated its answer', {
         code: 'RESPONSE_TRUNCATED', at: this.#at, detail: `expected members, found wfs:truncatedResponse after ${this.members}`, hint: 'Request the data from the service again.',
       });
     }
@@ -392,8 +393,8 @@ export class GmlDocument {
   }
 
   /**
-   * Turns the bytes from `at` into a problem. A member ends with its end tag or before the next member, whichever comes first.
-   * Other content ends before the next member.
+   * Reports the bytes from `at` as a problem. A member ends at its end tag or before the next member, whichever comes first. Other content ends
+   * before the next member.
    */
   #setAside(at: number, content: Content, refusal: Refusal): boolean {
     this.#unfinished = null;
@@ -411,7 +412,7 @@ export class GmlDocument {
     return true;
   }
 
-  /** Returns the index where reading can resume, or −1. */
+  /** Returns the index at which reading can continue, or −1 if it is not known yet. */
   #resume(from: number, content: Content): number {
     const candidates: number[] = [];
     const rootEnd = this.#find(this.#rootClose, from);
@@ -448,7 +449,7 @@ export class GmlDocument {
       this.#state = 'members';
       return true;
     }
-    // A tag may be cut by the end of the chunk.
+    // A tag may continue in the next chunk.
     this.#start = this.#isComplete ? this.#end : Math.max(this.#start, this.#end - NAME_BYTES);
     return false;
   }
@@ -462,7 +463,7 @@ export class GmlDocument {
     return false;
   }
 
-  /** Like `indexOf`, within the bytes that the buffer holds. */
+  /** Does the same as `indexOf`, but only within the buffer. */
   #find(what: Buffer | string, from: number): number {
     return this.#buffer.subarray(0, this.#end).indexOf(what, from);
   }
@@ -483,7 +484,8 @@ function decode(bytes: Uint8Array): string {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     let line = 1;
     let column = 1;
-    // Number of bytes of an unfinished character. Later bytes may show that the character is invalid, but the error's position is at its start.
+    // Number of bytes of an unfinished character. An invalid character may only be detected from later bytes, but the error is at the first byte of
+    // the character.
     let pending = 0;
     try {
       for (const byte of bytes) {
@@ -500,7 +502,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** @returns the member without properties of these names, which contain only text; null if it has none of them */
+/** @returns the member without the properties of these names, or null if the member has none of them. These properties contain only text. */
 function without(member: Buffer, names: ReadonlySet<string>): Buffer | null {
   let left = member;
   for (const name of names) {
@@ -514,7 +516,7 @@ function without(member: Buffer, names: ReadonlySet<string>): Buffer | null {
   return left === member ? null : left;
 }
 
-/** Decodes bytes; those that are not UTF-8 become text that is not well-formed. */
+/** Decodes bytes as UTF-8. Invalid bytes become text that is not well-formed XML. */
 function decodeOrEmptyTag(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
@@ -534,7 +536,7 @@ function rootOf(prologue: XmlPrologueParser, root: XmlRoot, at: string): Root {
       code: 'XML_UNEXPECTED',
       at,
       detail: `expected XML 1.0 in UTF-8 without DOCTYPE, found ${version ?? '1.0'} in ${encoding ?? 'UTF-8'}${hasDoctype ? ' with DOCTYPE' : ''}`,
-      hint: 'The publisher changed the format, or this is another document. Convert it to UTF-8 without DOCTYPE.',
+      hint: 'Either the publisher changed the format, or the file is another document. Convert it to UTF-8 without DOCTYPE.',
     });
   }
   if (root.uri !== NAMESPACES.wfs || root.local !== 'FeatureCollection') {
@@ -542,7 +544,7 @@ function rootOf(prologue: XmlPrologueParser, root: XmlRoot, at: string): Root {
       code: 'ROOT_UNEXPECTED',
       at,
       detail: `expected {${NAMESPACES.wfs}}FeatureCollection, found {${root.uri}}${root.local}`,
-      hint: 'The service may have answered with an error. Open the file to check, and download it again.',
+      hint: 'The service may have returned an error page. Open the file to see its content, and download it again.',
     });
   }
   const { namespaces } = root;

@@ -13,7 +13,7 @@ export interface FeatureColumns {
 const GEOMETRY = 'msGeometry';
 const OF_PARCELS = ['INSPIREID_LOCALID', 'LABEL', 'NATIONALCADASTRALREFERENCE', 'ADMINISTRATIVEUNIT', GEOMETRY];
 const OF_SHEETS = ['INSPIREID_LOCALID', 'LABEL', 'NATIONALCADASTRALZONINGREFERENCE', 'ADMINISTRATIVEUNIT', GEOMETRY];
-/** Properties that not every sheet has: MapServer leaves out empty ones. */
+/** Properties that some sheets lack, because MapServer leaves out empty properties. */
 const OF_SOME_SHEETS = ['BEGINLIFESPANVERSION', 'ENDLIFESPANVERSION', 'LEVEL', 'ORIGINALMAPSCALEDENOMINATOR'];
 
 /** @param sink of the document's member @param at name of the document in errors */

@@ -2,11 +2,11 @@
 -- reads: staging.raw_parcel, staging.raw_sheet
 -- writes: layer.cadastral_parcel, layer.cadastral_sheet, duplicate, entangled, reject
 -- grain: one row per parcel, one row per sheet
--- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ treats the two as identical (no-op, accuracy 1 m), so only the SRID is set
+-- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ treats them as identical (accuracy 1 m), so only the SRID changes
 
--- Each step works on the few rows that need attention. The many others are read twice and written once.
+-- Each step updates only the few rows that need a change. All other rows are read twice and written once.
 
--- 1. Repair invalid geometries (15 in a million), and put their rings in a fixed order, because versions of GEOS order the rings differently.
+-- 1. Repair invalid geometries (15 in a million). Sort the rings, because the order of rings depends on the version of GEOS.
 create unlogged table suspect as
 select
   'parcel' as layer,
@@ -65,7 +65,7 @@ select
 from raw_sheet s
 where starts_with(s.reference, 'A000');
 
--- 3. Find repeated references. References are grouped by hash, because grouping an int8 costs half as much as a text. The few matches are compared as text.
+-- 3. Find repeated references. References are grouped by hash, because grouping by int8 takes half as long as grouping by text. The few rows with equal hashes are compared as text.
 create unlogged table repeated as
 select
   'parcel' as layer,
@@ -81,7 +81,7 @@ from raw_sheet
 group by hashtextextended(reference, 0)
 having count(*) > 1;
 
--- Keep the first of the rows of one file with the same reference: by member (paths in order), then by position.
+-- If several rows of a file have the same reference, keep the first row, in the order of members (by path) and positions.
 create unlogged table surplus as
 select
   n.layer,
@@ -138,12 +138,13 @@ select
   member_id,
   position,
   'reference_conflict',
-  'expected one geometry for ' || reference || ', found another one than the first',
+  'expected one geometry for ' || reference || ', found a different second geometry',
   reference || ' ' || st_asewkt(geom)
 from surplus
 where not same;
 
--- Members that repeat references of other members. The choice of the kept row depends on both, so neither is reused without the other.
+-- Record members that repeat references of other members. The choice of the kept row depends on both members, so each of them is reused only together
+-- with the other.
 create table entangled as
 select member_id
 from raw_parcel
@@ -158,7 +159,7 @@ select layer, member_id, position from refused
 union all
 select layer, member_id, position from surplus;
 
--- 4. Create the layers. Reference and identifiers agree, because the reader rejected contradictions, so names are cut from the reference.
+-- 4. Create the layers. The reader rejected contradictions between the reference and the identifiers, so the names are derived from the reference.
 create table cadastral_parcel as
 select
   release.release_id,
@@ -173,7 +174,8 @@ select
   p.reference,
   'CadastralParcel.IT.AGE.PLA.' || p.reference as gml_id,
   case
-    -- STRADA or ACQUA, then any numbers and letters that the office adds (STRADA001B, STRADA001/B). Longer words are names.
+    -- A road or water label is STRADA or ACQUA, followed by any digits and letters that the office added (STRADA001B, STRADA001/B). Longer words are
+    -- names of land parcels.
     when core.upper_case(substr(p.reference, 13, 6)) = 'STRADA' and core.lower_case(substr(p.reference, 19)) ~ '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'road'
     when core.upper_case(substr(p.reference, 13, 5)) = 'ACQUA' and core.lower_case(substr(p.reference, 18)) ~ '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'water'
     else 'land'

@@ -1,4 +1,7 @@
-/** Tests the load from staged parcels to layers on both engines: what SQL repairs, drops, rejects and warns about. Expected values were worked out by hand. */
+/**
+ * Tests the load from staged parcels to layers on both engines: which rows SQL repairs, drops and rejects, and which warnings it prints. The expected
+ * values were calculated by hand.
+ */
 import { openRun } from '../../test/harness/run.ts';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -90,7 +93,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
   const near = (value: number): unknown => expect.closeTo(value, 12);
   const SQUARE = 0.0005 ** 2;
 
-  it('contain every identifier of the parcel, derived from its reference, and its polygon', async () => {
+  it('contain the identifiers of each parcel, derived from the reference, and the polygon', async () => {
     const { parcels, loaded } = await loadFixture('parcels.gml');
     expect(loaded).toMatchObject({ records: 3, rows: 3, rejects: 0, duplicates: 0 });
     expect(parcels[2]).toEqual({
@@ -101,7 +104,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(warnings).toEqual(['ade_cadastre: expected: the sheet of every parcel is in the list of sheets; 2 rows violate it']);
   });
 
-  it('keep holes and multiple polygons', async () => {
+  it('keep holes, and polygons with several parts', async () => {
     const { parcels } = await loadFixture('multisurface-with-one-polygon-and-hole.gml');
     expect(parcels.map(({ area, polygons }) => ({ area, polygons }))).toEqual([
       { area: near(SQUARE - 0.0002 ** 2), polygons: 1 },
@@ -136,7 +139,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ]);
   });
 
-  it('keep each reference once, count repeated records and reject contradicting ones', async () => {
+  it('keep each reference once, count repeated records and reject contradicting records', async () => {
     const { loaded, parcels, refused } = await loadFixture('duplicated-ids.gml');
     expect(loaded).toMatchObject({ records: 5, rows: 2, rejects: 2, duplicates: 1 });
     expect(parcels.map(({ reference, south }) => ({ reference, south }))).toEqual([
@@ -154,7 +157,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(await database.query('select code from ledger.duplicate where release_id = $1', [loaded.releaseId])).toEqual([{ code: 'same_sheet' }]);
   });
 
-  it('repair a polygon that crosses itself and set made_valid', async () => {
+  it('repair a polygon that crosses itself, and set made_valid', async () => {
     const { parcels } = await loadFixture('self-intersection.gml');
     // A bow tie: two triangles that meet in the middle of the square.
     expect(parcels.map(({ made_valid, area, polygons }) => ({ made_valid, area, polygons }))).toEqual([
@@ -162,7 +165,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ]);
   });
 
-  it('reject a ring with too few points for an area, and drop such holes', async () => {
+  it('reject a ring that has too few points for an area, and drop holes of this kind', async () => {
     const { loaded, parcels, refused } = await loadFixture('too-few-points.gml');
     expect(loaded).toMatchObject({ records: 4, rows: 2, rejects: 2, duplicates: 0 });
     expect(refused.map(({ code, raw }) => [code, raw.split(' ')[0]])).toEqual([['geometry_empty', 'Z001_000100.1'], ['geometry_empty', 'Z001_000100.2']]);

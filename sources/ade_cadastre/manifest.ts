@@ -13,9 +13,9 @@ export const manifest: Manifest = {
     url: 'https://www.agenziaentrate.gov.it/portale/download-massivo-cartografia-catastale',
     text: 'Agenzia delle Entrate - Cartografia catastale (CC BY 4.0)',
   },
-  vintageRule: 'the newest date of the entries in the (outer) zip; for a plain GML document the day of its timeStamp',
+  vintageRule: 'the newest date of the entries in the outer zip; for a plain GML document, the day of its timeStamp',
   downloads: [
-    { url: `${BULK}<REGION>.zip`, note: 'one zip per region: ABRUZZO, BASILICATA … VALLE-AOSTA, VENETO; none for Trentino-Alto Adige, where the provinces keep the land register' },
+    { url: `${BULK}<REGION>.zip`, note: 'one zip per region: ABRUZZO, BASILICATA … VALLE-AOSTA, VENETO; none for Trentino-Alto Adige, whose provinces keep their own land registers' },
     { url: `${BULK}ITALIA.zip`, note: 'all regions in one zip' },
     { url: 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/owfs01.php', note: 'WFS 2.0, GetFeature by BBOX (latitude, longitude); its answers can be loaded too' },
   ],
@@ -23,9 +23,9 @@ export const manifest: Manifest = {
   crs: 'RDN2008 latitude, longitude (EPSG:6706), 8 decimals',
   keep: 'newest',
   ignored: {
-    'gml:boundedBy': 'bounding box of the feature or of the collection; follows from the geometry',
+    'gml:boundedBy': 'bounding box of the feature or the collection; it follows from the geometry',
     INSPIREID_NAMESPACE: 'constant (IT.AGE.PLA. and IT.AGE.MAP)',
-    LEVELNAME: 'always Mappa Catastale; LEVEL is checked instead',
+    LEVELNAME: 'always Mappa Catastale; the reader checks LEVEL instead',
     LEVELNAME_LOCALE: 'constant (it)',
     '__MACOSX, .DS_Store, Thumbs.db': 'added to zips by desktop systems',
     '*.gfs': 'written next to GML files by GDAL',
@@ -35,7 +35,7 @@ export const manifest: Manifest = {
     LEVELNAME: 'in sheets only: MapServer leaves out empty properties',
     LEVELNAME_LOCALE: 'in sheets only: MapServer leaves out empty properties',
   },
-  // The smallest region has 0.9 million parcels, the largest 9.7 million; Italy 87 million.
+  // The smallest region has 0.9 million parcels, the largest has 9.7 million, and Italy has 87 million.
   highValue: { category: 'geospatial', entry: '1, geospatial: cadastral parcels' },
   envelope: {
     records: { regione: { max: 12_000_000 }, italia: { max: 120_000_000 } },

@@ -1,27 +1,27 @@
-/** Reads one GML document into one member: rows, and rejects with line and column. */
+/** Reads one GML document into one member, with its rows and its rejects. Each reject has a line and a column. */
 import { inputError, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { inflated, type EntryExtent } from '../../pipelines/formats/zip.ts';
 import { GmlDocument } from './document.ts';
 import { featureColumns } from './feature-columns.ts';
 import { Refusal } from './strict.ts';
 
-/** Cadastral code at the start of a file's name. The rest of the name is unreliable, because backticks replace apostrophes and accents. */
+/** Cadastral code at the start of a file's name. The rest of the name is unreliable, because it has backticks in place of apostrophes and accents. */
 const FILE_BELFIORE = /^([A-Z]\d{3})_/;
 
 export interface Input {
-  /** Path inside the file, `''` for the file itself. */
+  /** Path inside the file, or `''` if the document is the file itself. */
   readonly path: string;
   readonly name: string;
   /** Name of the document in errors. */
   readonly at: string;
-  /** An entry of a zip, whose checksum verifies the publisher's bytes and which any thread can read, or a plain file. */
+  /** Origin of a document: a plain file or an entry of a zip. The checksum of an entry verifies the publisher's bytes, and any thread can read the entry. */
   readonly from: EntryExtent | (() => AsyncIterable<Buffer>);
 }
 
 /**
  * Reads one document into one member.
  * @param progress receives the number of processed bytes of the document
- * @throws input errors of the zip and of `GmlDocument`; `XML_MALFORMED`, `GML_TRUNCATED` for a document that is rejected as a whole
+ * @throws input errors of the zip and of `GmlDocument`. Also `XML_MALFORMED`, `GML_TRUNCATED` if the document is rejected as a whole
  */
 export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, progress: (bytes: number) => void): Promise<void> {
   const { from } = input;
@@ -44,7 +44,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
       progress(bytes);
       if (document.root === null) continue;
       if (member === null) {
-        // The counts in the header would be wrong for a single record.
+        // The counts of the header do not apply to the envelope of a single record.
         const before = document.root.text.replace(/\b(numberMatched|numberReturned)=(["'])\d+\2/g, '$1=$2unknown$2');
         member = await openMember(before, `</${document.root.name}>`);
         document.open({ parcels: member.writer('raw_parcel'), sheets: member.writer('raw_sheet'), fileBelfiore: FILE_BELFIORE.exec(input.name)?.[1] ?? null, columns: featureColumns(member, input.at) });
@@ -64,7 +64,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
     await member.close(document.records);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    // The prologue itself is broken, so there are no members. The number of lost parcels is unknown, so the document is never rejected as one record.
+    // The prologue is broken, so no member can be read. The number of lost parcels is unknown, so the document never becomes a single reject.
     if (error.code === 'document_truncated') throw truncated(input.at, origin);
     throw inputError('the document is not well-formed', {
       code: 'XML_MALFORMED', at: `${input.at}:${error.place.line}`, detail: `${error.message} (column ${error.place.column})`, hint: again(origin),
@@ -84,7 +84,7 @@ async function report(document: GmlDocument, lines: Lines, member: MemberSink): 
   }
 }
 
-/** The checksum of an entry of a zip verifies the publisher's bytes; a file has none. */
+/** The checksum of a zip entry verifies the publisher's bytes. A plain file has no checksum. */
 type Origin = 'entry' | 'file';
 
 function truncated(at: string, origin: Origin): Error {
@@ -98,8 +98,8 @@ function again(origin: Origin): string {
 }
 
 /**
- * Finds lines and columns of byte offsets, which only problems need. A second reader follows the first one only as far as
- * requested, so that a document without problems costs nothing.
+ * Finds the line and column of a byte offset. Only problems need a line and a column. A second reader reads the document again, but only up to the
+ * last problem. A document without problems is therefore read once.
  */
 class Lines {
   readonly #open: () => AsyncIterable<Buffer>;
@@ -117,7 +117,7 @@ class Lines {
     this.#open = open;
   }
 
-  /** Returns line and column (in bytes), from 1. Offsets must not decrease, except to 0. */
+  /** Returns the line and the column of an offset. Both start at 1, and the column counts bytes. Offsets must not decrease between calls, except to 0. */
   async at(offset: number): Promise<{ line: number; column: number }> {
     if (offset === 0) return { line: 1, column: 1 };
     this.#chunks ??= this.#open()[Symbol.asyncIterator]();

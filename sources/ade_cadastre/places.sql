@@ -1,10 +1,10 @@
--- purpose: the comuni in each file, the region of its packaging, and the names of the comuni in file names
+-- purpose: records the comuni in each file, the regions of the zips, and the names of comuni in file names
 -- reads: layer.cadastral_parcel, layer.cadastral_sheet
 -- writes: place
 -- grain: one row per layer, file and comune
 -- crs: none
 
--- A document may contain a parcel of another comune by mistake. The document's name decides its comune.
+-- A document may contain a parcel of another comune by mistake. The name of the document determines the comune.
 create table place as
 with found as (
   select
@@ -32,7 +32,7 @@ select
   null::int2 as likely_region_code,
   null as dated,
   bool_or(f.named) as named,
-  -- File names have backticks for apostrophes and accents.
+  -- File names have backticks in place of apostrophes and accents.
   min(
     core.title_case(replace(substring(m.document from '^[A-Z][0-9]{3}_(.*?)(?:_(?:ple|map))?\.gml$'), '`', ''''))
   ) filter (where left(m.document, 4) = f.belfiore) as name

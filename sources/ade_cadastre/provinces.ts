@@ -1,6 +1,6 @@
 /**
- * Sigle of provinces as they occur in the names of the publisher's zips, by region. The cadastre keeps old sigle (PS for Pesaro, FO or FC for Forlì, no BT, MB,
- * FM …), and new ones may appear, so all past and present sigle are listed. A sigla only determines the region.
+ * Lists the province codes (sigle) in the names of the publisher's zips, by region. The cadastre keeps former codes (PS for Pesaro, FO or FC for
+ * Forlì) and lacks newer codes (BT, MB, FM). New codes may appear, so all past and present codes are listed. A code only determines the region.
  */
 const SIGLE: Readonly<Record<number, string>> = {
   1: 'AL AT BI CN NO TO VB VC',

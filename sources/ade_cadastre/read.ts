@@ -8,17 +8,17 @@ import { replay, type SinkMessage } from '../../pipelines/readers/threaded-sink.
 import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { readDocument, type Input } from './member.ts';
 
-/** Depth of nested archives: Italy's zip contains zips of regions, which contain zips of provinces, which contain zips of comuni. */
+/** Maximum depth of nested archives: Italy's zip contains zips of regions. These contain zips of provinces, which contain zips of comuni. */
 const DEPTH = 4;
 
-/** Files that tools add to zips. Such files never contain the publisher's data. */
+/** Names of files that other programs add to zips. These files never contain the publisher's data. */
 const LITTER = /(?:^|\/)(?:__MACOSX\/|(?:\.DS_Store|Thumbs\.db|[^/]*\.gfs)$)/i;
 
-/** Size below which a zip is read without threads, because it is read before a thread would have started. */
+/** Minimum size of a zip that is read with threads. A smaller zip is read before a thread has started. */
 const THREADED_BYTES = 4 * 1024 * 1024;
-/** Maximum number of threads. Two produce rows as fast as a COPY takes them; each needs some 70 MB. */
+/** Maximum number of threads. Two threads produce rows as fast as COPY accepts rows. Each thread needs about 70 MB. */
 const MOST_THREADS = 2;
-/** Number of documents per thread that are read or queued ahead of the current one. Comuni differ in size. */
+/** Number of documents per thread that are read or queued ahead of the current one. Comuni differ in size, so threads read ahead. */
 const AHEAD = 3;
 
 /** @throws input errors of the zip and of `readDocument` */
@@ -28,13 +28,16 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   await readIn(file.size < THREADED_BYTES ? 0 : threads, file, sink);
 }
 
-/** @param threads that read documents ahead; with 0 the calling thread reads them. The sink receives the same rows in the same order. */
+/**
+ * @param threads number of threads that read documents ahead; with 0 the calling thread reads the documents. The sink receives the same rows in the
+ *   same order with any number of threads.
+ */
 export async function readIn(threads: number, file: InputFile, sink: Sink): Promise<void> {
   if (file.role === 'gml') {
     await readDocument({ path: '', name: file.name, at: file.name, from: () => file.open() as AsyncIterable<Buffer> }, sink, (bytes) => sink.progress(bytes));
     return;
   }
-  // Start the threads before the zip is opened: a province has to be inflated first, and the threads are ready by then.
+  // Start the threads before the zip is opened. They are then ready when the first province has been inflated.
   const pool = threads === 0 ? null : new Threads<Input, SinkMessage>(new URL('./thread.ts', import.meta.url), threads);
   let archive: ZipArchive | null = null;
   try {
@@ -46,13 +49,13 @@ export async function readIn(threads: number, file: InputFile, sink: Sink): Prom
   }
 }
 
-/** Result of a step through the archives: a document, the end of an archive, or the reason why the walk cannot go on. */
+/** One step through the archives: a document, the end of an archive, or an error that ends the walk. */
 type Step = Found | { readonly leave: ZipArchive } | { readonly failure: unknown };
 
 interface Found {
   readonly input: Input;
   readonly facts: MemberFacts;
-  /** Number of bytes of the outermost file that the document accounts for. */
+  /** Number of bytes of the outermost file that the document occupies. */
   readonly weight: number;
 }
 
@@ -81,7 +84,7 @@ async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessa
   for (const step of begunSteps) await step();
 }
 
-/** Yields the steps through the nested archives. A failure is yielded in its place, so that every document before it is read first. */
+/** Yields the steps through the nested archives. An error is yielded at its position, so that every earlier document is read first. */
 async function* steps(outermost: ZipArchive): AsyncGenerator<Step, void, undefined> {
   try {
     yield* walk(outermost, '', 1, 1);
@@ -90,7 +93,7 @@ async function* steps(outermost: ZipArchive): AsyncGenerator<Step, void, undefin
   }
 }
 
-/** Returns the region of an entry: in a zip of Italy, the outer folder of zips is a region. */
+/** Returns the region of an entry: in the zip of Italy, each outer folder contains the zips of a region. */
 function regionOf(path: string, depth: number): { region?: number } {
   const region = depth === DEPTH ? findRegion(path.replace(/(\.zip)?\/.*$/is, '')) : undefined;
   return region === undefined ? {} : { region: region.code };
@@ -101,7 +104,7 @@ function regionOf(path: string, depth: number): { region?: number } {
  * @param share number of bytes of the outermost file per byte of this archive
  */
 async function* walk(archive: ZipArchive, folder: string, depth: number, share: number): AsyncGenerator<Step, void, undefined> {
-  // Sorted, so that the order of entries does not matter: the first of two contradicting parcels is kept.
+  // Sorted by path, so that the order of entries has no effect: the first of two contradicting parcels is kept.
   const entries = archive.entries.filter(({ path, isFolder }) => !isFolder && !LITTER.test(path)).sort((a, b) => (a.path < b.path ? -1 : 1));
   for (const entry of entries) {
     const path = folder + entry.path;

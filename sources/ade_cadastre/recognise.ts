@@ -1,4 +1,4 @@
-/** Recognises the publisher's files by the content of their first document, however deep in zips it is. */
+/** Recognises the publisher's files by the content of the first document, at any depth of nested zips. */
 import { constants, inflateRawSync } from 'node:zlib';
 import { stemOf } from '../../pipelines/readers/packaging.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
@@ -6,12 +6,12 @@ import { MappaleError, type Probe, type Recognition } from '../../pipelines/cont
 import { regionOfSigla } from './provinces.ts';
 
 const LOCAL_HEADER = 0x04034b50;
-/** 64 KiB of a document inflate to less than this. Otherwise the zip is opened instead. */
+/** Maximum inflated size that is needed to recognise a document. If more bytes are needed, the zip is opened. */
 const HEAD_INFLATED_BYTES = 8 * 1024 * 1024;
-/** Number of entries that are inspected before the zip is left to other sources. */
+/** Maximum number of inspected entries. After these entries, the zip is left to other sources. */
 const TRIED = 3;
 
-/** Roles by the number of zips around the first document. */
+/** Role of a file by the number of zips around the first document. */
 const ROLES = ['gml', 'comune', 'provincia', 'regione', 'italia'] as const;
 
 export async function recognise(probe: Probe): Promise<Recognition | null> {
@@ -32,7 +32,7 @@ export async function recognise(probe: Probe): Promise<Recognition | null> {
   return null;
 }
 
-/** `MOLISE.zip` and `ITALIA.zip` are complete. Under another name, a zip of provinces may have only some of them. */
+/** The roles `MOLISE.zip` and `ITALIA.zip` are complete files. A zip of provinces with another name may contain only some provinces. */
 function isWhole(role: (typeof ROLES)[number], name: string): boolean {
   return role === 'regione' ? findRegion(stemOf(name)) !== undefined : role === 'italia' && /^italia$/i.test(stemOf(name));
 }
@@ -48,8 +48,8 @@ function regionOf(role: (typeof ROLES)[number], name: string, inside: readonly s
 }
 
 /**
- * Returns the number of zips around the first document, or null if the document is not the cadastre's. A zip starts with the head of its
- * first entry, so this looks through all levels at once. A zip that starts with something else has to be opened.
+ * Returns the number of zips around the first document, or null if the document is not from the cadastre. A zip starts with its first entry, so the
+ * first bytes contain the start of all nested levels. A zip that starts with something else must be opened.
  * @param path inside the probed zip
  * @param levels maximum number of levels to inspect, because a zip may contain itself
  */
@@ -62,19 +62,19 @@ async function depthOf(probe: Probe, path: string, head: Buffer, levels: number)
   return depth === null ? null : depth + 1;
 }
 
-/** Returns the first document or zip of a zip from its list of entries; null if there is no such list. */
+/** Returns the first document or zip of a zip from its central directory, or null if the zip has no central directory. */
 async function firstListed(probe: Probe, path: string): Promise<{ path: string; head: Buffer } | null> {
   try {
     const first = (await probe.entriesOf(path)).find((entry) => !entry.isFolder && /\.(zip|gml)$/i.test(entry.path));
     return first === undefined ? null : { path: first.path, head: await probe.headOf(`${path}/${first.path}`) };
   } catch (error) {
-    // The file is named like a zip but is none, so it is not a file of the cadastre.
+    // The file is named like a zip but is not a zip, so the file is not from the cadastre.
     if (error instanceof MappaleError && error.kind === 'input') return null;
     throw error;
   }
 }
 
-/** Returns the first file of a zip that starts with these bytes. */
+/** Returns the first file of the zip that starts with the given bytes. */
 function firstEntry(zip: Buffer): { path: string; head: Buffer } | null {
   let at = 0;
   while (at + 30 <= zip.length && zip.readUInt32LE(at) === LOCAL_HEADER) {
@@ -97,7 +97,7 @@ function firstEntry(zip: Buffer): { path: string; head: Buffer } | null {
   return null;
 }
 
-/** Whether this is the head of a MapServer WFS collection that is empty or has one of the two features. */
+/** Returns whether the text is the start of a MapServer WFS collection that is empty or has parcels or sheets. */
 function isOurs(head: Buffer): boolean {
   const text = head.toString('latin1');
   if (!/<(?:\w+:)?FeatureCollection\s/.test(text) || !text.includes('http://mapserver.gis.umn.edu/mapserver') || !text.includes('http://www.opengis.net/wfs/2.0')) return false;

@@ -1,31 +1,31 @@
 /**
- * The national cadastral reference, `CCCCZFFFFAS[.label]`: eleven fixed characters, and the parcel's label after the first dot.
- * Source: Agenzia delle Entrate, "Servizio di consultazione WFS", coding of the map (CCCCZFFFFAS).
+ * Parses the national cadastral reference, `CCCCZFFFFAS[.label]`: eleven fixed characters, and the label of the parcel after the first dot. Source:
+ * Agenzia delle Entrate, "Servizio di consultazione WFS", coding of the map (CCCCZFFFFAS).
  */
 
 export interface Reference {
   /** CCCC: cadastral code of the comune, `H833`. */
   readonly belfiore: string;
-  /** Z: letter of the sezione censuaria, null if the map has `_`. */
+  /** Z: letter of the sezione censuaria; null if the reference has `_`. */
   readonly section: string | null;
-  /** FFFF: sheet (foglio) with its zeros, `0013`; for a quadro d'unione the number of the request. */
+  /** FFFF: number of the sheet (foglio) with zeros, `0013`. For a quadro d'unione, it is the number of the request. */
   readonly sheet: string;
-  /** A: attachment (allegato), `0` if there is none, `Q` for a quadro d'unione. */
+  /** A: attachment (allegato), `0` if the sheet has none, `Q` for a quadro d'unione. */
   readonly attachment: string;
-  /** S: development (sviluppo), `0` if there is none, `U` for a quadro d'unione. */
+  /** S: development (sviluppo), `0` if the sheet has none, `U` for a quadro d'unione. */
   readonly development: string;
-  /** Text after the first dot: `594`, `A`, `STRADA001`, `ACQUA005`; null for a sheet. */
+  /** Text after the first dot: `594`, `A`, `STRADA001`, `ACQUA005`. Null for a sheet. */
   readonly label: string | null;
 }
 
-/** Number of characters before the dot. Never split at `_`: it occurs only if the comune has no sezioni censuarie. */
+/** Number of characters before the dot. Never split the reference at `_`, because `_` occurs only if the comune has no sezioni censuarie. */
 export const SHEET_REFERENCE_LENGTH = 11;
 
 const GRAMMAR = /^([A-Z]\d{3})([A-Z_])(\d{4})([0-9A-Z])([0-9A-Z])(?:\.([^]+))?$/u;
-/** Not allowed in a label: control characters, markup, and spaces other than single ones between words. */
+/** Characters that a label must not contain: control characters, markup, and spaces other than single spaces between words. */
 const NOT_IN_LABEL = /[\p{C}<>&"]|(?! )\p{Z}|^ | $| {2}/u;
 
-/** Returns the parts of a reference, or null if the text is not one. */
+/** Returns the parts of a reference, or null if the text is not a reference. */
 export function parseReference(text: string): Reference | null {
   const match = GRAMMAR.exec(text);
   if (match === null || (match[6] !== undefined && NOT_IN_LABEL.test(match[6]))) return null;

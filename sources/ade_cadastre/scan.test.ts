@@ -1,6 +1,6 @@
 /**
- * Compares the scanner with a real XML parser. Documents are damaged and cut at random. A strict parser must accept everything that the
- * scanner accepts, with the same values. The parser here is independent of the source: a plain walk over saxes' events.
+ * Compares the scanner with a real XML parser. Documents are damaged and cut at random. A strict parser must accept everything that the scanner
+ * accepts, with the same values. The parser of this test is independent of the source: it collects the events of saxes.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -27,14 +27,14 @@ interface Outcome {
   readonly records: number;
   readonly members: number;
   readonly truncated: boolean;
-  /** Code of the error that stopped the read. */
+  /** Code of the error that stopped the reading. */
   readonly error: string | null;
 }
 
 interface RunOptions {
   readonly fast?: boolean;
   readonly memberBytes?: number;
-  /** Returns the size of the next chunk. Default: the whole document. */
+  /** Returns the size of the next chunk. By default, the whole document is one chunk. */
   readonly chunk?: () => number;
 }
 
@@ -69,7 +69,7 @@ function run(bytes: Buffer, { fast = true, chunk, memberBytes }: RunOptions = {}
   };
 }
 
-/** Returns references and positions (lon, lat) of the members of a well-formed document; null if it is not well-formed. */
+/** Returns the references and positions (lon, lat) of all members, or null if the document is not well-formed. */
 function plainReading(bytes: Buffer): { reference: string; rings: number[][] }[] | null {
   const members: { reference: string; rings: number[][] }[] = [];
   const parser = new SaxesParser({ xmlns: true });
@@ -102,7 +102,7 @@ function plainReading(bytes: Buffer): { reference: string; rings: number[][] }[]
   }
 }
 
-/** Returns references and positions of COPY rows, in order. The reference is the third field, the geometry the last. */
+/** Returns the references and positions of COPY rows, in order. The reference is the third field, and the geometry is the last field. */
 function copied(hex: string): { position: number; reference: string; rings: number[][] }[] {
   const bytes = Buffer.from(hex, 'hex');
   const rows = [];
@@ -172,7 +172,7 @@ function damage(bytes: Buffer, random: Random): Buffer {
 const HEADS = ['parcels', 'multisurface-with-one-polygon-and-hole', 'labels-with-letters', 'one-line', 'sheets', 'entities-comments-and-other-spellings', 'other-prefixes', 'crlf-and-no-indentation', 'numbers-of-other-lengths'];
 
 describe('a damaged document', () => {
-  it.each(HEADS)('gives the rows of a strict parser, or a reported problem: %s', (name) => {
+  it.each(HEADS)('gives the rows of a strict parser or reports a problem: %s', (name) => {
     const whole = fixture(name);
     let damagedDocuments = 0;
     for (let seed = 0; seed < 400; seed += 1) {
@@ -180,34 +180,34 @@ describe('a damaged document', () => {
       const bytes = damage(whole, random);
       const fast = run(bytes);
       const because = `${name}, seed ${seed}`;
-      // The strict path alone must give the same rows and rejects, member by member.
+      // The strict path alone must give the same rows and rejects for each member.
       expect(run(bytes, { fast: false }), because).toEqual(fast);
       const { error, problems, truncated } = fast;
       const reading = plainReading(bytes);
       if (reading === null) {
         damagedDocuments += 1;
-        expect(error !== null || truncated || problems.length > 0, `${because}: not well-formed, but accepted without a reported problem`).toBe(true);
+        expect(error !== null || truncated || problems.length > 0, `${because}: the scanner accepted a document that is not well-formed, and reported no problem`).toBe(true);
         continue;
       }
       if (error !== null) continue;
       expect(fast.records, because).toBe(fast.rows + problems.length);
       expect(fast.members, because).toBe(reading.length);
-      // Every row is one of the members, in order, with the same numbers. Short rings are padded.
+      // Every row must equal a member with the same numbers, in the order of the document. Short rings are padded.
       const rows = [...copied(fast.parcels), ...copied(fast.sheets)].sort((a, b) => a.position - b.position);
       let next = 0;
       for (const { reference, rings } of rows) {
         const padded = ({ rings: own }: { rings: number[][] }): number[][] =>
           own.map((ring) => (ring.length < 8 ? [...ring, ...Array.from({ length: (8 - ring.length) / 2 }, () => ring.slice(-2)).flat()] : ring));
         while (next < reading.length && (reading[next]!.reference !== reference || JSON.stringify(padded(reading[next]!)) !== JSON.stringify(rings))) next += 1;
-        expect(next, `${because}: ${reference} is not a member that the parser sees`).toBeLessThan(reading.length);
+        expect(next, `${because}: the strict parser does not find the member ${reference}`).toBeLessThan(reading.length);
         next += 1;
       }
     }
     expect(damagedDocuments).toBeGreaterThan(50);
   });
 
-  // Names must agree in five places, so damage in only one of them never reaches the scanner's check of characters.
-  it('is judged as by a strict parser when its label contains any byte or snippet in all five places', () => {
+  // Names must agree in five places. Damage in only one place never reaches the scanner's check of characters.
+  it('has the same result as with a strict parser for any byte or snippet in all five places of its label', () => {
     const text = fixture('parcels').toString('latin1');
     const parts: Buffer[] = [...Array.from({ length: 256 }, (_, byte) => Buffer.from([byte])), ...SNIPPETS];
     let refused = 0;
@@ -231,7 +231,7 @@ describe('a damaged document', () => {
     expect(refused).toBeGreaterThan(200);
   });
 
-  it('loses no byte: each rejected part is in the document at its reported position', () => {
+  it('loses no byte: the document contains each rejected part at the reported position', () => {
     for (let seed = 0; seed < 500; seed += 1) {
       const bytes = damage(fixture('parcels'), randomOf('places', seed));
       const { error, problems } = run(bytes);
@@ -266,7 +266,7 @@ describe('a document in chunks', () => {
     }
   });
 
-  it('is read with each member once when it is longer than the buffer', () => {
+  it('is read completely and each member once when it is longer than the buffer', () => {
     const text = fixture('parcels').toString();
     const open = text.indexOf('    <wfs:member>');
     const close = text.lastIndexOf('</wfs:FeatureCollection>');
@@ -278,14 +278,14 @@ describe('a document in chunks', () => {
   });
 });
 
-describe('a member that is too long', () => {
+describe('a member above the maximum length', () => {
   const text = fixture('parcels').toString();
   const long = text.replace('<CP:LABEL>2<', `<CP:LABEL>2${' '.repeat(20_000)}<`);
 
-  it.each([1, 100, 5000, 1_000_000])('is rejected with its beginning, and the next one is read (chunks of %i)', (size) => {
+  it.each([1, 100, 5000, 1_000_000])('is rejected with its first bytes, and the next member is read (chunks of %i)', (size) => {
     const { problems, rows, records } = run(Buffer.from(long), { memberBytes: 8000, chunk: () => size });
     if (size > 8000) {
-      // The limit does not apply to a member that arrives in one piece. Such a member is rejected for its content.
+      // The limit does not apply to a member that arrives in one piece. In this case the member is rejected because of its content.
       expect(problems.map(({ code }) => code)).toEqual(['reference_contradicts_label']);
     } else expect(problems.map(({ code }) => code)).toEqual(['member_too_large']);
     expect(problems[0]!.position).toBe(text.indexOf('<wfs:member>', text.indexOf('<wfs:member>') + 1));
@@ -299,7 +299,7 @@ describe('numbers', () => {
     return Buffer.from(fixture('wfs-answer-of-one-parcel').toString().replace(/(<gml:posList srsDimension="2">)[^<]*/, `$1${[...pairs, pairs[0]].join(' ')} `));
   }
 
-  it('are rounded as in JavaScript at any length', () => {
+  it('are rounded as in JavaScript with any number of digits', () => {
     for (let seed = 0; seed < 300; seed += 1) {
       const random = randomOf('numbers', seed);
       const number = (least: number, most: number): string => {
@@ -316,7 +316,7 @@ describe('numbers', () => {
     }
   });
 
-  it('coordinates with the publisher\'s eight decimals are read by the scanner alone', () => {
+  it('are read by the scanner alone when they have the publisher\'s eight decimals', () => {
     const random = randomOf('eight decimals');
     const pairs = Array.from({ length: 500 }, () => `${(35 + random.next() * 12).toFixed(8)} ${(6 + random.next() * 12).toFixed(8)}`);
     const bytes = documentOf(pairs);
@@ -333,7 +333,7 @@ describe('numbers', () => {
 });
 
 describe('the scanner', () => {
-  it.each(['parcels', 'multisurface-with-one-polygon-and-hole', 'crlf-and-no-indentation', 'one-line', 'sections-a-and-b'])('reads every member of %s itself', (name) => {
+  it.each(['parcels', 'multisurface-with-one-polygon-and-hole', 'crlf-and-no-indentation', 'one-line', 'sections-a-and-b'])('reads every member of %s without the strict parser', (name) => {
     const bytes = fixture(name);
     const writer = new RowWriter(tables.raw_parcel, () => undefined);
     const scanner = new ParcelScanner(writer, 'Z001');
@@ -347,7 +347,7 @@ describe('the scanner', () => {
     expect(writer.rows).toBe(members);
   });
 
-  it('leaves unknown members to the strict parser and undoes its partial row', () => {
+  it('leaves unknown members to the strict parser and removes the partial row', () => {
     const bytes = fixture('entities-comments-and-other-spellings');
     const writer = new RowWriter(tables.raw_parcel, () => undefined);
     const scanner = new ParcelScanner(writer, 'Z001');

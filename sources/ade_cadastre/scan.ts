@@ -1,11 +1,10 @@
 /**
- * The hot path: turns one parcel of the publisher's MapServer dialect from bytes into a row of a binary COPY, without creating strings or
- * objects.
+ * The fast path: turns one parcel of the publisher's MapServer dialect from bytes into a row of a binary COPY, without creating strings or objects.
  *
- * It accepts only known byte sequences: tags in the publisher's order and spelling, with any XML white space between them, names that agree
- * with each other, plain decimals and closed rings. For a member with anything else, it returns −1 and the strict parser decides. The only possible error is
- * therefore to accept a member that a strict parser would reject. A property test searches for such members. Format: MapServer, WFS
- * 2.0 output with GML 3.2.
+ * The scanner accepts only known byte sequences: tags in the publisher's order and spelling, any XML white space between tags, names that agree with
+ * each other, plain decimals and closed rings. For any other member, the scanner returns −1 and the strict parser reads the member. The only possible
+ * error is to accept a member that a strict parser would reject. A property test searches for such members. Format: MapServer, WFS 2.0 output with
+ * GML 3.2.
  */
 import { ITALY } from '../../pipelines/readers/italy.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
@@ -15,7 +14,7 @@ import { PARCEL_GML_ID, PARCEL_ID } from './schema.ts';
 export const SRID = 6706;
 const SRS_NAME = `urn:ogc:def:crs:EPSG::${SRID}`;
 
-/** EWKB: flag of a type that carries its SRID; codes of the two types. */
+/** EWKB: flag of a geometry type with SRID, and the codes of the two types. */
 export const EWKB_SRID_FLAG = 0x2000_0000;
 export const EWKB_POLYGON = 3;
 export const EWKB_MULTIPOLYGON = 6;
@@ -40,10 +39,10 @@ const LESS_THAN = 0x3c;
 const LETTER_P = 0x50;
 const UNDERSCORE = 0x5f;
 
-/** Longest run of tags that is remembered. */
+/** Maximum length of a sequence of tags that is remembered. */
 const RUN_BYTES = 2_048;
 const { west: WEST, south: SOUTH, east: EAST, north: NORTH } = ITALY;
-/** Maximum length of a number. `-` and exponents are left to the strict parser. */
+/** Maximum length of a number. The strict parser reads `-` and exponents. */
 const NUMBER_BYTES = 40;
 
 /** True for the four characters that XML calls white space. */
@@ -52,18 +51,18 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 /**
- * Tags that follow each other with only white space between them. The white space of the last match is remembered
- * with them, so that the next match compares eight bytes at a time, read as floating-point numbers. Tags are
- * ASCII without NUL, so they are never NaN or one of the two zeros, the only numbers for which equality differs from equal bytes.
+ * A sequence of tags with only white space between them. The text of the last match is remembered, so that the next match compares eight bytes at a
+ * time, read as floating-point numbers. Tags are ASCII without NUL, so these numbers are never NaN or zero. For all other numbers, equality means
+ * equal bytes.
  */
 class Run {
   readonly #tags: readonly Uint8Array[];
   /** Content that is allowed before the first tag. */
   readonly #before: 'nothing' | 'space';
   words: Float64Array = new Float64Array(0);
-  /** The last eight bytes, for lengths that are not a multiple of eight. */
+  /** The last eight bytes of the text, for lengths that are not a multiple of eight. */
   tail = 0;
-  /** Number of bytes of the remembered text; 0 if there is none. */
+  /** Number of bytes of the remembered text; 0 if no text is remembered. */
   length = 0;
   /** Number of bytes of white space before the first tag in the last match. */
   lead = 0;
@@ -111,7 +110,7 @@ function match(run: Run, bytes: Uint8Array, view: DataView, from: number, limit:
   return end;
 }
 
-/** Whether the `size` bytes at `a` and at `b` are equal. Both positions are before the end of the view. */
+/** Returns whether the `size` bytes at `a` and at `b` are equal. Both sequences end before the end of the view. */
 function same(bytes: Uint8Array, view: DataView, a: number, b: number, size: number): boolean {
   let i = 0;
   for (; i + 4 <= size; i += 4) if (view.getInt32(a + i, true) !== view.getInt32(b + i, true)) return false;
@@ -143,7 +142,7 @@ const CLOSE = new Run('nothing', '</CP:ADMINISTRATIVEUNIT>', '</CP:CadastralParc
 /** Scans members of one document into the rows of `raw_parcel`. */
 export class ParcelScanner {
   readonly #writer: RowWriter;
-  /** Cadastral code in the file's name as four bytes, or null. */
+  /** Cadastral code in the file's name as four bytes, or null if the name has no code. */
   readonly #file: Buffer | null;
   #bytes: Uint8Array = new Uint8Array(0);
   #view: DataView = new DataView(new ArrayBuffer(0));
@@ -173,9 +172,9 @@ export class ParcelScanner {
   /**
    * Scans one member, with the white space before it.
    * @param from index where the member starts
-   * @param limit index of the first byte that is not read
+   * @param limit index after the last byte that may be read
    * @param origin offset of the buffer's first byte in the document
-   * @returns the index after the member, or −1 if the strict parser must decide; then nothing was written
+   * @returns the index after the member, or −1 if the strict parser must read the member. In that case, nothing was written
    */
   scan(from: number, limit: number, origin: number): number {
     const bytes = this.#bytes;
@@ -241,7 +240,7 @@ export class ParcelScanner {
     return bytes[reference] === file[0] && bytes[reference + 1] === file[1] && bytes[reference + 2] === file[2] && bytes[reference + 3] === file[3];
   }
 
-  /** Scans the reference and the number of the geometry in the feature (`.1`, `.2.1`), up to the closing quote. */
+  /** Scans the reference and the geometry number in the feature (`.1`, `.2.1`), up to the closing quote. */
   #geometryId(from: number, limit: number, reference: number, size: number): number {
     const bytes = this.#bytes;
     let at = from + size;
@@ -294,7 +293,8 @@ export class ParcelScanner {
   }
 
   /**
-   * Writes the field length and the head of the EWKB. The length and the number of polygons are filled in at the end. @returns the index of the field length
+   * Writes the length of the field and the start of the EWKB. The length and the number of polygons are filled in at the end. @returns the index of
+   * the field length
    */
   #openMultiPolygon(): number {
     const writer = this.#writer;
@@ -316,7 +316,7 @@ export class ParcelScanner {
     this.#writer.length = this.#to;
   }
 
-  /** Looks at the writer's buffer again, which changes when it grows and when a chunk is sent. */
+  /** Updates the reference to the writer's buffer. The buffer changes when it grows and when a chunk is sent. */
   #look(): void {
     const { buffer } = this.#writer;
     if (this.#out.buffer !== buffer.buffer) this.#out = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
@@ -358,7 +358,10 @@ export class ParcelScanner {
     return at;
   }
 
-  /** Reads `lat lon lat lon … ` up to `<`: at least four positions, the last equal to the first. Writes lon, lat. */
+  /**
+   * Reads `lat lon lat lon … ` up to `<`. The ring must have at least four positions, and the last position must equal the first. Writes the
+   * longitude before the latitude.
+   */
   #ring(from: number, limit: number): number {
     const bytes = this.#bytes;
     if (this.#to + 64 > this.#out.byteLength) this.#grow();
@@ -374,7 +377,7 @@ export class ParcelScanner {
     this.#at = from;
     for (;;) {
       lat = this.#number(limit);
-      // NaN, outside Italy, or not followed by one space. Comparisons with NaN are false.
+      // The number is NaN or outside Italy, or no single space follows. Comparisons with NaN are false.
       if (!(lat >= SOUTH && lat <= NORTH) || bytes[this.#at] !== SPACE) return -1;
       this.#at += 1;
       lon = this.#number(limit);
@@ -404,8 +407,8 @@ export class ParcelScanner {
   }
 
   /**
-   * Reads a plain decimal, rounded as by `Number`: the digits as one integer below 2^53, divided by a power of ten below 10^22. Both numbers are exact in a
-   * double. @returns NaN for everything else
+   * Reads a plain decimal with the rounding of `Number`: the digits become one integer below 2^53, which is divided by a power of ten below 10^22.
+   * Both numbers are exact in a double. @returns NaN for any other text
    */
   #number(limit: number): number {
     const bytes = this.#bytes;
@@ -424,7 +427,7 @@ export class ParcelScanner {
       if (byte !== DOT) return this.#anyNumber(limit);
     }
     at += 2;
-    // The publisher prints eight decimals: two words of four digits, d0 in the lowest byte.
+    // The publisher prints eight decimals. They are read as two words of four digits, with the first digit in the lowest byte.
     const a = view.getInt32(at, true);
     const b = view.getInt32(at + 4, true);
     const digitsA = (a & 0xf0f0f0f0) | (((a + 0x06060606) & 0xf0f0f0f0) >>> 4);
@@ -441,7 +444,7 @@ export class ParcelScanner {
     return (whole * 1e8 + fraction) / 1e8;
   }
 
-  /** Reads digits of any length, optionally with a point and more digits. */
+  /** Reads any number of digits, optionally followed by a point and more digits. */
   #anyNumber(limit: number): number {
     const bytes = this.#bytes;
     const from = this.#at;

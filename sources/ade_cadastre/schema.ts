@@ -1,4 +1,4 @@
-/** Properties of a feature and the conversion of their text to values. The scanner's fast path accepts a subset of this, byte by byte. */
+/** Converts the text of a feature's properties to values. The scanner's fast path accepts a subset of these texts, byte by byte. */
 import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { parseReference } from './reference.ts';
@@ -10,7 +10,7 @@ export const PARCEL_GML_ID = `CadastralParcel.${PARCEL_ID}`;
 export const SHEET_GML_ID = `CadastralZoning.${SHEET_ID}`;
 
 const reference = z.string().refine((text) => parseReference(text) !== null, { error: 'expected CCCCZFFFFAS or CCCCZFFFFAS.label' });
-/** `01/03/1985` → `1985-03-01`; empty → null. */
+/** Converts `01/03/1985` to `1985-03-01`, and an empty text to null. */
 const date = z.string().transform((text, context) => {
   if (text === '') return null;
   const iso = isoDate(text);
@@ -19,7 +19,7 @@ const date = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Flat properties of `CP:CadastralParcel`, as text. */
+/** Simple properties of `CP:CadastralParcel`, as text. */
 export const parcelSchema = z.strictObject({
   'gml:id': z.string(),
   INSPIREID_LOCALID: z.string(),
@@ -29,7 +29,7 @@ export const parcelSchema = z.strictObject({
   ADMINISTRATIVEUNIT: z.string().regex(/^[A-Z]\d{3}$/, { error: 'expected a cadastral code' }),
 });
 
-/** Flat properties of `CP:CadastralZoning`, as text. */
+/** Simple properties of `CP:CadastralZoning`, as text. */
 export const sheetSchema = z.strictObject({
   'gml:id': z.string(),
   INSPIREID_LOCALID: z.string(),
@@ -38,7 +38,8 @@ export const sheetSchema = z.strictObject({
   NATIONALCADASTRALZONINGREFERENCE: reference,
   BEGINLIFESPANVERSION: date.optional(),
   ENDLIFESPANVERSION: date.optional(),
-  // 1stOrder and 2ndOrder are comuni and sections in INSPIRE's hierarchy. They are rejected, because a comune loaded as a sheet would cover all its sheets.
+  // In INSPIRE's hierarchy, 1stOrder and 2ndOrder are comuni and sections. Such records are rejected, because a comune that was loaded as a sheet
+  // would cover all its sheets.
   LEVEL: z.literal('3rdOrder', { error: 'expected 3rdOrder' }).optional(),
   LEVELNAME: z.string().optional(),
   LEVELNAME_LOCALE: z.string().optional(),

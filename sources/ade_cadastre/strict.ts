@@ -1,6 +1,6 @@
 /**
- * The strict path: checks one member, read by a real XML parser, field by field. It decides everything that the scanner
- * leaves to it, and either writes the row or reports what is wrong and where.
+ * The strict path: parses one member with an XML parser and checks each field. The strict path reads every member that the scanner does not accept.
+ * It either writes the row or reports the error and its position.
  */
 import type { ZodError } from 'zod';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
@@ -20,7 +20,7 @@ export const NAMESPACES = {
   CP: 'http://mapserver.gis.umn.edu/mapserver',
 } as const;
 
-/** Reason why an element is not as expected, which is reported as a reject. */
+/** The reason why an element is rejected. */
 export class Refusal extends Error {
   readonly code: string;
   readonly place: Place;
@@ -36,20 +36,20 @@ export class Refusal extends Error {
 export interface Rows {
   readonly parcels: RowWriter;
   readonly sheets: RowWriter;
-  /** Cadastral code in the file's name, or null. */
+  /** Cadastral code in the file's name, or null if the name has no code. */
   readonly fileBelfiore: string | null;
   /** The properties of the document's features. */
   readonly columns: FeatureColumns;
 }
 
-/** Positions of one ring as alternating `lon, lat`. */
+/** Coordinates of one ring, alternating `lon, lat`. */
 type Ring = Float64Array;
 
 /**
  * Writes the row of one `wfs:member`.
  * @param position byte offset of the member
  * @param at name of the file in errors
- * @throws Refusal if the member cannot become a row; input errors `COLUMNS_CHANGED`, `SRS_UNEXPECTED` if the publisher changed the format
+ * @throws Refusal if the member cannot become a row. Input errors `COLUMNS_CHANGED`, `SRS_UNEXPECTED` if the publisher changed the format
  */
 export function writeMember(member: XmlElement, position: number, rows: Rows, at: string): void {
   noAttributes(member);
@@ -109,7 +109,7 @@ function writeSheet(feature: XmlElement, position: number, rows: Rows, at: strin
   writer.end();
 }
 
-/** Writes the comune named by the feature and the one in the file name, each only if it differs from the reference. */
+/** Writes the comune of the feature and the comune of the file name, each only if it differs from the comune of the reference. */
 function writeComuni(writer: RowWriter, reference: Reference, administrativeUnit: string, rows: Rows): void {
   writer.value('text', administrativeUnit === reference.belfiore ? null : administrativeUnit);
   writer.value('text', rows.fileBelfiore === reference.belfiore ? null : rows.fileBelfiore);
@@ -127,7 +127,7 @@ function expectIds(
   }
 }
 
-/** Returns the first of zod's issues as a refusal at its field. */
+/** Converts the first issue of zod to a refusal at the position of the field. */
 function refusalOf(error: ZodError, feature: XmlElement): Refusal {
   const { field, message } = firstIssue(error);
   const element = feature.children.find(({ name }) => name === `CP:${field}`);
@@ -137,11 +137,11 @@ function refusalOf(error: ZodError, feature: XmlElement): Refusal {
   return new Refusal(code, `${field}: ${message}, found ${JSON.stringify(found)}`, (element ?? feature).place);
 }
 
-/** Returns the name of a property for messages, without the publisher's prefix. */
+/** Returns the name of a property without the publisher's prefix, for messages. */
 const nameOf = ({ name }: XmlElement): string => (name.startsWith('CP:') ? name.slice(3) : name);
 
 /**
- * Reads flat properties as text, and the geometry. Unknown properties and attributes are reported and skipped.
+ * Reads the geometry, and the simple properties as text. Unknown properties and attributes are reported and skipped.
  * @throws Refusal; input error `COLUMNS_CHANGED`
  */
 function readFeature(
@@ -244,7 +244,7 @@ function readRing(list: XmlElement): Ring {
   const [inside] = list.children;
   if (inside !== undefined) throw new Refusal('markup_unexpected', `expected coordinates, found ${inside.name}`, list.place);
   const ring: number[] = [];
-  // Word by word: an array of all words would take ten times the memory of the numbers.
+  // Words are read one at a time, because an array of all words would take ten times the memory of the numbers.
   const words = /[^ \t\r\n]+/g;
   let lat: number | null = null;
   for (let word = words.exec(list.text); word !== null; word = words.exec(list.text)) {
@@ -264,7 +264,7 @@ function readRing(list: XmlElement): Ring {
   if (lon !== lastLon || first !== last) {
     throw new Refusal('ring_not_closed', `expected the last position to be the first, found ${first} ${lon} and ${last} ${lastLon}`, list.place);
   }
-  // PostGIS accepts no ring of fewer than four positions. Repeating the last one keeps the point set, and load.sql finds that the area is empty.
+  // PostGIS accepts no ring of fewer than four positions. Repeating the last position keeps the point set, and load.sql detects that the polygon has no area.
   while (ring.length < 8) ring.push(lastLon, last);
   return Float64Array.from(ring);
 }
@@ -281,7 +281,7 @@ function expectSrs(name: string, element: XmlElement, at: string): void {
     code: 'SRS_UNEXPECTED',
     at,
     detail: `expected urn:ogc:def:crs:EPSG::${SRID}, found ${name} on ${element.name}`,
-    hint: 'Request EPSG:6706 from the service and use that answer instead.',
+    hint: 'Request EPSG:6706 from the service and load that answer instead.',
   });
 }
 
@@ -299,7 +299,7 @@ function noText(element: XmlElement): void {
   }
 }
 
-/** Writes an EWKB MultiPolygon, little endian, as one field. */
+/** Writes a MultiPolygon as little-endian EWKB, in one field. */
 function writeMultiPolygon(writer: RowWriter, polygons: readonly (readonly Ring[])[]): void {
   let size = 13;
   for (const rings of polygons) {

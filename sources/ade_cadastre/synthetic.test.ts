@@ -38,7 +38,7 @@ function coordinates(ewkb: Buffer): [number, number][][][] {
 }
 
 describe('the synthetic cadastral map', () => {
-  test('contains every parcel of the region with its exact corners, and the quirks', () => {
+  test('contains every parcel of the region with its exact corners, and all quirks', () => {
     const staged = new Map<string, [number, number][][][][]>();
     for (const { reference, geom } of collected.rows['raw_parcel']!) staged.set(String(reference), [...(staged.get(String(reference)) ?? []), coordinates(geom as Buffer)]);
     const repeated: string[] = [];
@@ -49,24 +49,25 @@ describe('the synthetic cadastral map', () => {
       staged.delete(parcel.reference);
     }
     expect(repeated).toEqual(['repeated', 'contradicted']);
-    // The rest: the comune that does not exist, the ring to be repaired, and the one without an area, which only the database can detect.
+    // The other quirks are the comune that does not exist, the ring to be repaired, and the ring without an area. Only the database can detect the
+    // last quirk.
     const { pseudoComune, repaired } = quirks(region);
     expect([...staged.keys()].sort()).toEqual([pseudoComune, repaired, 'Z001_000100.9004'].sort());
   });
 
-  test('contains every sheet, those of one comune twice', () => {
+  test('contains every sheet, and the sheets of one comune twice', () => {
     const sheets = region.comuni.flatMap((comune) => [...region.sheets(comune)].map(({ reference }) => reference));
     const staged = collected.rows['raw_sheet']!.map(({ reference }) => String(reference));
     expect(new Set(staged)).toEqual(new Set(sheets));
     expect(staged.length - sheets.length).toBe(quirks(region).duplicates - 1);
   });
 
-  test('has one member that is not well-formed, which is the only loss', () => {
+  test('loses only one member, which is not well-formed', () => {
     const rejects = collected.members.flatMap(({ rejects: found }) => found.map(({ code }) => code));
     expect(rejects).toEqual(Array<string>(quirks(region).rejects.xml_malformed).fill('xml_malformed'));
   });
 
-  test('is packed in zips of provinces and comuni whose names have backticks', () => {
+  test('is packed in zips of provinces and comuni, with backticks in the names', () => {
     expect(collected.members.map(({ path }) => path)).toContain('IS.zip/Z001_CASTEL DELL`INVENTATO.zip/Z001_CASTEL DELL`INVENTATO_ple.gml');
     expect(collected.members.map(({ path }) => path)).toContain('CB.zip/Z005_ROCCAPPARENTE_map.gml');
     expect(cadastralName("Città d'Invenzione-Sopra")).toBe('CITTA` D`INVENZIONE SOPRA');
@@ -80,7 +81,7 @@ describe('the synthetic cadastral map', () => {
     await rm(again, { recursive: true });
   });
 
-  test('has a truth for each parcel with its parts and its ground area', () => {
+  test('has expected values for each parcel, with its parts and its ground area', () => {
     const truth = synthetic.truth!(region);
     for (const parcel of region.parcels(region.comuni[1])) {
       const { basic } = truth(parcel) as {

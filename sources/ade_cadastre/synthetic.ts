@@ -1,9 +1,8 @@
 /**
- * The synthetic region's cadastral map: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`,
- * in the dialect of the publisher's MapServer. The map is written as a stream, with at most one feature in memory.
+ * The synthetic region's cadastral map: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`, in the dialect of the
+ * publisher's MapServer. The map is written as a stream, with at most one feature in memory.
  *
- * The quirks are additional to the region's parcels. Quirks with a geometry are west of the region, outside the
- * zones of all other sources.
+ * The quirks are additional features next to the region's parcels. Quirks with a geometry are west of the region, outside the zones of all other sources.
  */
 import { join } from 'node:path';
 import { itemAt } from '../../pipelines/synthetic/items.ts';
@@ -13,22 +12,22 @@ import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticComune, SyntheticProvince, SyntheticRegion, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
 import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
-/** Day of the release: the date of the zips' entries and the collections' timeStamp. */
+/** Date of the release: the date of the zips' entries and of the collections' timeStamp. */
 const RELEASE = '2026-07-01';
 const DATED = { modified: RELEASE };
 const SRS = 'urn:ogc:def:crs:EPSG::6706';
-/** A pseudo-comune that the publisher uses for a sliver. */
+/** Pseudo-comune that the publisher uses for a sliver of land. */
 const PSEUDO = 'A000';
 
-/** Additional content of the files beyond the region's parcels and sheets, for the expectations of tests. */
+/** Additional content of the files, next to the region's parcels and sheets. Tests compare results with this content. */
 export interface Quirks {
-  /** Number of members that must be rejected, by the code of the reject. */
+  /** Number of members that must be rejected, by reject code. */
   readonly rejects: Readonly<Record<'xml_malformed' | 'geometry_empty' | 'reference_conflict' | 'comune_unknown', number>>;
-  /** Number of members that repeat an earlier one: a parcel byte by byte, and the sheets of a map that is in the zip twice. */
+  /** Number of members that repeat an earlier member: a parcel with the same bytes, and the sheets of a map that is in the zip twice. */
   readonly duplicates: number;
-  /** Reference of a parcel that is accepted although it is not a parcel of the region: its ring crosses itself and is repaired. */
+  /** Reference of an accepted parcel outside the region. Its ring crosses itself and is repaired. */
   readonly repaired: string;
-  /** Reference of the member with `comune_unknown`. This member is only rejected if the list of comuni is loaded. */
+  /** Reference of the member with the pseudo-comune `comune_unknown`. This member is only rejected if the list of comuni is loaded. */
   readonly pseudoComune: string;
 }
 
@@ -41,7 +40,7 @@ export function quirks(region: SyntheticRegion): Quirks {
   };
 }
 
-/** The comune whose map is in the province's zip a second time. */
+/** Comune whose map is in the province's zip twice. */
 const strayComune = (region: SyntheticRegion): SyntheticComune => itemAt(region.comuni, region.comuni.length - 1);
 const sheetOf = (comune: SyntheticComune): string => `${comune.belfiore}_000100`;
 
@@ -51,7 +50,7 @@ function sheetCount(region: SyntheticRegion, comune: SyntheticComune): number {
   return count;
 }
 
-/** Converts a name to the publisher's spelling: capitals, spaces, and a backtick for apostrophes and accents. */
+/** Converts a name to the publisher's spelling: capitals, spaces, and backticks in place of apostrophes and accents. */
 export function cadastralName(name: string): string {
   return name.normalize('NFD').replace(/\p{M}/gu, '`').replaceAll("'", '`').replaceAll('-', ' ').toUpperCase();
 }
@@ -81,7 +80,10 @@ function polygonText(polygon: MultiPolygon[number], attributes: string, indent: 
   return `${text}${indent}</gml:Polygon>\n`;
 }
 
-/** Returns the GML of a geometry. A polygon without holes is written alone. Anything else is a MultiSurface, whose polygons carry no srsName. */
+/**
+ * Returns the GML of a geometry. A single polygon without holes is written as a polygon. Every other geometry is a MultiSurface, whose polygons have
+ * no srsName.
+ */
 function geometryText(id: string, polygons: MultiPolygon): string {
   const indent = '          ';
   let text = '        <CP:msGeometry>\n';
@@ -98,7 +100,7 @@ function geometryText(id: string, polygons: MultiPolygon): string {
   return `${text}        </CP:msGeometry>\n`;
 }
 
-/** @param label as it should be in the file; in one quirk it is not well-formed */
+/** @param label text of the label in the file; one quirk has a label that is not well-formed */
 function parcelMember(reference: string, label: string, belfiore: string, polygons: MultiPolygon): string {
   const id = `CadastralParcel.IT.AGE.PLA.${reference}`;
   return `    <wfs:member>\n      <CP:CadastralParcel gml:id="${id}">\n${envelope(polygons, '        ')}${geometryText(id, polygons)}`
@@ -141,7 +143,7 @@ function* collection(feature: 'CadastralParcel' | 'CadastralZoning', count: numb
   yield '</wfs:FeatureCollection>\n\n';
 }
 
-/** Returns a quadrangle of some 40 m west of the region, at a different position for each number. */
+/** Returns a quadrangle of about 40 m west of the region. Each number has a different position. */
 function outside(region: SyntheticRegion, number: number): Box {
   const west = region.box[0] - 0.01;
   const south = region.box[3] - 0.001 * number;
@@ -197,7 +199,7 @@ function* comuneZips(region: SyntheticRegion, province: SyntheticProvince): Gene
   }
 }
 
-/** Whether the region has its own land registers, for which the publisher has no map. */
+/** Returns whether the region has its own land registers, so that the publisher has no map of the region. */
 function hasLandRegisters({ comuniCatastali }: SyntheticRegion): boolean {
   return comuniCatastali.length > 0;
 }
@@ -218,9 +220,9 @@ const synthetic: Synthetic = {
         label,
         cadastral_reference: reference,
         kind,
-        /** The published corners, without rounding. */
+        /** Corners as published, without rounding. */
         polygons,
-        /** Square metres in EPSG:3035, not rounded. */
+        /** Area in square metres, EPSG:3035, not rounded. */
         area_m2: polygonsAreaM2(polygons),
         cadastral: { sheet: sheet.sheet, section: sheet.section, attachment: sheet.attachment, development: sheet.development, comune_code: comune.belfiore },
       },

@@ -1,8 +1,8 @@
 import type { Columns } from '../../pipelines/contract/source.ts';
 
 /**
- * Staging tables. A parcel's other names (belfiore, section, sheet, label, gml_id …) follow from its reference, and the
- * reader rejects parcels whose names contradict it. These names are therefore not staged. load.sql cuts them from the reference.
+ * Staging tables. The other names of a parcel (belfiore, section, sheet, label, gml_id) follow from the reference, and the reader rejects parcels
+ * with contradicting names. These names are therefore not staged. load.sql derives them from the reference.
  */
 export const tables = {
   raw_parcel: {

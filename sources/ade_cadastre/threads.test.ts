@@ -1,4 +1,4 @@
-/** Tests that reading the cadastre with threads gives the same members, rows, rejects and errors in the same order as without. */
+/** Tests that reading the cadastre with threads gives the same members, rows, rejects and errors as without threads, in the same order. */
 import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Writes comuni with these numbers of parcels. Some of the parcels are rejected. */
+/** Writes one comune for each given number of parcels. Some of the parcels are rejected. */
 async function writeRegion(path: string, sizes: readonly number[]): Promise<void> {
   await writeZip(path, [province(sizes)]);
 }
@@ -66,7 +66,7 @@ interface Outcome extends Pick<Collected, 'members' | 'rows'> {
   readonly failure: Record<string, unknown> | null;
 }
 
-/** Returns the received data and the failure. For the failed member, the number of rows seen is undetermined. */
+/** Returns the received data and the failure. The number of rows seen is undetermined for the member that failed. */
 async function outcome(threads: number, path: string): Promise<Outcome> {
   let failure: Outcome['failure'] = null;
   const collected = await collect({
@@ -98,12 +98,12 @@ describe('a zip of the cadastre', () => {
     expect(alone.members[1]!.rejects[22]!.message).toMatch(/^expected LABEL 44010 as in .* \(line 44012, column \d+\)$/);
     const threaded = await outcome(threads, region);
     expect(threaded.members).toEqual(alone.members);
-    // Compared as text, which finds a difference among a hundred thousand buffers within a second.
+    // The buffers are compared as text, which finds a difference among a hundred thousand buffers within a second.
     const text = (rows: Collected['rows']): string => JSON.stringify(rows, (_key, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value));
     expect(text(threaded.rows) === text(alone.rows)).toBe(true);
   });
 
-  it('is read up to an unknown entry before the error is reported', async () => {
+  it('is read up to an unknown entry, then the error is reported', async () => {
     const path = join(folder, 'with-a-page.zip');
     await writeZip(path, [province([50, 3, 20]), ['README.txt', 'not of the publisher']]);
     const threaded = await outcome(2, path);
@@ -112,7 +112,7 @@ describe('a zip of the cadastre', () => {
     expect(threaded).toEqual(await outcome(0, path));
   });
 
-  it('is not read where members are already loaded, neither in order nor ahead', async () => {
+  it('is not read if its members are already loaded, neither in order nor ahead', async () => {
     const opened: string[] = [];
     const asked: string[] = [];
     const reported: number[] = [];
@@ -122,7 +122,7 @@ describe('a zip of the cadastre', () => {
       reuse: async ({ path }) => asked.push(path) > 0,
       member: ({ path }) => {
         opened.push(path);
-        return Promise.reject(new Error('expected no member to be opened'));
+        return Promise.reject(new Error('expected that no member is opened'));
       },
       progress: (bytes) => reported.push(bytes),
     });
@@ -134,7 +134,7 @@ describe('a zip of the cadastre', () => {
 });
 
 describeDatabase('staging by threads', (engine) => {
-  it('stages the same rows in the same order and accounts for each member', async () => {
+  it('stages the same rows in the same order as without threads and accounts for each member', async () => {
     const database = await engine.openDatabase();
     const registered = await registerSource('ade_cadastre');
     await migrate(database, [registered]);
