@@ -86,12 +86,12 @@ describe('reading ANNCSU', () => {
     ['comune_Z001_indirizzario_20260223_reexport.csv', null, false, '2026-02-23'],
     ['getds.php?INDIR_CALA_20260602', 18, true, '2026-06-02'],
     ['getds.php@INDIR_ITA 20260602', null, true, '2026-06-02'],
-  ])('takes the region and the day from the name %s', async (name, region, complete, vintage) => {
+  ])('takes the region and the date from the name %s', async (name, region, complete, vintage) => {
     const { recognition } = await trial(source, written(name, HEADER + line()));
     expect(recognition).toEqual({ role: 'INDIR', vintage, region, complete });
   });
 
-  it('dates a download saved under its URL by the file inside, otherwise by the day of the zip entry', async () => {
+  it('dates a file saved under its download URL by the file inside, otherwise by the date of the zip entry', async () => {
     const dated = await trial(source, await zipped('getds.php?INDIR_CALA', 'INDIR_CALA_20260602.csv', HEADER + line()));
     expect(dated.recognition).toEqual({ role: 'INDIR', vintage: '2026-06-02', region: 18, complete: true });
     expect(dated.collected!.members[0]!.records).toBe(1);
@@ -99,12 +99,12 @@ describe('reading ANNCSU', () => {
     expect(undated.recognition).toEqual({ role: 'STRAD', vintage: '1980-01-01', region: 18, complete: true });
   });
 
-  it('does not recognise other files', async () => {
+  it('does not recognise files of other sources', async () => {
     for (const content of ['', 'a;b;c\n1;2;3\n', 'CODICE_COMUNE;ODONIMO\n', '\0\0\0']) expect((await trial(source, written('other.csv', content))).recognition).toBeNull();
     expect((await trial(source, await zipped('other_20260602.zip', 'readme.txt', 'text'))).recognition).toBeNull();
   });
 
-  it('keeps the line of a reject as published, even if it is not text', async () => {
+  it('keeps the line of a reject as published, even if the line is not text', async () => {
     const bad = Buffer.from(line({ ODONIMO: 'VIA CAFF\u00e8' }), 'latin1');
     const { collected } = await trial(source, written('raw_20260602.csv', Buffer.concat([Buffer.from(HEADER + line({ CIVICO: '1A' })), bad])));
     const [first, second] = collected!.members[0]!.rejects;
@@ -126,7 +126,7 @@ describe('reading ANNCSU', () => {
   });
 });
 
-// --- the fast path compared with the schema -----------------------------------------------------------------------------------
+// --- compares the fast path with the schema -----------------------------------------------------------------------------------
 
 const ODD: Readonly<Record<string, readonly string[]>> = {
   key: ['', '0', '1', '999999999999999', '1000000000000000', '12a', ' 12', '-1', '1,0', '٣'],
@@ -151,7 +151,7 @@ function randomLine(random: Random, access: number): string {
     fields[column] = random.pick(ODD[KIND[column] ?? 'text']!);
   }
   const made = line(fields).slice(0, -1);
-  // By code points, not by UTF-16 units, because half a surrogate pair is not text.
+  // The text is cut by code points, because half of a surrogate pair is not text.
   const letters = Array.from(made);
   return random.below(12) === 0 ? `${letters.slice(0, random.below(letters.length)).join('')}${random.pick([';', '', ';;', 'x'])}` : made;
 }
@@ -178,7 +178,7 @@ function law(text: string): { values: Record<string, unknown> } | { code: string
 }
 
 describe('the fast path', () => {
-  it.each([1, 2, 3, 4])('gives the same result as the schema for thousands of random lines in any chunks (seed %i)', async (seed) => {
+  it.each([1, 2, 3, 4])('gives the same result as the schema for thousands of random lines and any chunk sizes (seed %i)', async (seed) => {
     const random = randomOf('anncsu law', seed);
     const lines = Array.from({ length: 4_000 }, (_, i) => randomLine(random, i + 1));
     const bytes = Buffer.from(`${HEADER}${lines.join('\n')}\n`);
@@ -191,7 +191,7 @@ describe('the fast path', () => {
         at += size;
       }
     }
-    // `collect` opens the file by its path. In this test the stream is cut at random positions.
+    // In production, `collect` opens the file by its path. In this test, the stream is cut at random positions.
     const collected = await collect({ ...source, read: (_file, sink) => source.read({ ...file, open: () => Readable.from(pieces()) }, sink) }, path, { role: 'INDIR' });
     const member = collected.members[0]!;
     expect(member.records).toBe(lines.length);
@@ -227,7 +227,7 @@ const raw = (
     ${values.first === true ? `${STREET_ARRAY}, array['odonimo'], array['via'], array['finta']` : 'null, null, null, null'})`;
 
 describeDatabase('loading ANNCSU', (engine) => {
-  it('keeps every address, with its point only if the point is plausible', async () => {
+  it('keeps every address, and keeps the point only if it is plausible', async () => {
     const cases: readonly [Parameters<typeof raw>[2], string][] = [
       [{ first: true }, 'good'], [{ metodo: 'null' }, 'without_method'], [{ x: 'null', y: 'null', metodo: 'null' }, 'none'], [{ x: 'null', y: 'null' }, 'method_without_coordinates'],
       [{ x: 'null' }, 'incomplete'], [{ y: 'null' }, 'incomplete'], [{ x: '0', y: '0' }, 'zero'], [{ x: '41.9', y: '14.25' }, 'swapped'],
@@ -243,7 +243,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('takes every street from INDIR too, because STRAD may be of another day', async () => {
+  it('also takes the streets of INDIR, because STRAD may have another date', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002)}, ${raw(4, 1003, { street: 2, first: true })};
       insert into raw_street values (2, 2, 2, 'Z001', '094901', null, 'VIA FINTA', null, null, null, 1, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta']),
         (2, 3, 3, 'Z001', '094901', null, 'VIA VUOTA', null, null, null, 0, 'Via Vuota', null, null, array['odonimo'], array['via'], array['vuota']);`;
@@ -256,7 +256,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('separates repeated accesses and streets, rejects A000 with its line, and accounts for every row', async () => {
+  it('separates repeated accesses and streets, rejects A000 with its line, and accounts for every record', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1001, { x: '14.3' })}, ${raw(4, 1002)}, ${raw(5, 1003, { belfiore: 'A000', street: 9, first: true })}, ${raw(6, 1003, { belfiore: 'A000', street: 9 })};
       insert into raw_street values ${[[2, 1, 'Z001'], [3, 1, 'Z001'], [4, 8, 'A000']].map(([position, key, comune]) => `(2, ${position}, ${key}, '${comune}', '094901', 'C7', 'VIA FINTA', null, null, null, 3, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta'])`).join(', ')};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ session, checks }) => {
@@ -284,7 +284,7 @@ describeDatabase('loading ANNCSU', (engine) => {
 });
 
 describe('the synthetic addresses', () => {
-  it('are read with exactly the quirks that were added', async () => {
+  it('give the rows, rejects and duplicates of exactly the added quirks', async () => {
     const region = makeRegion({ parcels: 900, seed: 5 });
     await synthetic.write(region, folder);
     const indir = await trial(source, join(folder, 'indirizzarioMolise20260602.zip'));
@@ -294,7 +294,7 @@ describe('the synthetic addresses', () => {
     expect(strad.collected!.members[0]!.rejects).toEqual([]);
     const total = strad.collected!.rows['raw_street']!.reduce((sum, row) => sum + Number(row['total_accesses']), 0);
     const missing = indir.collected!.rows['raw_access']!.filter(({ progressivo_nazionale }) => progressivo_nazionale === 9_001_001).length;
-    // One line repeats another, one has no valid comune, and one street is missing from STRAD.
+    // One line repeats another line, one line has no valid comune, and one street is missing from STRAD.
     expect(indir.collected!.rows['raw_access']).toHaveLength(total + missing + 2);
     expect(statSync(join(folder, 'indirizzarioMolise20260602.zip')).size).toBeGreaterThan(5_000);
   });

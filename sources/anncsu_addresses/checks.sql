@@ -22,7 +22,7 @@ where i.belfiore is distinct from a.belfiore;
 
 -- check: total_accesses_agree
 -- level: warn
--- expects: each street has as many accesses as STRAD states, if INDIR was loaded with STRAD
+-- expects: each street has as many accesses as STRAD states, if the release has both INDIR and STRAD
 select
   o.progressivo_nazionale,
   o.total_accesses,
@@ -36,7 +36,7 @@ having count(a.progressivo_accesso) <> o.total_accesses;
 
 -- check: coordinates_not_swapped
 -- level: warn
--- expects: COORD_X_COMUNE is the longitude and COORD_Y_COMUNE the latitude; swapped? The addresses are kept without a point
+-- expects: COORD_X_COMUNE is the longitude and COORD_Y_COMUNE the latitude; swapped? Addresses with a swapped point are kept without a point
 select
   belfiore,
   count(*) as swapped
@@ -46,7 +46,7 @@ group by belfiore;
 
 -- check: coordinates_believable
 -- level: warn
--- expects: in no comune more than a tenth of the published points are zero, swapped, projected or outside Italy
+-- expects: in each comune, at most a tenth of the published points is zero, swapped, projected or outside Italy
 select
   belfiore,
   count(*) filter (where coordinate_flag in ('zero', 'swapped', 'projected', 'outside_italy')) as bad,

@@ -8,9 +8,9 @@ const KEYS: readonly string[] = [
 export default {
   cycle: MONTHLY,
   headers: { ...BROWSER, referer: 'https://www.anncsu.gov.it/it/consultazione-dellarchivio/open-data/' },
-  // INDIR_ITA.zip of 2026-09-15, which has all regions.
+  // Size of INDIR_ITA.zip of 2026-09-15, which contains all regions.
   largest: 336_000_000,
-  // The code is the whole query, without an equals sign after it. With one, the server answers 406.
+  // The query consists only of the code, without an equals sign. With an equals sign, the server returns status 406.
   files: ({ code }) => ['STRAD', 'INDIR'].map((kind) => `${kind}_${KEYS[code - 1] ?? ''}`)
     .map((key) => fixed('https://anncsu.open.agenziaentrate.gov.it/age-inspire/opendata/anncsu/getds.php?', `${key}.zip`, key)),
 } satisfies Download;

@@ -1,10 +1,10 @@
--- purpose: loads streets and accesses of a file, each once, with plausible points only
+-- purpose: loads each street and access of a file once, with the point only if it is plausible
 -- reads: staging.raw_access, staging.raw_street
 -- writes: layer.odonimo, layer.odonimo_indir, layer.accesso
 -- grain: as the layers
 -- crs: EPSG:6706 degrees become EPSG:4326; PROJ treats the two as identical, so only the SRID changes
 
--- The streets of INDIR are on the rows of their first accesses.
+-- The streets of INDIR are stored on the rows of their first accesses.
 create table indir_street as
 select
   member_id,
@@ -27,7 +27,7 @@ select
 from raw_access
 where street is not null;
 
--- Few keys occur twice. Repeated keys are found by hashing, and only the rows with these keys are sorted.
+-- Few keys repeat. Repeated keys are found by hash, and only the rows with these keys are sorted.
 create table repeated_access as
 select
   progressivo_accesso
@@ -67,7 +67,7 @@ from (
 ) as ranked
 where place > 1;
 
--- The line is rebuilt from its fields. Trailing zeros of decimals are lost, because the staged numbers do not keep them.
+-- The line of a reject is rebuilt from its fields. Trailing zeros of decimals are lost, because the staged numbers do not keep trailing zeros.
 create table reject as
 select
   raw.member_id,

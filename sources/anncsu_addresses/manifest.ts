@@ -1,7 +1,7 @@
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
-/** The unnamed column of STRAD. */
+/** Column of STRAD without a name. */
 export const GHOST_COLUMN = "'' (10th column of STRAD)";
 
 export const manifest: Manifest = {
@@ -21,19 +21,20 @@ export const manifest: Manifest = {
     {
       url: 'https://anncsu.open.agenziaentrate.gov.it/age-inspire/opendata/anncsu/getds.php?INDIR_ITA',
       note:
-        'INDIR or STRAD, underscore, ITA or the region: ABRU BASI CALA CAMP EMIL FRIU LAZI LIGU LOMB MARC MOLI PIEM PUGL SARD SICI TOSC TREN UMBR VALL VENE. '
-        + 'The name is the whole query (no = after it), and a browser\'s User-Agent is required. The publisher serves only the latest release, so keep the old ones.',
+        'INDIR or STRAD, an underscore, and ITA or the region: ABRU BASI CALA CAMP EMIL FRIU LAZI LIGU LOMB MARC MOLI PIEM PUGL SARD SICI TOSC TREN UMBR VALL VENE. '
+        + 'The query is only the name, without =, and a browser\'s User-Agent is required. The publisher serves only the latest release, so keep older files.',
     },
   ],
   cadence: 'monthly',
   crs: 'EPSG:6706 (RDN2008 2D); COORD_X_COMUNE is the longitude, COORD_Y_COMUNE the latitude, degrees with a decimal comma',
   keep: 'newest',
   ignored: {
-    [GHOST_COLUMN]: 'every line of STRAD ends with a separator, so the last column has no name and no value; a value in it is a reject',
+    [GHOST_COLUMN]: 'every line of STRAD ends with a separator, so the last column has no name and no value; a line with a value there is a reject',
   },
   highValue: { category: 'geospatial', entry: '1, geospatial: addresses' },
   envelope: {
-    // National release: 27.4 M accesses, 1.22 M streets. No minimum, because regions differ a hundredfold.
+    // The national release has 27.4 million accesses and 1.22 million streets. There is no minimum, because the sizes of regions differ by a factor
+    // of a hundred.
     records: { INDIR: { max: 40_000_000 }, STRAD: { max: 2_000_000 } },
     rejectShare: 0.01,
   },

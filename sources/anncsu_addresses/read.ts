@@ -1,9 +1,9 @@
 /**
  * Reads INDIR and STRAD, zipped or plain, in constant memory.
  *
- * INDIR repeats the street on the line of each of its accesses, and lines of one street follow each other. The bytes of the street's
- * columns are therefore compared with those of the previous line. Only if they differ are the columns parsed, normalised and written, on
- * the row of that access. The access's columns are scanned on every line.
+ * INDIR repeats the columns of the street on each line, and the lines of one street follow each other. The bytes of the street's columns are compared
+ * with the bytes of the previous line. If the bytes differ, the reader parses, normalises and writes the columns of the street. The columns of the
+ * access are scanned on every line.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
@@ -31,36 +31,36 @@ const LONGEST_LINE = 1_048_576;
 const ACCESS_TYPES: readonly ColumnType[] = [
   'int8', 'int8', 'text', 'text', 'int4', 'text', 'text', 'int4', 'int4', 'float8', 'float8', 'float8', 'int2',
 ];
-/** The next four columns, as null fields of a COPY. */
+/** The four columns after metodo, as null fields of a COPY. */
 const STREET_NULLS = Buffer.alloc(16, 0xff);
-/** Number of recent streets that are remembered. A file that is not ordered by street repeats only some streets. */
+/** Number of recent streets that are remembered. If a file is not sorted by street, only some streets are written twice. */
 const REMEMBERED_STREETS = 65_536;
 
 export interface Header {
   readonly role: Role;
-  /** Null if the columns are in the publisher's order, without others between them. */
+  /** Null if the file has exactly the publisher's columns in the publisher's order. */
   readonly layout: Layout | null;
 }
 
-/** A different order of columns, or added columns between them. */
+/** A different order of columns, or added columns. */
 interface Layout {
   readonly columns: FoundColumns<string>;
   /** Number of columns. */
   readonly width: number;
-  /** Index of each column of the publisher's order. */
+  /** Index in the file of each of the publisher's columns. */
   readonly order: readonly number[];
 }
 
 /**
  * Parses the first line.
- * @returns null if it is not a header of ANNCSU
- * @throws `COLUMNS_CHANGED` if it is one that lacks columns
+ * @returns null if the line is not a header of ANNCSU
+ * @throws `COLUMNS_CHANGED` if the header lacks columns
  */
 export function parseHeader(bytes: Buffer, at: string): Header | null {
   const line = (bytes.subarray(0, 3).equals(BOM) ? bytes.subarray(3) : bytes).toString('utf8').replace(/\r$/, '');
   const names = line.split(';');
   if (!resembles(names, { INDIR: INDIR_COLUMNS, STRAD: STRAD_COLUMNS })) return null;
-  // A changed header may lack any column, so the role depends on the columns that STRAD never has.
+  // A changed header may lack any column, so the role follows from the columns that only INDIR has.
   const role: Role = INDIR_COLUMNS.some((name) => !(STRAD_COLUMNS as readonly string[]).includes(name) && names.includes(name)) ? 'INDIR' : 'STRAD';
   const expected: readonly string[] = role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS;
   if (names.length === expected.length && names.every((name, index) => name === expected[index])) return { role, layout: null };
@@ -73,7 +73,7 @@ export function parseHeader(bytes: Buffer, at: string): Header | null {
   return { role, layout: { columns, width: names.length, order } };
 }
 
-/** Streams one file. Positions are line numbers; the header is line 1. */
+/** Reads one file as a stream. The position is the line number, and the header is line 1. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const role = file.role as Role;
   const header = `${(role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).join(';')}\n`;
@@ -83,7 +83,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
     if (entry !== undefined) return [entry];
     throw inputError('the ANNCSU zip has no CSV', { code: 'ANNCSU_ZIP', at: file.name, detail: 'expected one .csv, found none', hint: 'Download the file again.' });
   };
-  // Members are never reused from an earlier release: which rows repeat others depends on all members of the release.
+  // Members are never reused from an earlier release, because repeated rows depend on all members of the release.
   for await (const { facts, at, open, progress } of partsOf(file, sink, table)) {
     const member = await sink.member({ ...facts, envelope });
     await readCsv(await open(), at, role, member, progress);
@@ -91,8 +91,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 }
 
 /**
- * Cuts the stream at its line ends and counts the lines separately. The count is taken on whole chunks before any line
- * is read, so that it can disagree with the reader.
+ * Splits the stream at line ends. Line ends are also counted separately. The count runs on whole chunks before any line is read, so that it can
+ * reveal an error of the reader.
  */
 async function readCsv(stream: Readable, at: string, role: Role, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
   const lines: Lines = role === 'INDIR' ? new IndirLines(member) : new StradLines(member);
@@ -128,14 +128,14 @@ async function readCsv(stream: Readable, at: string, role: Role, member: MemberS
     if (full !== undefined) await full;
   }
   if (carry !== null) {
-    // The publisher ends every line. Without a line end, the last line is complete in files that were saved again. A last line that lacks columns shows that
-    // the file was truncated, and that an unknown number of lines is missing.
+    // The publisher's files have an end of line on every line. In a file that was saved again, the last line may be complete without an end of line.
+    // If the last line also lacks columns, the file was truncated and an unknown number of lines is missing.
     const separators = carry.filter((byte) => byte === SEPARATOR).length;
     const expected = lines.width(role) - 1;
     if (headed && separators < expected) {
       throw inputError('the ANNCSU file is truncated', {
         code: 'ANNCSU_TRUNCATED', at: `${at}:${lines.position + 1}`, detail: `expected ${expected} separators in the last line, found ${separators} and no end of line`,
-        hint: 'Download the zip again. Unlike a plain CSV, its CRC detects missing data.',
+        hint: 'Download the zip again. The checksum of the zip detects missing data, but a plain CSV has no checksum.',
       });
     }
     const line = Buffer.concat([carry, Buffer.from([LF])]);
@@ -160,9 +160,9 @@ function tooLong(at: string, line: number, bytes: number): Error {
   return inputError('a line has no end', { code: 'ANNCSU_LINE_TOO_LONG', at: `${at}:${line}`, detail: `expected a line end within ${LONGEST_LINE} bytes, found none in ${bytes}`, hint: 'The file is not a CSV. Download it again.' });
 }
 
-/** Takes whole lines and converts each to a row or a reject. */
+/** Converts each complete line to a row or a reject. */
 abstract class Lines {
-  /** Number of the last line taken. */
+  /** Number of the last line that was read. */
   position = 0;
   protected readonly member: MemberSink;
   #layout: Layout | null = null;
@@ -171,7 +171,7 @@ abstract class Lines {
     this.member = member;
   }
 
-  /** Sets the layout of the lines that follow, and reports its added columns. */
+  /** Sets the layout of the following lines, and reports added columns. */
   arrange(layout: Layout | null): void {
     this.#layout = layout;
     layout?.columns.reportTo(this.member);
@@ -182,7 +182,7 @@ abstract class Lines {
     return this.#layout?.width ?? (role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).length;
   }
 
-  /** @param bytes whole lines, each with its LF */
+  /** @param bytes complete lines, each with its LF */
   take(bytes: Buffer): void {
     const clean = isUtf8(bytes) && !bytes.includes(0);
     let start = 0;
@@ -199,10 +199,13 @@ abstract class Lines {
     }
   }
 
-  /** Reads one line of valid UTF-8 without NUL. */
+  /** Reads one line of valid UTF-8 without NUL in the publisher's layout. */
   protected abstract line(bytes: Buffer, start: number, end: number): void;
 
-  /** Reads a line of another layout as if it had the publisher's. A rejected line is kept in the publisher's layout, which fits the member's envelope. */
+  /**
+   * Converts a line of another layout to the publisher's layout and reads it. A rejected line is kept in the publisher's layout, which matches the
+   * header in the member's envelope.
+   */
   #arranged({ columns, width, order }: Layout, text: string): void {
     const cells = text.split(';');
     if (cells.length !== width) return this.reject('separator_count', `expected ${width - 1} separators, found ${cells.length - 1}`, text);
@@ -223,7 +226,7 @@ abstract class Lines {
     this.member.reject({ position: this.position, code, message, raw });
   }
 
-  /** Returns the fields of a line, or null after a reject because of their number. */
+  /** Returns the fields of a line, or null if the number of fields is wrong and the line was rejected. */
   protected fields(text: string, columns: readonly string[]): string[] | null {
     const fields = text.split(';');
     if (fields.length === columns.length) return fields;
@@ -232,7 +235,7 @@ abstract class Lines {
   }
 }
 
-/** Texts derived from a street's names, for display and for search. */
+/** Display and search texts of a street, derived from its names. */
 interface Names {
   readonly displayName: string;
   readonly displayLocalita: string | null;
@@ -279,11 +282,11 @@ class StradLines extends Lines {
 class IndirLines extends Lines {
   readonly #writer: RowWriter;
   readonly #scanner: AccessScanner;
-  /** Bytes of the street's columns of the previous line, with the separator after them. */
+  /** Bytes of the street's columns on the previous line, with the separator after them. */
   #prefix: Buffer = Buffer.alloc(0);
   /** 0 if the previous line had no valid street. */
   #prefixLength = 0;
-  /** The street's columns, until its first access is accepted. */
+  /** The street's columns, kept until its first access is accepted. */
   #unwritten: { readonly columns: string; readonly street: IndirStreet } | null = null;
   readonly #written = new Set<string>();
 
@@ -299,7 +302,7 @@ class IndirLines extends Lines {
     this.#endRow();
   }
 
-  /** Writes the columns of the street on its first line, and null on the others. */
+  /** Writes the columns of the street on the street's first line, and null on its other lines. */
   #endRow(): void {
     const writer = this.#writer;
     if (this.#unwritten === null) {
@@ -327,12 +330,12 @@ class IndirLines extends Lines {
     const length = this.#prefixLength;
     if (length === 0 || end - start < length) return false;
     const prefix = this.#prefix;
-    // Compare from the end: streets of one comune differ in their names, not in the leading codes.
+    // Compare from the end, because streets of one comune have the same leading codes and different names.
     for (let i = length - 1; i >= 0; i -= 1) if (bytes[start + i] !== prefix[i]) return false;
     return true;
   }
 
-  /** Parses the street's columns. Returns false if they are invalid; the slow path then finds the reason. */
+  /** Parses the street's columns. Returns false if the columns are invalid. The slow path then finds the reason. */
   #takeStreet(bytes: Buffer, start: number, end: number): boolean {
     this.#prefixLength = 0;
     let at = start;

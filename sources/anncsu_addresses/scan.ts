@@ -1,6 +1,6 @@
 /**
- * The fast path over the access's columns of an INDIR line: copies bytes to COPY bytes directly. It accepts a line only if every field is certainly valid. All
- * others go to `schema.ts`, which alone decides what is a reject.
+ * The fast path: copies the access's columns of an INDIR line directly into the bytes of a COPY row. The scanner accepts a line only if every field
+ * is certainly valid. Every other line goes to `schema.ts`, which alone decides whether the line is rejected.
  */
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 
@@ -13,9 +13,9 @@ const NINE = 0x39;
 const EXACT_DIGITS = 15;
 /** A number of −9,999 or less may mean no data, so the schema decides. */
 const LOWEST = 9_999;
-/** Powers of ten that are exact in a double, as many as needed. */
+/** Powers of ten up to the maximum number of digits, all exact in a double. */
 const TEN: readonly number[] = Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power);
-/** Size of a row without its texts: 13 lengths, four int8 or float8 of 8 bytes, four int4, one int2, the comune. */
+/** Size of a row without texts: 13 lengths, four int8 or float8 of 8 bytes, four int4, one int2, and the comune. */
 const FIXED_BYTES = 160;
 
 const number = new DataView(new ArrayBuffer(8));
@@ -23,7 +23,7 @@ const number = new DataView(new ArrayBuffer(8));
 /** Writes rows of raw_access up to the column metodo. */
 export class AccessScanner {
   readonly #writer: RowWriter;
-  /** PROGRESSIVO_NAZIONALE and CODICE_COMUNE as COPY fields, the same for all accesses of a street. */
+  /** PROGRESSIVO_NAZIONALE and CODICE_COMUNE as COPY fields. All accesses of a street have the same values. */
   readonly #street = Buffer.alloc(20);
   #at = 0;
   #end = 0;
@@ -46,9 +46,9 @@ export class AccessScanner {
   }
 
   /**
-   * Scans one line from its ninth column on. The bytes are UTF-8 without NUL.
-   * @returns true if the access's columns of a row were written; the caller adds the columns after them and ends the
-   * row. False if the line is not certainly valid; then nothing was written.
+   * Scans one line from the ninth column on. The bytes must be UTF-8 without NUL.
+   * @returns true if the access's columns were written. The caller then adds the other columns and ends the row Returns false if the line is not
+   *   certainly valid. In that case, nothing was written.
    */
   scan(bytes: Buffer, at: number, end: number, position: number): boolean {
     const writer = this.#writer;
@@ -94,7 +94,7 @@ export class AccessScanner {
     return true;
   }
 
-  /** Returns the value of a run of 1 … `most` digits; −1 if it is empty or longer. */
+  /** Returns the value of 1 to … digits, or −1 if there are none or more digits. */
   #digits(bytes: Buffer, most: number): number {
     const start = this.#at;
     let at = start;
@@ -162,11 +162,11 @@ export class AccessScanner {
       } else if (byte === COMMA && decimals < 0) decimals = 0;
       else break;
     }
-    // Fifteen digits and a power of ten are exact, and their quotient is rounded once, which gives the same double as the text.
+    // The quotient of fifteen digits and a power of ten is rounded once, so it is the same double as for the text.
     if (digits === 0 || digits > EXACT_DIGITS || decimals === 0) return false;
     this.#at = at;
     const value = decimals > 0 ? mantissa / TEN[decimals]! : mantissa;
-    // −9999 means no data, and no value in Italy is so far below zero.
+    // −9999 means no data, and no height in Italy is that low.
     if (negative && value >= LOWEST) return false;
     number.setFloat64(0, negative ? -value : value);
     this.#int32(8);
@@ -175,7 +175,7 @@ export class AccessScanner {
     return true;
   }
 
-  /** Reads one digit 1–5, or nothing, at the end of the line. */
+  /** Reads one digit from 1 to 5, or nothing, at the end of the line. */
   #method(bytes: Buffer): boolean {
     if (this.#at === this.#end) {
       this.#int32(-1);

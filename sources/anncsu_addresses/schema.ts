@@ -1,9 +1,9 @@
 /**
- * Parses one line of INDIR or STRAD into values. The only definition of the format.
+ * Parses one line of INDIR or STRAD. This schema alone defines the format.
  *
- * Source: the publisher's column metadata (`metadata_indirizzario.json`, `metadata_stradario.json` of the open data page).
- * UTF-8 without BOM, LF, `;`, no quoting of any kind, decimal comma, empty = not stated.
- * `scan.ts` has a fast path over bytes for well-formed INDIR lines. All other lines are parsed here, and a property test compares the two.
+ * Source: the publisher's column metadata (`metadata_indirizzario.json`, `metadata_stradario.json` of the open data page). The files are UTF-8
+ * without BOM, with LF, `;`, decimal commas and no quoting. An empty field means not stated. `scan.ts` reads well-formed INDIR lines on a fast path
+ * over bytes. This schema parses all other lines, and a property test compares both results.
  */
 import { z } from 'zod';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
@@ -32,22 +32,22 @@ function invalid(code: string, message: string): { message: string; params: { co
 const field = z.string().refine((text) => !text.includes('\0'), invalid('nul_character', 'expected text, found a NUL character'));
 const optionalText = field.transform((text) => (text === '' ? null : text));
 
-/** Digits without sign, at most 15, so that they are exact in a double. */
+/** Whole number of at most 15 digits without sign, so that the value is exact in a double. */
 const key = (code: string): z.ZodType<number, string> =>
   z.string().refine((text) => /^\d{1,15}$/.test(text), invalid(code, 'expected 1 to 15 digits')).transform(Number);
 
-/** At most 9 digits, so that the value fits an int4. */
+/** Whole number of at most 9 digits, so that the value fits an int4. */
 const whole = (code: string): z.ZodType<number | null, string> =>
   z.string().refine((text) => /^\d{0,9}$/.test(text), invalid(code, 'expected at most 9 digits, or nothing')).transform((text) => (text === '' ? null : Number(text)));
 
-/** Decimal comma, no exponent, no thousands separator; `,5` is 0.5. A value that means no data becomes null, and the address is kept. */
+/** Number with a decimal comma, without exponent and thousands separator. `,5` is 0.5. A value that means no data becomes null, and the address is kept. */
 const DECIMAL = /^-?(?:\d+(?:,\d+)?|,\d+)$/;
 const decimal = (code: string): z.ZodType<number | null, string> =>
   z.string().refine((text) => text === '' || isNoData(text) || (text.length <= 40 && DECIMAL.test(text)), invalid(code, 'expected a number with a decimal comma, or nothing'))
     .transform((text) => (text === '' || isNoData(text) ? null : Number(text.replace(',', '.').replace(/^(-?)\./, '$10.'))));
 
 const streetColumns = {
-  /** Belfiore code, the join key throughout, because provinces are renumbered and comuni merge. */
+  /** Belfiore code of the comune. All joins use this code, because provinces are renumbered and comuni merge. */
   CODICE_COMUNE: z.string().refine((text) => /^[A-Z]\d{3}$/.test(text), invalid('comune_code_malformed', 'expected a letter and three digits')),
   CODICE_ISTAT: z.string().refine((text) => /^(?:\d{6})?$/.test(text), invalid('istat_code_malformed', 'expected six digits, or nothing'))
     .transform((text) => (text === '' ? null : text)),
@@ -63,7 +63,7 @@ export const stradRow = z.strictObject({
   ...streetColumns,
   /** Number of accesses. Streets with 0 have no line in INDIR. */
   TOTALE_ACCESSI: whole('total_accesses_malformed'),
-  /** The column after the last separator. */
+  /** Column after the last separator. */
   '': z.string().refine((text) => text === '', invalid('ghost_column_filled', 'expected nothing behind the last separator')),
 });
 
@@ -75,9 +75,9 @@ export const indirAccess = z.strictObject({
   CODICE_COMUNALE_ACCESSO: optionalText,
   CIVICO: whole('civico_malformed'),
   ESPONENTE: optionalText,
-  /** ROSSO, NERO, and rarely something else. Kept as published. */
+  /** Kept as published. The value is ROSSO, NERO or, in a few lines, another text. */
   SPECIFICITA: optionalText,
-  /** Metres along the street, where accesses are numbered by distance. */
+  /** Distance along the street in metres, where accesses are numbered by distance. */
   METRICO: whole('metrico_malformed'),
   /** Ordinal of an access without a number, after the civico or metrico of the same line. */
   PROGRESSIVO_SNC: whole('snc_malformed'),
@@ -95,7 +95,7 @@ export function record(columns: readonly string[], fields: readonly string[]): R
   return Object.fromEntries(columns.map((column, index) => [column, fields[index] ?? '']));
 }
 
-/** @returns the stable code and the one-line message of a rejected line: `CIVICO: expected …, found "12A"`. */
+/** @returns the stable code and the one-line message of a rejected line, such as `CIVICO: expected …, found "12A"`. */
 export function refusal(error: z.ZodError, fields: Readonly<Record<string, string>>): { readonly code: string; readonly message: string } {
   const { field, message, code } = firstIssue(error);
   // One column has no name.

@@ -25,7 +25,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return describe(`${probe.name}!${entry.path}`, [basename(entry.path), probe.name], await probe.headOf(entry.path), entry.modified);
 }
 
-/** @throws `COLUMNS_CHANGED`, `ANNCSU_AREA_UNKNOWN`, `ANNCSU_VINTAGE_UNKNOWN` for files with an ANNCSU header */
+/** @throws `COLUMNS_CHANGED`, `ANNCSU_AREA_UNKNOWN`, `ANNCSU_VINTAGE_UNKNOWN` if the file has an ANNCSU header */
 function describe(at: string, names: readonly string[], head: Buffer, modified: string | null): Recognition | null {
   const end = head.indexOf(0x0a);
   const header = parseHeader(head.subarray(0, end < 0 ? head.length : end), at);
@@ -51,7 +51,7 @@ function vintageOf(names: readonly string[]): string | null {
   return null;
 }
 
-/** Returns the area that a name states; null if none does. A file without an area in its name is an extract, and its rows state their area. */
+/** Returns the area in a file name, or null if the name has no area. Such a file is an extract, and its rows have the codes of their comuni. */
 function areaOf(names: readonly string[], at: string): { readonly region: number | null } | null {
   for (const name of names) {
     const code = AREA.exec(name)?.[1]?.toUpperCase();
@@ -66,7 +66,7 @@ function areaOf(names: readonly string[], at: string): { readonly region: number
     const long = LONG_NAME.exec(name)?.[1];
     if (long === undefined) continue;
     if (/^italia$/i.test(long)) return { region: null };
-    // `FriuliVeneziaGiulia`, `ValledAosta`: names without spaces are compared by their letters.
+    // In `FriuliVeneziaGiulia`, `ValledAosta`, names without spaces are compared by their letters only.
     const region = findRegion(long);
     if (region !== undefined) return { region: region.code };
   }

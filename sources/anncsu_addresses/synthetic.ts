@@ -1,4 +1,4 @@
-/** STRAD and INDIR of the synthetic region in the publisher's format, with its quirks, and the access points of each parcel. */
+/** Writes STRAD and INDIR of the synthetic region in the publisher's format, with its quirks. Also computes the access points of each parcel. */
 import { join } from 'node:path';
 import { accessesOf, streetsOf, type Access, type PlacedAccesses } from '../../pipelines/synthetic/access-points.ts';
 import { itemAt } from '../../pipelines/synthetic/items.ts';
@@ -50,7 +50,7 @@ function* stradLines(region: SyntheticRegion): Generator<string> {
     const counts = new Map<number, number>();
     for (const { street } of accessesOf(region, comune).accesses) counts.set(street.key, (counts.get(street.key) ?? 0) + 1);
     for (const street of streetsOf(comune)) {
-      // One street is only in INDIR.
+      // One of the streets is only in INDIR.
       if (comune.index === 1 && street.odonimo === 'VIALE ROMA') continue;
       yield `${[comune.belfiore, comune.istatCode, street.key, '', street.odonimo, street.localita, counts.get(street.key) ?? 0, street.lingua1, '', ''].join(';')}\n`;
     }
@@ -75,7 +75,7 @@ const synthetic: Synthetic = {
 };
 export default synthetic;
 
-/** Returns an access in the form of the section `address`. */
+/** Returns an access as the section `address` returns it. */
 function answer(region: SyntheticRegion, { key, street, shown, point }: Access): Record<string, unknown> {
   const { comune } = street;
   return {
