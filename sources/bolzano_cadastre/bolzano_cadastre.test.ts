@@ -24,12 +24,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the parcels of Bolzano', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s and match the golden file', async (name) => {
     const found = goldenOf(await trial(source, join(FOLDER, 'fixture', name)));
     await expect(`${JSON.stringify(found, null, 1)}\n`).toMatchFileSnapshot(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')));
   });
 
-  it('are complete under the name of the layer, and a part under any other name', async () => {
+  it('are complete if the file has the name of the layer, and a part if the file has another name', async () => {
     const whole = await trial(source, join(folder, 'ParcelsAggregate.geojson'));
     expect(whole.recognition).toMatchObject({ role: 'parcels', vintage: '0000', region: 4, complete: true });
     const path = join(folder, 'eppan 20250301.geojson');
@@ -38,7 +38,7 @@ describe('the parcels of Bolzano', () => {
     await rm(path);
   });
 
-  it('give the same rows as GeoJSON, GeoPackage and shapefile, with any spelling of their fields', async () => {
+  it('give the same rows from GeoJSON, GeoPackage and shapefile, with any spelling of field names', async () => {
     const path = join(folder, 'extract.gpkg');
     await writeGeoPackage(path, [{
       name: 'parcels', srid: 25832, geometry: 'Polygon',
@@ -54,7 +54,7 @@ describe('the parcels of Bolzano', () => {
     expect(geopackage.recognition).toMatchObject({ role: 'parcels', complete: false });
   });
 
-  it('are read with the extension that the service uses', async () => {
+  it('are read from files with the extension that the service uses', async () => {
     const path = join(folder, 'p_bz-Cadastre_ParcelsAggregate.json');
     await writeFile(path, readFileSync(join(folder, 'ParcelsAggregate.geojson')));
     const { recognition, collected } = await trial(source, path);
@@ -70,7 +70,7 @@ describeDatabase('loading parcels of Bolzano', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('merges records of one number, and names each comune catastale once', async () => {
+  it('merges records of the same parcel number, and names each comune catastale once', async () => {
     const box = (x: number): string => `srid=4326;polygon((${11 + x} 46.5, ${11.001 + x} 46.5, ${11.001 + x} 46.501, ${11 + x} 46.501, ${11 + x} 46.5))`;
     const found = await loaded(database, 'bolzano_cadastre', `
       insert into raw_parcel (member_id, position, code, ccat, name_other, istat_code, geom) values

@@ -1,10 +1,10 @@
--- purpose: merges records into parcels, unifies the code of each comune catastale (C.C.), and loads the C.C.
+-- purpose: merges records into parcels, unifies the code of each comune catastale (C.C.), and loads the comuni catastali
 -- reads: staging.raw_parcel
 -- writes: layer.bolzano_parcel, layer.bolzano_piece, layer.bolzano_comune, reject
--- grain: one row per parcel; per further record of a parcel; per member and C.C.
+-- grain: one row per parcel; one per further record of a parcel; one per member and comune catastale (C.C.)
 -- crs: from the file's CRS to EPSG:4326
 
--- Repair invalid geometries and put their rings in a fixed order, which differs between versions of GEOS.
+-- Repair invalid geometries. Sort the rings, because their order depends on the version of GEOS.
 create unlogged table repaired as
 select
   member_id,
@@ -39,7 +39,7 @@ from raw_parcel p
 left join repaired m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false);
 
--- Edges are divided to 200 m before they are reprojected: see core.in_degrees. Geometries in degrees are not divided.
+-- Edges are split into segments of at most 200 m before they are reprojected. See core.in_degrees. Geometries in degrees are not split.
 create table bolzano_parcel as
 with drawn as (
   select

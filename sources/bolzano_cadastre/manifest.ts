@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://geoportale.retecivica.bz.it/',
     text: 'Provincia autonoma di Bolzano - Alto Adige, mappa catastale',
   },
-  vintageRule: 'the day or year in the name of the file, otherwise the newest day of the entries of the zip, otherwise the day of the last change in the header of the .dbf; undated if there is none',
+  vintageRule: 'the day or year in the name of the file. Otherwise the newest day of the zip\'s entries, then the day of the last change in the header of the .dbf. Without any of these days, the file is undated',
   downloads: [
     {
       url: 'https://geoservices1.civis.bz.it/geoserver/p_bz-Cadastre/ows?service=WFS&version=2.0.0&request=GetFeature&typeNames=p_bz-Cadastre:ParcelsAggregate&outputFormat=application/json&srsName=EPSG:4326',
@@ -19,16 +19,16 @@ export const manifest: Manifest = {
     },
   ],
   cadence: 'yearly',
-  crs: 'as the file states: ETRS89 / UTM zone 32N (EPSG:25832); GeoJSON without a CRS: WGS 84 longitude, latitude',
+  crs: 'the CRS that the file states, ETRS89 / UTM zone 32N (EPSG:25832); GeoJSON without a CRS is WGS 84 longitude, latitude',
   keep: 'newest',
   ignored: {
     'fid|id|gml_id|objectid': 'record numbers that the exporting program added',
     'shape_leng|shape_length|shape_area': 'measured anew',
-    bbox: 'box of the feature; it follows from the geometry',
+    bbox: 'bounding box of the feature; it follows from the geometry',
   },
-  // The publisher's own columns are the parcel's; programs add the others.
+  // The publisher's columns describe the parcel. Other programs add the other columns.
   optional: {
-    'fid|id|gml_id|objectid': 'one of these may be added by a program that exports the file',
+    'fid|id|gml_id|objectid': 'a program that exports the file may add one of these columns',
     'shape_leng|shape_length|shape_area': 'added by programs that export the file',
     bbox: 'only the service\'s GeoJSON has this column',
     'PART_CCAT_NOME_IT|PART_CCA01|PART_CCA_2|PART_CAMM_NOME_IT|PART_CAM00|PART_CAM_1': 'only some exports have the Italian names',

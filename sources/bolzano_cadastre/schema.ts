@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 
 /**
- * Field names → published column names. A shapefile cuts names to ten letters and numbers those that become equal. The numbering depends on the
- * program, so the spellings of GeoServer (`PART_CCA00`) and of GDAL (`PART_CCA_1`) are both listed.
+ * Field names → published column names. A shapefile cuts names to ten letters and numbers names that become equal. The numbers depend on the program,
+ * so the spellings of GeoServer (`PART_CCA00`) and GDAL (`PART_CCA_1`) are both listed.
  */
 export const COLUMNS = {
   code: ['part_codice', 'part_codic'],
@@ -17,15 +17,15 @@ export const COLUMNS = {
   istat_code: 'part_istat',
 } as const;
 
-/** Columns that only some exports have: the Italian names. */
+/** Columns with Italian names, which only some exports have. */
 export const OPTIONAL = ['name', 'comune_name'] as const;
 
-/** Declared types of the columns. Exports of the service write codes and areas as numbers or as text. */
+/** Declared types of the columns. The service exports codes and areas either as numbers or as text. */
 export const TYPES = {
   code: 'text', registered_area_m2: ['text', 'number'], ccat: ['text', 'number'], name_other: 'text', name: 'text', comune_name_other: 'text', comune_name: 'text', istat_code: ['text', 'number'],
 } as const;
 
-/** Columns of every form of the file. */
+/** All columns of each form of the file. */
 export const EDITIONS: Editions = {
   parcels: Object.entries<string | readonly string[]>(COLUMNS).flatMap(([key, names]) => ((OPTIONAL as readonly string[]).includes(key) ? [] : [[names].flat().join('|')])),
 };
@@ -38,7 +38,7 @@ export const parcelSchema = z.strictObject({
   code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
   /** Registered area in square metres. */
   registered_area_m2: text.pipe(z.string().regex(/^$|^\d+(\.\d+)?$/, 'expected square metres or nothing')).transform((value) => (value === '' ? null : Number(value))),
-  /** Kept as written. */
+  /** Code as written in the file. */
   ccat: text.pipe(z.string().regex(/^[0-9A-Za-z]+$/, 'expected the code of a comune catastale')),
   name_other: said,
   name: said,

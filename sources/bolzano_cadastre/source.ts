@@ -1,4 +1,4 @@
-/** The land register's map of Bolzano: the layer of parcels of the province's open geodata service, in any of its formats. */
+/** Reads the land register's map of Bolzano: the layer of parcels of the province's open geodata service, in any of its formats. */
 import { resembles } from '../../pipelines/formats/csv.ts';
 import { jsonKeys } from '../../pipelines/readers/head.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
@@ -9,13 +9,13 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, parcelSchema, TYPES } from './schema.ts';
 
-/** Name of the layer in the service, with or without its workspace. */
+/** Name of the layer in the service, with or without the workspace. */
 const WHOLE: WholeName = { whole: /^(?:p_bz-Cadastre[_:.-])?(?:ParcelsAggregate|WebRepresentation)$/i, stated: /ParcelsAggregate|WebRepresentation/i };
 
-/** Returns whether a file has most of the parcels' columns. The reader reports the missing columns. */
+/** Returns whether a file has most of the columns of the parcels. The reader reports the missing columns. */
 function isMine({ path, fields, head }: Pick<VectorLook, 'path' | 'fields' | 'head'>): boolean {
   if (fields !== null) return resembles(fields, EDITIONS);
-  // The first properties may be those of the reference system.
+  // The first properties in the file may be the properties of the reference system.
   const names = /json$/i.test(path) ? [...head.toString('utf8').matchAll(/"properties"\s*:\s*\{([^{}]*)/g)].flatMap(([, inner = '']) => jsonKeys(inner)) : head.toString('latin1').match(/PART_\w+/gi);
   return resembles([...new Set(names ?? [])], EDITIONS);
 }

@@ -1,6 +1,6 @@
 /**
- * The land register of the synthetic region's Bolzano: the layer ParcelsAggregate of the province's service as GeoJSON, in degrees. A parcel of two polygons is
- * two records, as in the service's layer for drawing.
+ * Writes the land register of the synthetic region's Bolzano: the layer ParcelsAggregate of the province's service as GeoJSON, in degrees. A parcel
+ * with two polygons is two records, as in the service's layer for drawing.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ function records({ label, comuneCatastale, polygons, comune }: SyntheticParcel &
     PART_CCAT_CODICE: comuneCatastale.code,
     PART_CCAT_NOME_DE: comuneCatastale.otherName,
     PART_CAMM_NOME_DE: comune.otherName,
-    // A number, so the leading zero is lost.
+    // The code is written as a number, so the leading zero is lost.
     PART_ISTAT: Number(comune.istatCode),
   };
   return polygons.map((polygon) => ({ type: 'Feature', properties, geometry: { type: 'Polygon', coordinates: polygon } }));
@@ -51,7 +51,7 @@ const synthetic: Synthetic = {
       return {
         basic: {
           gml_id: reference, label, cadastral_reference: reference, kind, polygons, area_m2: polygonsAreaM2(polygons),
-          // The German name is the name where there are no Italian names.
+          // If the file has no Italian names, the name is the German name.
           cadastral: { comune_catastale: { code: comuneCatastale.code, name: comuneCatastale.otherName }, kind: label.startsWith('.') ? 'building' : 'land', comune_code: comune.belfiore },
         },
       };
