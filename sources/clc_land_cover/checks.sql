@@ -6,7 +6,7 @@
 
 -- check: land_cover_polygon_repeated
 -- level: warn
--- expects: a polygon is in a file once; a repeated polygon counts once in the share of a parcel
+-- expects: a file has each polygon once; a repeated polygon counts once in the share of a parcel
 select
   member_id,
   clc_id,

@@ -26,12 +26,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the map of land cover', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('has names for its 44 classes', () => {
+  it('has a name for each of its 44 classes', () => {
     expect(CLASSES.size).toBe(44);
   });
 
@@ -48,7 +48,7 @@ describe('the map of land cover', () => {
     expect(geometry.length / 16).toBeGreaterThan(3_000);
   });
 
-  it('is the same in the package, which also has the overseas departments of France and documents', async () => {
+  it('gives the same rows from the publisher\'s package, which also has the overseas departments of France and documents', async () => {
     const path = join(folder, 'u2018_clc2018_v2020_20u1_geoPackage.zip');
     const bytes = readFileSync(join(folder, `${MAP}.gpkg`));
     await writeZip(path, [
@@ -62,7 +62,7 @@ describe('the map of land cover', () => {
     await rm(path);
   });
 
-  it('is recognised as a shapefile by its column under any name, and a part is not complete', async () => {
+  it('is recognised as a shapefile by its column under any file name, and a part of the map is not complete', async () => {
     const path = join(folder, 'uso_suolo_molise.zip');
     await writeZip(path, shapefileEntries('x', {
       type: 'polygon', srid: 3035, fields: [{ name: 'CODE_18', type: 'text', length: 3 }, { name: 'ID', type: 'text', length: 18 }, { name: 'Remark', type: 'text', length: 20 }, { name: 'Area_Ha', type: 'real', length: 19, decimals: 6 }, { name: 'Shape_Leng', type: 'real', length: 19, decimals: 3 }],
@@ -74,7 +74,7 @@ describe('the map of land cover', () => {
     await rm(path);
   });
 
-  it('is ignored with the reason as raster or File Geodatabase', async () => {
+  it('is ignored with a reason when it is a raster or File Geodatabase', async () => {
     for (const [name, entry] of [['u2018_clc2018_v2020_20u1_raster100m.zip', `DATA/${MAP}.tif`], ['u2018_clc2018_v2020_20u1_fgdb.zip', `DATA/${MAP}.gdb/a00000001.gdbtable`]] as const) {
       await writeZip(join(folder, name), [[entry, 'synthetic']]);
       const { recognition } = await trial(source, join(folder, name));
@@ -90,7 +90,7 @@ describeDatabase('loading the map of land cover', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('cuts polygons, repairs invalid polygons, and records class names and covered regions', async () => {
+  it('cuts polygons, repairs invalid polygons, and records the names of classes and the covered regions', async () => {
     const found = await loaded(database, 'clc_land_cover', `
       insert into raw_land_cover values
         (1, 1, 'EU_1', '211', 'Seminativi in aree non irrigue', st_buffer(st_setsrid(st_point(4650000, 2050000), 3035), 5000, 200)),

@@ -1,29 +1,29 @@
-/** Land cover of CORINE, its pieces for joins, the names of its classes, and the area that it covers. */
+/** CORINE land cover: polygons, their pieces for joins, the names of the classes, and the covered area. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
   land_cover_polygon: {
-    description: 'Land cover of CORINE 2018 in and around Italy: polygons of 25 ha and more without gaps or overlaps, as published. Polygons outside Italy are not kept.',
+    description: 'CORINE Land Cover 2018 in and around Italy: polygons of at least 25 ha without gaps or overlaps, as published. Polygons outside Italy are skipped.',
     position: 'Number of the feature in its layer, from 1.',
     areasOf: 'raw_land_cover',
     columns: {
       clc_id: ['text', 'The publisher\'s identifier of the polygon; null if the file has none.'],
       code: ['text not null', 'Class of the third level, 3 digits, 111 to 523.'],
       area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
-      geom: ['geometry(multipolygon, 4326) not null', 'The polygon made valid, EPSG:4326.'],
+      geom: ['geometry(multipolygon, 4326) not null', 'The polygon after a repair if it was invalid, EPSG:4326.'],
     },
     checks: { overlaps: [4, 33, 21, 49.5], pieces: 'land_cover_piece' },
   },
   land_cover_piece: {
     description: 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one polygon do not overlap.',
-    position: 'As in land_cover_polygon. Pieces of one area share it.',
+    position: 'Position of the polygon in land_cover_polygon. All pieces of an area have the same position.',
     columns: {
       code: ['text not null', 'As in land_cover_polygon.'],
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],
     },
   },
   land_cover_class: {
-    description: 'Names of the classes that a member has.',
+    description: 'Names of the classes that occur in a member.',
     position: 'Number of the member\'s first feature of the class.',
     columns: {
       code: ['text not null', 'As in land_cover_polygon.'],
@@ -31,10 +31,10 @@ export const layers: Layers = {
     },
   },
   land_cover_reach: {
-    description: 'Area that the polygons of each member cover. Outside it the land cover is unknown.',
-    position: 'Number of the member\'s first feature that was kept.',
+    description: 'Area that the polygons of a member cover. Outside this area, the land cover is unknown.',
+    position: 'Number of the first kept feature of the member.',
     columns: {
-      regions: ['int2[] not null', 'ISTAT codes of the regions whose boxes (core.region_box) a polygon reaches.'],
+      regions: ['int2[] not null', 'ISTAT codes of the regions whose boxes (core.region_box) overlap a polygon.'],
     },
   },
 };

@@ -1,10 +1,11 @@
 -- purpose: makes polygons valid, reprojects them once, cuts them into pieces, and records class names and covered regions
 -- reads: staging.raw_land_cover, core.region_box
 -- writes: layer.land_cover_polygon, layer.land_cover_piece, layer.land_cover_class, layer.land_cover_reach
--- grain: one row per published polygon; one per piece; one per class of a member; one per member
+-- grain: one row per published polygon, per piece, per class of a member, and per member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 40 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike.
+-- Edges are split into segments of at most 40 m before they are reprojected. See core.in_degrees. Neighbouring polygons share their edges, so the
+-- shared edges are split at the same points.
 create table land_cover_polygon as
 with clean as materialized (
   select
@@ -27,7 +28,7 @@ from clean
 cross join release
 where not st_isempty(clean.geom);
 
--- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
+-- The pieces are sorted along a Hilbert curve, so that neighbouring pieces are close together on disk.
 create table land_cover_piece as
 select
   release.release_id,
@@ -40,7 +41,7 @@ cross join release
 cross join lateral core.area_pieces(cover.geom) as piece (geom)
 order by piece.geom, cover.member_id, cover.position;
 
--- serves: section land_cover, which reads the pieces that intersect a region's box
+-- serves: section land_cover, for the pieces that intersect a region's box
 create index land_cover_piece_geom_idx on land_cover_piece using gist (geom);
 
 create table land_cover_class as

@@ -1,4 +1,4 @@
-/** The classes of CORINE Land Cover, and the conversion of a record's fields to values. */
+/** Lists the classes of CORINE Land Cover, and converts the fields of a record to values. */
 import { z } from 'zod';
 
 /** The 44 classes of the third level, with the names of ISPRA's Italian nomenclature of CORINE Land Cover. */
@@ -54,6 +54,6 @@ const text = z.union([z.string(), z.number()], 'expected a text or a number').tr
 export const landCoverRow = z.strictObject({
   // 990, 995 and 999 of the raster legend (unclassified, no data) are not classes.
   code: text.refine((code) => CLASSES.has(code), 'expected one of the 44 classes, 111 to 523'),
-  // A tool that cuts the map may lose this column.
+  // The column may be missing in a file that another program cut.
   clc_id: z.union([text, z.null()]).transform((id) => (id === '' ? null : id)),
 }).transform(({ code, clc_id }) => ({ code, clc_id, description: CLASSES.get(code) ?? '' }));

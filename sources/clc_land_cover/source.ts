@@ -6,13 +6,16 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { landCoverRow } from './schema.ts';
 
-/** `U2018_CLC2018_V2020_20u1`, and `clc18_it` in national deliveries. The first year is the year of the campaign, the year after CLC is the year of the map. */
+/**
+ * Pattern of names: `U2018_CLC2018_V2020_20u1` and, in national deliveries, `clc18_it`. The first year is the year of the campaign, and the year
+ * after CLC is the year of the map.
+ */
 const LAYERS: LayerNames = {
   subject: 'land cover', year: '2018', map: /(?:^|[_.-])CLC_?(\d{4}|\d{2})(?!\d)/i, changes: /(?:^|[_.-])CHA_?\d/i,
 };
-/** Issue of the map, `V2020_20u1`. */
+/** Issue of the map in the name, such as `V2020_20u1`. */
 const ISSUE = /(?:^|_)CLC\d{4}_V(\d{4}_?\d+[a-z]?\d*)/i;
-/** Name of the whole map as published. A file cut from it has a longer or shorter name. */
+/** Pattern of the published name of the whole map. Files that were cut from the map have longer or shorter names. */
 const WHOLE = /^U\d{4}_CLC2018_V\d{4}_\d+[a-z]?\d*(?:_(?:geoPackage|shp|vector))?$/i;
 /** Other formats in which the map is published. */
 const OTHER_FORM = /\.(?:tiff?|gdb(?:\/|$))/i;
@@ -21,7 +24,10 @@ const OVERSEAS = /_FR_[A-Z]{3}$/i;
 
 const hasColumn = ({ fields, head }: VectorLook): boolean => (fields === null ? /"?code_18"?\b/i.test(head.toString('latin1')) : fields.includes('code_18'));
 
-/** Table of a GeoPackage with a map or with changes. The layer of the right year may be defined after the first bytes, so any of them is enough. */
+/**
+ * Name of a table with a map or with changes in a GeoPackage. Any such table is enough, because the layer of the right year may be defined after the
+ * first bytes.
+ */
 const TABLE = /CREATE TABLE "(?:\w{1,60}_)?(?:CLC|CHA)_?\d{2,4}(?:_\w{1,60})?"/i;
 const hasTable = ({ path, head }: VectorLook): boolean => /\.gpkg$/i.test(path) && TABLE.test(head.toString('latin1'));
 
@@ -35,7 +41,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     const other = [probe.name, ...(probe.entries ?? []).map(({ path }) => path)].find((name) => OTHER_FORM.test(name));
     return other === undefined || !LAYERS.map.test(stemOf(probe.name)) ? null : aside(probe.name, 'this is the raster or File Geodatabase of CORINE; use the vector map as GeoPackage or shapefile');
   }
-  // The name of the zip decides for all its files. If the zip's name has no year, one file of the right year is enough.
+  // The name of the zip determines the year of all its files. If the zip's name has no year, one file of the right year in the zip is enough.
   const outer = whyAside(stemOf(probe.name), LAYERS);
   const statements = looks.map(({ path }) => outer ?? whyAside(stemOf(path), LAYERS));
   const [other] = statements;
@@ -54,7 +60,7 @@ export default defineSource({
   layers,
   recognise,
   read: (file, sink) =>
-    readVectorFile(file, sink, ({ name }) => (OVERSEAS.test(name) ? { aside: 'overseas department of France' } : whyAside(name, LAYERS) ?? {
+    readVectorFile(file, sink, ({ name }) => (OVERSEAS.test(name) ? { aside: 'the layer is an overseas department of France' } : whyAside(name, LAYERS) ?? {
       table: 'raw_land_cover',
       geometry: 'polygon',
       ofEurope: true,

@@ -1,7 +1,8 @@
 /**
- * The synthetic region's land cover in the form of the map of Europe: polygons without gaps or overlaps, drawn across comuni. The matrix
- * of the landscape, arable land or forest, is a few polygons of tens of thousands of corners. Each patch of another class is a hole in the matrix,
- * and some patches have a hole with another class again. Polygons elsewhere in Europe, which must be skipped, and one of an unknown class are added.
+ * Writes the synthetic region's land cover in the form of the map of Europe: polygons without gaps or overlaps, drawn across comuni. The matrix of
+ * the landscape (arable land or forest) consists of a few polygons with tens of thousands of corners. Each patch of another class is a hole in the
+ * matrix. Some patches contain a hole with a third class. The file also has polygons elsewhere in Europe, which must be skipped, and one polygon of
+ * an unknown class.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, finely, jaggedArea, zonesByBlock, type CellArea, type CellBox } from '../../pipelines/synthetic/cell-zones.ts';
@@ -15,14 +16,14 @@ import { CLASSES } from './schema.ts';
 
 const NAME = 'U2018_CLC2018_V2020_20u1';
 /**
- * Number of cells of a square block of four patches, and number of corners of a patch's edge per cell. In Italy a polygon has some 240 ha. A block of 80 cells
- * has 1,160 ha, a dense one 290 ha.
+ * Number of cells of a square block with four patches, and number of corners per cell along a patch's edge. In Italy, a polygon has about 240 ha. A
+ * block of 80 cells has 1,160 ha, and a block of a dense region has 290 ha.
  */
 const DENSE = { block: 40, cornersPerCell: 4 };
 const USUAL = { block: 80, cornersPerCell: 2 };
 type Density = typeof DENSE;
 const densityOf = ({ dense }: SyntheticRegion): Density => (dense ? DENSE : USUAL);
-/** Number of blocks of a polygon of the matrix, in each direction. */
+/** Number of blocks per polygon of the matrix, in each direction. */
 const MATRIX = 16;
 /** Margin beyond the region's south-western corner. */
 const MARGIN = 30;
@@ -38,7 +39,7 @@ const MATRICES: readonly string[] = ['211', '311', '231', '323'];
 const BANDS: readonly string[] = ['243', '242', '223', '311', '112', '221', '324', '313', '121', '321', '211', '512'];
 const VILLAGES: readonly string[] = ['112', '131', '142', '111', '333'];
 
-/** Returns the patches of the block whose south-west cell is (x, y): bands one above the other, one of them with a village in it. */
+/** Returns the patches of the block whose south-west cell is (x, y). The patches are bands, and one of them contains a village. */
 function patches({ block, cornersPerCell }: Density, x: number, y: number): Zone[] {
   const nth = x / block + 5 * (y / block);
   const band = (south: number, north: number): CellArea => jaggedArea([x + 4.5, y + south, x + 36.5, y + north], cornersPerCell);
@@ -85,7 +86,7 @@ function* rows(region: SyntheticRegion): Generator<Row> {
   };
   for (let y = 0; y < grid.rows; y += size) for (let x = 0; x < grid.columns; x += size) yield drawn(matrix(density, grid, x, y));
   for (let y = 0; y < grid.rows; y += block) for (let x = 0; x < grid.columns; x += block) yield* patches(density, x, y).map(drawn);
-  // Andalusia, Lapland, Iceland, and land without a class, which the raster's legend has but the map should not have.
+  // Polygons in Andalusia, Lapland and Iceland, and a polygon without a class. The raster's legend has this class, but the map should not.
   for (const [code, x, y] of [['223', 3_000_000, 1_700_000], ['412', 4_900_000, 5_000_000], ['322', 2_900_000, 4_990_000], ['990', 4_650_000, 2_050_000]] as const) {
     yield { code, polygons: [[boxRing([x, y, x + 700, y + 900])]] };
   }
@@ -115,7 +116,7 @@ const synthetic: Synthetic = {
     const { block } = density;
     const patchesAt = zonesByBlock(block, (x, y) => patches(density, x, y));
     const matrixAt = zonesByBlock(MATRIX * block, (x, y) => [matrix(density, grid, x, y)]);
-    // The border of the matrix runs through the first cells of a polygon, so they also have a part in the previous polygon.
+    // The border of the matrix crosses the first cells of a polygon, so a part of these cells is in the previous polygon.
     const near = ([column, row]: readonly [number, number]): Zone[] => (
       [...patchesAt([column, row]), ...[column, Math.max(0, column - 1)].flatMap((x) => [row, Math.max(0, row - 1)].flatMap((y) => matrixAt([x, y])))]
     );
@@ -139,7 +140,7 @@ const synthetic: Synthetic = {
   },
 };
 
-/** Returns hectares with six decimals, as published. */
+/** Returns an area in hectares with six decimals, as published. */
 function hectares(polygons: readonly Polygon[]): number {
   return Math.round(polygonsArea(polygons) * 100) / 1e6;
 }
