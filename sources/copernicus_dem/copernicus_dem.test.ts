@@ -21,18 +21,18 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a tile of the surface', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z0-9]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is cut to the synthetic region, and a region across two degrees has two tiles', async () => {
+  it('has tiles that are cut to the synthetic region, and two tiles for a region across two degrees', async () => {
     const region = makeRegion({ parcels: 600, seed: 3 });
     await synthetic.write({ ...region, box: [14.99, 41.99, 15.01, 42] }, folder);
     expect(readdirSync(folder).sort()).toEqual(['N41_00_E014', 'N41_00_E015', 'N42_00_E014', 'N42_00_E015'].map((place) => `Copernicus_DSM_COG_10_${place}_00_DEM.tif`));
     const { collected } = await trial(source, join(folder, 'Copernicus_DSM_COG_10_N41_00_E014_00_DEM.tif'));
     const tile = collected!.rows['raw_tile']![0]!;
-    // The first row of the tile is one second north of the southern edge of its northern neighbour.
+    // The first row of the tile is one arc second north of the southern edge of the tile to the north.
     expect(Number(tile['north'])).toBeCloseTo(42 + 0.5 / 3600, 9);
     expect(Number(tile['west']) + Number(tile['width']) / 3600).toBeCloseTo(15 - 0.5 / 3600, 9);
   });

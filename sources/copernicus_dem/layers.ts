@@ -1,4 +1,4 @@
-/** Copernicus GLO-30 by reference: the extent and format of each raster, not its cells. */
+/** Copernicus GLO-30 by reference: the extent and format of each raster without the cells. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 import { tileColumns } from '../../pipelines/readers/raster-tiles.ts';
 
@@ -8,7 +8,7 @@ export const layers: Layers = {
     position: 'Always 1, because a file contains one raster.',
     columns: {
       ...tileColumns('metres'),
-      elevation_of: ['text not null default \'surface\'', 'Always surface: the elevations are those of the surface.'],
+      elevation_of: ['text not null default \'surface\'', 'Always surface, because the elevations are those of the surface.'],
       geom: ['geometry(polygon, 4326) not null', 'Extent of the raster, EPSG:4326.'],
     },
     checks: { overlaps: [6, 35, 19, 47.5], grid: 'one' },

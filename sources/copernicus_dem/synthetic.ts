@@ -1,10 +1,10 @@
-/** The surface in tiles of 1°, each cut to the region. The surface covers everything, and is served where the ground is unknown. */
+/** Writes the surface in tiles of 1°, each cut to the region. The surface covers the whole region and is served where the ground is unknown. */
 import { join } from 'node:path';
 import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 import { groundModel, SURFACE_CELL_DEG, surfaceModel, reliefOf } from '../../pipelines/synthetic/relief.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 
-/** Number of cells of a tile, and of its blocks. */
+/** Number of cells along a tile, and along each block of the tile. */
 const TILE = 3600;
 const BLOCK = 1024;
 
