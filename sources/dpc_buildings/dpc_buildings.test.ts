@@ -24,12 +24,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the structural aggregates', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => name.endsWith('.shp')))('are read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => name.endsWith('.shp')))('are read from %s and match the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.shp$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('are dated by the change day of their table and projected by their .prj', async () => {
+  it('are dated by the date of change in their table and projected by their .prj', async () => {
     const [comune] = region.comuni.filter((each) => buildingSource(region, each) === 'aggregates');
     const { recognition, collected } = await trial(source, join(folder, `${comune!.italianName}.shp`));
     expect(recognition).toMatchObject({ vintage: '2021-03-23', region: null, complete: false });
@@ -39,7 +39,7 @@ describe('the structural aggregates', () => {
     expect((rows[0]!['geom'] as Buffer).readUInt32LE(5)).toBe(7794);
   });
 
-  it('are one member per comune in a zip of several comuni', async () => {
+  it('are one member per comune if a zip contains several comuni', async () => {
     const { collected } = await trial(source, join(folder, 'aggregati_strutturali.zip'));
     expect(collected!.members.length).toBeGreaterThan(1);
     for (const { records } of collected!.members) expect(records).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ describeDatabase('loading the structural aggregates', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('repairs invalid footprints, rejects those without an area, and recognises equal footprints', async () => {
+  it('repairs invalid footprints, rejects footprints without an area, and recognises equal footprints', async () => {
     const found = await loaded(database, 'dpc_buildings', `
       insert into raw_dpc_building values
         (1, 1, '14070901000000000100', '070901', 'srid=7794;polygon((7212000 4610000, 7212010 4610000, 7212010 4610020, 7212020 4610020, 7212020 4610010, 7212000 4610010, 7212000 4610000))'),

@@ -1,11 +1,11 @@
--- purpose: makes footprints valid and reprojects them once
+-- purpose: repairs footprints and reprojects them once
 -- reads: staging.raw_dpc_building
 -- writes: layer.dpc_building
 -- grain: one row per published polygon
 -- crs: from the file's CRS to EPSG:4326
 
--- Walls are divided to 10 m before they are reprojected: see core.in_degrees. The rows are in the order of a
--- Hilbert curve, so that neighbours are together on disk for the join with parcels.
+-- Walls are split into segments of at most 10 m before they are reprojected. See core.in_degrees. The rows are sorted along a Hilbert curve, so that
+-- neighbouring rows are close together on disk.
 create table dpc_building as
 with clean as materialized (
   select
@@ -30,5 +30,5 @@ cross join release
 where core.drawing(clean.geom) is not null
 order by clean.geom, clean.member_id, clean.position;
 
--- serves: section buildings, which reads the footprints that intersect a region's box
+-- serves: section buildings, for the footprints that intersect a region's box
 create index dpc_building_geom_idx on dpc_building using gist (geom);

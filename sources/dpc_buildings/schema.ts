@@ -5,8 +5,8 @@ import { z } from 'zod';
 export const EDITIONS = { 2021: ['idag', 'label', 'comune'] } as const;
 
 /**
- * `19087026000000000100`: region 19, comune 087026 (ISTAT code at the time of the survey), then the aggregate's number in the comune and two digits that
- * number the parts of a divided aggregate.
+ * `19087026000000000100`: region 19, comune 087026 (ISTAT code at the time of the survey), and the aggregate's number in the comune. The last two
+ * digits number the parts of a divided aggregate.
  */
 const idag = z.string('expected 20 digits that begin with a region 01–20').trim().regex(/^(?:0[1-9]|1\d|20)\d{18}$/, 'expected 20 digits that begin with a region 01–20');
 

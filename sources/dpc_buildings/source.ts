@@ -7,7 +7,10 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { EDITIONS, record } from './schema.ts';
 
-/** Whether a table without IDAG looks like this source. The other columns say little, so the table may have at most as many columns as the edition. */
+/**
+ * Returns whether a table without IDAG is probably a table of this source. The other columns have common names, so the table may have at most as many
+ * columns as the edition.
+ */
 function isAlike(fields: readonly string[]): boolean {
   return fields.length <= EDITIONS[2021].length && resembles(fields, EDITIONS);
 }

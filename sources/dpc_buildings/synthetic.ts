@@ -1,6 +1,6 @@
 /**
- * Structural aggregates of the synthetic region: one shapefile for each comune outside the national topographic database. One of them is plain and the
- * others are in a zip. One more file covers a whole comune inside that database, so that using it by mistake is easy to see.
+ * Writes structural aggregates of the synthetic region: one shapefile for each comune outside the national topographic database. One shapefile is
+ * plain and the others are in a zip. Another file covers a whole comune inside that database. A test fails if the file is used by mistake.
  */
 import { join } from 'node:path';
 import { BuildingTruth, buildingSource, buildingsOf } from '../../pipelines/synthetic/buildings.ts';
@@ -11,7 +11,7 @@ import { shapefileEntries, writeShapefile, type ShapefileFeature, type Shapefile
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
-/** The day in the publisher's files. */
+/** Date in the publisher's files. */
 const DAY = '2021-03-23';
 
 function feature(region: SyntheticRegion, comune: SyntheticComune, number: number, polygon: Polygon): ShapefileFeature {
@@ -51,7 +51,7 @@ const synthetic: Synthetic = {
     const buildings = new BuildingTruth(region);
     return (parcel) => {
       const source = buildingSource(region, parcel.comune);
-      // The land register of Trento has no further data about its roofs.
+      // The land register of Trento has no other data about roofs.
       const found = source === 'aggregates' || source === 'register' ? buildings.of(parcel) : null;
       return {
         coverage: { buildings: source === null ? 'not_mapped' : 'mapped' },
