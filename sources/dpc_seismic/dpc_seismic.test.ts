@@ -20,22 +20,22 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the seismic classification', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.(?:csv|xlsx)$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  test.each([['3', 3], ['2A-2B', 2], ['2A-3A-3B', 2], ['1-2A', 1], ['12A', 1], ['3-4', 3], ['4', 4]])('reads %s as most severe zone %d', (label, zone) => {
+  test.each([['3', 3], ['2A-2B', 2], ['2A-3A-3B', 2], ['1-2A', 1], ['12A', 1], ['3-4', 3], ['4', 4]])('has the label %s with most severe zone %d', (label, zone) => {
     expect(mostSevere(label)).toBe(zone);
   });
 
-  test('matches the truth of the synthetic region', async () => {
+  test('gives the expected zones of the synthetic region', async () => {
     const region = makeRegion({ parcels: 30_000, seed: 2 });
     await synthetic.write(region, folder);
     const { recognition, collected } = await trial(source, join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'));
     expect(recognition).toEqual({ role: 'comuni', vintage: '2025', region: null, complete: true });
     const rows = new Map(collected!.rows['raw_seismic']!.map((row) => [row['istat_code'], row]));
-    // One comune is listed as its two former comuni, and one row is repeated.
+    // One comune is listed as its two former comuni, and another row is repeated.
     expect(rows.size).toBe(region.comuni.length + 1);
     expect(collected!.rows['raw_seismic']).toHaveLength(region.comuni.length + 2);
     const truth = synthetic.truth!(region);

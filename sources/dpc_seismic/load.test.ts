@@ -1,4 +1,3 @@
-/** Tests load.sql and checks.sql. */
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
@@ -9,7 +8,7 @@ describeDatabase('loading seismic zones', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
   });
-  test('counts a repeated row as a duplicate and reports a contradicting one as an error', async () => {
+  test('counts a repeated row as a duplicate and reports a contradicting row as an error', async () => {
     const zone = (position: number, code: string, label: string, digit: number): string => `insert into raw_seismic values (1, ${position}, 'Molise', 'CB', 'Finto', '${code}', '${label}', ${digit});`;
     await loaded(database, 'dpc_seismic', [zone(2, '070901', '2A-3A', 2), zone(3, '070901', '2A-3A', 2), zone(4, '070902', '1-2A', 1), zone(5, '070903', '3S', 3)].join('\n'), async ({ session, checks }) => {
       expect(await session.query('select position::int4 as position, istat_code, label, zone::int4 as zone from seismic_zone order by position')).toEqual([

@@ -15,7 +15,7 @@ export const manifest: Manifest = {
   downloads: [
     {
       url: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/classificazione-sismica/',
-      note: 'the CSV is linked on this page under a URL that changes with each edition',
+      note: 'this page links to the CSV, whose URL changes with each edition',
     },
   ],
   cadence: 'yearly',

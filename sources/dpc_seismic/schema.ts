@@ -10,7 +10,7 @@ export const COLUMNS = {
   label: ['ZONA_SISMICA', 'Classificazione*'],
 } as const;
 
-/** All columns of each edition; a `*` means the year. */
+/** All columns of each edition; in a name, `*` is the year. */
 export const EDITIONS = {
   '2020–2022': ['Regione', 'Province', 'CodiceIstat', 'Denominazione', 'Classificazione*'],
   '2023–2025': ['REGIONE', "PROV/CITTA'_METROPOLITANA", 'SIGLA_PROV', 'COMUNE', 'COD_ISTAT_COMUNE', 'ZONA_SISMICA'],
@@ -19,10 +19,10 @@ export const EDITIONS = {
 /** The editions until 2022 have no car plate codes. */
 export const OPTIONAL = ['sigla'] as const;
 
-/** `3`, `2B`, `2A-3A-3B`. The editions until 2022 write several zones without dashes: `2A3A3B`, `12A`. */
+/** `3`, `2B`, `2A-3A-3B`. The editions until 2022 write several zones without dashes, such as `2A3A3B` and `12A`. */
 const LABEL = /^[1-4][ABS]?(-?[1-4][ABS]?)*$/;
 
-/** Returns the most severe zone of a label: the smallest digit. */
+/** Returns the most severe zone of a label, which is the smallest digit. */
 export function mostSevere(label: string): number {
   return Math.min(...[...label.matchAll(/[1-4]/g)].map(([digit]) => Number(digit)));
 }

@@ -9,7 +9,10 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
-/** `classificazione-sismica-aggiornata-maggio-2025`, `classificazione2024`: words of the publisher and days. Another word makes the file a part. */
+/**
+ * Names with the publisher's words and dates, such as `classificazione-sismica-aggiornata-maggio-2025` and `classificazione2024`. A file with another
+ * word in its name is a part of the list.
+ */
 const WHOLE: WholeName = {
   whole: /^classificazione(?:[-_ ]*(?:sismica|dei|aggiornata|aggiornamento|comuni|italiani|al|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|\d))*$/i,
   stated: /^classificazione/i,
