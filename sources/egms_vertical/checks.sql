@@ -6,7 +6,7 @@
 
 -- check: egms_cell_unique
 -- level: error
--- expects: a cell of the 100 m grid has one row in a tile's file
+-- expects: a tile's file has one row per cell of the 100 m grid
 select
   member_id,
   ix,
@@ -18,7 +18,7 @@ having count(*) > 1;
 
 -- check: egms_pid_unique
 -- level: warn
--- expects: a pid names one cell; a pid in two cells means that tiles of different products were mixed
+-- expects: each pid names one cell; otherwise tiles of different products were mixed
 select
   pid,
   count(*) as rows
@@ -29,7 +29,7 @@ having min(ix) <> max(ix)
 
 -- check: egms_velocity_plausible
 -- level: warn
--- expects: no cell moves faster than 200 mm/year, above which the product loses phase
+-- expects: no cell moves faster than 200 mm/year, because the product is unreliable at higher velocities
 select
   member_id,
   position,

@@ -2,10 +2,10 @@ import type { Download, Edition } from '../../pipelines/contract/download.ts';
 import { tilesOf } from '../../pipelines/readers/map-tiles.ts';
 
 export default {
-  // A release of five years is published in the last quarter of the following year.
+  // A release covers five years and is published in the last quarter of the following year.
   cycle: ['01-15'],
   tokenParameter: 'id',
-  // Estimate for a full tile: the CSV in the zip has 1 to 2 GB.
+  // Estimate for a full tile, whose CSV in the zip has 1 to 2 GB.
   largest: 2_000_000_000,
   files: ({ box }, today) => tilesOf(box, 3035, 100_000).map(({ east, north }) => {
     const last = today.getUTCFullYear() - 2;
@@ -16,5 +16,5 @@ export default {
     return { base: 'https://egms.land.copernicus.eu/insar-api/archive/download/', editions: [issue(2), issue(1)], optional: true };
   }),
   byHand: () => 'log in at https://egms.land.copernicus.eu/ (EU Login, free), choose Download, L3 Ortho, component U, and the tiles of the region, and save the zips without unpacking them. '
-    + 'Alternatively, copy the token after "id=" in one of the download links, set MAPPALE_EGMS_VERTICAL_TOKEN to it and run the same command again. The token is valid for some hours',
+    + 'Alternatively, copy the token after "id=" in one of the download links, set MAPPALE_EGMS_VERTICAL_TOKEN to this token and run the same command again. The token is valid for a few hours',
 } satisfies Download;

@@ -21,7 +21,7 @@ const GOLDEN = fileURLToPath(new URL('./golden/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
 
 let folder: string;
-/** The source with the fields that `recognise` needs. */
+/** The source, with the fields of a probe that `recognise` needs. */
 const registered = { ...source, id: source.manifest.id } as RegisteredSource;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
@@ -38,7 +38,7 @@ async function recognition(path: string): Promise<Recognition | null> {
 function summary({ members, rows }: Collected): unknown {
   expect(members).toHaveLength(1);
   const member = members[0]!;
-  expect(member.records, 'records = rows + rejects + duplicates').toBe(member.rows + member.rejects.length + member.duplicates.length);
+  expect(member.records, 'records must equal rows + rejects + duplicates').toBe(member.rows + member.rejects.length + member.duplicates.length);
   return {
     records: member.records,
     rows: rows['raw_egms_cell']!.map(({ member_id: _, ...row }) => row),
@@ -55,11 +55,11 @@ async function zipped(name: string, entries: Readonly<Record<string, Buffer | st
 describe('reading a tile', () => {
   const names = readdirSync(GOLDEN).map((file) => file.replace(/\.json$/, ''));
 
-  it.each(names)('reads %s into its golden rows and rejects', async (name) => {
+  it.each(names)('reads %s into the rows and rejects of its golden files', async (name) => {
     expect(summary(await read(fixture(`${name}.csv`)))).toEqual(JSON.parse(readFileSync(join(GOLDEN, `${name}.json`), 'utf8')));
   });
 
-  it('gives the same rows from a zipped tile as from a plain tile', async () => {
+  it('gives the same rows from a zipped tile and from a plain tile', async () => {
     const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
     const path = await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', {
       'EGMS_L3_E46N20_100km_U_2018_2022_1.tiff': 'not read', 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv, 'EGMS_L3_E46N20_100km_U_2018_2022_1.xml': '<a/>',
@@ -69,7 +69,7 @@ describe('reading a tile', () => {
     expect(summary(collected)).toEqual(JSON.parse(readFileSync(join(GOLDEN, 'EGMS_L3_E46N20_100km_U_2018_2022_1.json'), 'utf8')));
   });
 
-  it('keeps the beginning of the line in a reject and states the value found', async () => {
+  it('keeps the start of the line in a reject and states the invalid value', async () => {
     const { members } = await read(fixture('strings-instead-of-numbers_U.csv'));
     const first = members[0]!.rejects[0]!;
     expect(first.message).toBe('mean_velocity: expected a decimal number, found "nan"');
@@ -83,18 +83,18 @@ describe('reading a tile', () => {
     ['column-twice_U.csv', 'COLUMNS_CHANGED', /:1$/],
     ['level-2b.csv', 'EGMS_LEVEL', /:1$/],
     ['empty_U.csv', 'EGMS_EMPTY', /empty_U\.csv$/],
-  ])('rejects %s as a whole with %s', async (name, code, at) => {
+  ])('rejects the whole file %s with %s', async (name, code, at) => {
     await expect(read(fixture(name))).rejects.toMatchObject({ code, kind: 'input', at: expect.stringMatching(at), detail: expect.stringMatching(/expected .* found /) });
   });
 
-  it('reports an unknown column and reads the cells', async () => {
+  it('reports an unknown column and still reads the cells', async () => {
     const { members } = await read(fixture('column-unknown_U.csv'));
     expect([...members[0]!.added.keys()]).toHaveLength(1);
     expect(members[0]).toMatchObject({ rejects: [] });
     expect(members[0]!.rows).toBeGreaterThan(0);
   });
 
-  it('rejects a truncated zip instead of reading it in part', async () => {
+  it('rejects a truncated zip completely', async () => {
     const path = await zipped('whole.zip', { 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv')) });
     const bytes = readFileSync(path);
     await writeFile(join(folder, 'EGMS_L3_E46N20_100km_U.zip'), bytes.subarray(0, bytes.length - 30));
@@ -112,7 +112,7 @@ describe('reading a tile', () => {
   });
 });
 
-/** Reads bytes that arrive in chunks of a given size. */
+/** Reads bytes in chunks of a given size. */
 async function collectChunks(bytes: Buffer, size: number): Promise<Collected> {
   const path = join(folder, 'chunks_U.csv');
   await writeFile(path, bytes);
@@ -135,7 +135,7 @@ describe('the fast path and the schema', () => {
     };
     const lines: string[] = [];
     const texts: Record<string, string>[] = [];
-    // Mostly valid fields, so that each invalid one occurs alone.
+    // Most fields are valid, so that each invalid field occurs alone.
     const draw = (list: string[]): string => (random.next() < 0.75 ? list[0]! : random.pick(list));
     for (let i = 0; i < 4_000; i += 1) {
       const text: Record<string, string> = {};
@@ -156,7 +156,7 @@ describe('the fast path and the schema', () => {
     expect(members[0]!.rejects.length).toBe(texts.length - expected.length);
   });
 
-  it('count the same number of lines in any chunks', () => {
+  it('count the same number of lines for any chunk sizes', () => {
     const bytes = Buffer.from('header\r\n\r\na,b\r\n\nc,d\r\ne');
     for (let size = 1; size <= bytes.length; size += 1) {
       const counter = new LineCounter();
@@ -167,7 +167,7 @@ describe('the fast path and the schema', () => {
 });
 
 describe('recognising files', () => {
-  it('recognises a tile of a release, zipped or plain, and the baseline without a release', async () => {
+  it('recognises a tile of a release, and a tile of the baseline without a release in its name, zipped or plain', async () => {
     const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
     expect(await recognition(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'))).toEqual({ role: 'vertical', vintage: '2018_2022', region: null, complete: false, dated: '001', place: 'E46N20' });
     expect(await recognition(await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', { 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv }))).toMatchObject({ role: 'vertical', vintage: '2018_2022', dated: '001', place: 'E46N20' });
@@ -230,7 +230,7 @@ describe('recognising files', () => {
 });
 
 describeDatabase('loading tiles', (engine) => {
-  it('finds a tile by its name even without cells and a renamed tile by its cells, and keeps a cell of two tiles in both', async () => {
+  it('determines a tile by its name even without cells, or by its cells after a rename, and keeps a cell in both of two tiles', async () => {
     const found = await loaded(await engine.openDatabase(), 'egms_vertical', `
       delete from member where member_id > 5;
       update member set file_id = member_id;

@@ -1,11 +1,11 @@
 -- purpose: loads cells with integer keys, one row per cell of a tile, and the tiles
 -- reads: staging.raw_egms_cell
 -- writes: layer.egms_cell, layer.egms_tile
--- grain: one row per cell of a file, with the best-fitting series of a repeated cell; one row per tile of a file
+-- grain: one row per cell of a file, with the best-fitting series if the cell is repeated; one row per tile of a file
 -- crs: none; the key is the cell's position on the 100 m grid of EPSG:3035
 
--- Few cells repeat, so their keys are found first and only their rows are sorted. Each of two files keeps its own cell. The choice between them is made
--- when a region's parcels are processed.
+-- Few cells are repeated, so their keys are found first and only rows with these keys are sorted. If two files contain a cell, each file keeps its
+-- row. One of the two rows is chosen when the region's parcels are processed.
 create table repeated_cell as
 select
   member_id,
@@ -51,10 +51,10 @@ cross join release
 where not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position)
 order by iy, ix;
 
--- serves: section subsidence, which reads the rows of the grid that a region spans
+-- serves: section subsidence, for the rows of the grid around a region
 create index egms_cell_iy_idx on egms_cell using brin (iy);
 
--- A tile's position is in its name, and the tile covers it even without measured cells. In a renamed file the cells have the position.
+-- A tile covers the position in its name, even if no cell was measured. In a renamed file, the cells determine the position.
 create table egms_tile as
 with named as (
   select

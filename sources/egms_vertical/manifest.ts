@@ -14,12 +14,12 @@ export const manifest: Manifest = {
       + 'Produced with funding by the European Union. This product is not endorsed by the European Union.',
   },
   vintageRule:
-    'the years in the name of the CSV or of its zip (EGMS_L3_E46N19_100km_U_2020_2024_2 is 2020_2024, second issue; without any, the baseline, 2015_2021); '
-    + 'in a renamed file, the years of the first and the last date column',
+    'the years in the name of the CSV or of its zip (EGMS_L3_E46N19_100km_U_2020_2024_2 is the second issue of 2020_2024). A name without years is the baseline, 2015_2021. '
+    + 'In a renamed file, the years of the first and the last date column',
   downloads: [
     {
       url: 'https://egms.land.copernicus.eu/',
-      note: 'EGMS Explorer, with an EU Login: L3 Ortho, U component, one zip per 100 km tile. The download URL contains a token that expires. A saved error page is rejected.',
+      note: 'EGMS Explorer with an EU Login: L3 Ortho, U component, one zip per 100 km tile. The download URL contains a token that expires. A saved error page is rejected as an invalid zip.',
     },
   ],
   cadence: 'yearly',
@@ -29,10 +29,10 @@ export const manifest: Manifest = {
     acceleration_std: 'uncertainty of the acceleration: not served',
     seasonality: 'amplitude of the yearly cycle: not served',
     seasonality_std: 'see seasonality',
-    gnss_velocity_n: 'northward velocity of the reference network, since 2020–2024: horizontal, not served',
-    gnss_velocity_e: 'eastward velocity of the reference network, since 2020–2024: horizontal, not served',
-    gnss_velocity_u: 'upward velocity of the reference network, since 2020–2024: mean_velocity is published next to it and is served',
-    YYYYMMDD: 'displacement series, one column per acquisition (about 300); its fit (velocity, acceleration, rmse) is served instead',
+    gnss_velocity_n: 'northward velocity of the reference network, published since the release 2020–2024: horizontal, not served',
+    gnss_velocity_e: 'eastward velocity of the reference network, published since the release 2020–2024: horizontal, not served',
+    gnss_velocity_u: 'upward velocity of the reference network, published since the release 2020–2024: mean_velocity is served instead',
+    YYYYMMDD: 'displacement series with one column per acquisition (about 300): velocity, acceleration and rmse are served instead',
   },
   envelope: { rejectShare: 0.005 },
   layers: ['egms_cell'],

@@ -1,6 +1,6 @@
 /**
- * Reads L3 Ortho tiles. A row has some 2 kB: 60 wanted bytes and the displacement series. Only the needed fields are cut out of the bytes. `indexOf` finds the
- * end of the line, so the other fields are not split.
+ * Reads L3 Ortho tiles. A row has about 2 kB: 60 bytes of needed fields and the displacement series. Only the needed fields are cut from the bytes.
+ * `indexOf` finds the end of the line, so the other fields are never split.
  */
 import type { Readable } from 'node:stream';
 import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
@@ -17,9 +17,9 @@ const COMMA = 0x2c;
 const POINT = 0x2e;
 const MINUS = 0x2d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Number of bytes of a raw record that a reject keeps. The checked fields are in these bytes. The series after them is not needed. */
+/** Maximum number of bytes of a rejected line that are kept. The checked fields are in these bytes. The series after these bytes is not needed. */
 const RAW_BYTES = 512;
-/** Columns that only the level 2 products have. Other programs add latitude and longitude to L3 too, so these two columns prove nothing. */
+/** Columns that only the level 2 products have. Other programs also add latitude and longitude to L3 files, so these two columns do not identify level 2. */
 const LEVEL_2 = ['mp_type', 'los_east', 'los_north', 'los_up', 'incidence_angle', 'track_angle', 'temporal_coherence', 'amplitude_dispersion', 'line', 'pixel'];
 const LEAST_OF_LEVEL_2 = 2;
 /** Number of rows from which values of added columns are sampled. */
@@ -28,37 +28,37 @@ const DATE = /^(?:19|20)\d{6}$/;
 /** Powers of ten that are exact in a double. */
 const TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
-/** Position of the wanted fields in this file. */
+/** Positions of the needed fields in the file. */
 export interface Header {
   /** Column index of each field, in the order of `FIELDS`. */
   readonly columns: readonly number[];
   /** First and last date column, `20180103`; null in a file without a series. */
   readonly dates: readonly [string, string] | null;
   readonly width: number;
-  /** Columns that were found in the header, for reporting added ones. */
+  /** Columns in the header, for the report of added columns. */
   readonly found: FoundColumns<(typeof FIELDS)[number]>;
 }
 
 /**
- * Splits the header line of an L3 tile, of any component.
+ * Splits the header line of an L3 tile of any component.
  * @returns the column names; null if the line is not an EGMS header
- * @throws `EGMS_LEVEL` for a level 2 file
+ * @throws `EGMS_LEVEL` if the file is a level 2 file
  */
 export function columnNames(line: string, at: string): readonly string[] | null {
   const names = line.replace(/^\ufeff/, '').replace(/\r$/, '').split(',');
   if (!resembles(names, EDITIONS)) return null;
   const level2 = LEVEL_2.filter((name) => names.includes(name));
   if (level2.length < LEAST_OF_LEVEL_2) return names;
-  throw inputError('this is an EGMS level 2 file, with one line of sight and not the vertical component', {
+  throw inputError('the file is an EGMS level 2 file, which has motion along one line of sight and not the vertical component', {
     code: 'EGMS_LEVEL',
     at,
-    detail: `expected the columns of L3 Ortho (pid, easting, northing, height, …), found also ${level2.join(', ')}`,
+    detail: `expected the columns of L3 Ortho (pid, easting, northing, height, …), also found ${level2.join(', ')}`,
     hint: 'Download L3 Ortho, component U (EGMS_L3_…_100km_U_….zip), for the same area.',
   });
 }
 
 /**
- * Finds the columns of an L3 tile by name, in any order. Any number of date columns is accepted.
+ * Finds the columns of an L3 tile by name, in any order and with any number of date columns.
  * @throws `COLUMNS_CHANGED`
  */
 export function headerOf(names: readonly string[], at: string): Header {
@@ -68,13 +68,13 @@ export function headerOf(names: readonly string[], at: string): Header {
 }
 
 /**
- * Counts records separately, on the raw bytes before any parsing: lines that are neither the header nor blank.
- * This count is independent of the reader, so that a difference reveals an error.
+ * Counts records separately, on the raw bytes before parsing. Records are lines that are neither blank nor the header. This count is independent of
+ * the reader, so that a difference reveals an error.
  */
 export class LineCounter {
   #lines = 0;
   #blank = 0;
-  /** Number of bytes of the unfinished line, without CR. */
+  /** Number of bytes in the unfinished line, without CR. */
   #open = 0;
 
   count(chunk: Buffer): void {
@@ -94,24 +94,24 @@ export class LineCounter {
   }
 
   #visible(chunk: Buffer, start: number, end: number): number {
-    // Only the line's last byte can be the CR of a CRLF. A line with nothing else is blank.
+    // A CR is only part of the line end if it is the last byte of the line. A line that contains only such a CR is blank.
     return end > start && chunk[end - 1] === CR ? end - start - 1 : end - start;
   }
 }
 
-/** Returns the CSV inside a tile's zip. @throws `EGMS_ZIP` if there is not exactly one */
+/** Returns the CSV inside a tile's zip. @throws `EGMS_ZIP` if the zip does not have exactly one CSV */
 export function csvEntry(paths: readonly string[], at: string): string {
   const found = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
   if (found.length === 1) return found[0]!;
   throw inputError('the EGMS zip has no CSV', {
     code: 'EGMS_ZIP',
     at,
-    detail: `expected one .csv with the .tiff and the .xml, found ${found.length === 0 ? paths.join(', ') || 'an empty zip' : found.join(', ')}`,
+    detail: `expected one .csv next to the .tiff and the .xml, found ${found.length === 0 ? paths.join(', ') || 'an empty zip' : found.join(', ')}`,
     hint: 'Download the tile again. Each zip contains one tile.',
   });
 }
 
-/** Streams one tile, zipped or plain. Positions are line numbers; the header is line 1. */
+/** Reads one tile as a stream, zipped or plain. The position is the line number, and the header is line 1. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const tile = (zip: ZipArchive): readonly ZipEntry[] => [zip.entry(csvEntry(zip.entries.map((entry) => entry.path), file.name))];
   for await (const { facts, at, open, progress } of partsOf(file, sink, tile)) {
@@ -160,12 +160,12 @@ class TileRows {
   readonly #writer: RowWriter;
   readonly #at: string;
   #header: Header | null = null;
-  /** Slot of each leading column up to the last wanted one; −1 for an unwanted column. */
+  /** For each leading column up to the last needed column, the index of the field; −1 for other columns. */
   #slots: Int8Array = new Int8Array(0);
   readonly #from = new Int32Array(FIELDS.length);
   readonly #to = new Int32Array(FIELDS.length);
   #number = 0;
-  /** Number of rows that are still to be sampled for values of added columns. */
+  /** Number of rows from which values of added columns are still to be sampled. */
   #sampled = 0;
 
   constructor(member: MemberSink, at: string) {
@@ -174,7 +174,7 @@ class TileRows {
     this.#at = at;
   }
 
-  /** Takes every complete line of the chunk. @returns the index at which the unfinished line starts */
+  /** Reads every complete line of the chunk. @returns the index at which the unfinished line starts */
   lines(chunk: Buffer, start: number): number {
     for (let end = chunk.indexOf(LF, start); end !== -1; end = chunk.indexOf(LF, start)) {
       this.line(chunk, start, end);
@@ -193,8 +193,8 @@ class TileRows {
   }
 
   /**
-   * Some programs leave the last line without its end, although it is complete. If it has fewer columns than the header, the file
-   * was truncated, and an unknown number of cells is missing.
+   * Some programs write no line end after the last line, although the line is complete. If the last line has fewer columns than the header, the file
+   * was truncated and an unknown number of cells is missing.
    */
   lastLine(bytes: Buffer): void {
     if (this.#header !== null && bytes.length > 0) {
@@ -204,8 +204,8 @@ class TileRows {
         throw inputError('the EGMS file is truncated', {
           code: 'EGMS_TRUNCATED',
           at: `${this.#at}:${this.#number + 1}`,
-          detail: `expected ${this.#header.width} columns in the last line, found ${columns} and no end of line`,
-          hint: 'Unpack or download the tile again. Unlike a plain CSV, the zip\'s CRC detects missing data.',
+          detail: `expected ${this.#header.width} columns in the last line, found ${columns} and no line end`,
+          hint: 'Unpack the zip again or download the tile again. The checksum of the zip detects missing data, but a plain CSV has no checksum.',
         });
       }
     }
@@ -242,7 +242,7 @@ class TileRows {
     this.#header?.found.sample((index) => cells[index]);
   }
 
-  /** Finds the fields to read. Returns false if the line ends before the last of them. */
+  /** Finds the needed fields of a line. Returns false if the line ends before the last needed field. */
   #split(buffer: Buffer, start: number, end: number): boolean {
     const slots = this.#slots;
     let at = start;
@@ -260,7 +260,7 @@ class TileRows {
     return true;
   }
 
-  /** Writes a row that is certainly well formed. Returns false to leave the decision to the schema. */
+  /** Writes the row if it is certainly valid. Returns false if the schema must decide. */
   #fast(buffer: Buffer, start: number, end: number): boolean {
     if (!this.#split(buffer, start, end)) return false;
     const from = this.#from;
@@ -293,13 +293,13 @@ class TileRows {
     return true;
   }
 
-  /** Lets the schema decide, and reports what is wrong. */
+  /** Parses the row with the schema, and reports errors. */
   #slow(buffer: Buffer, start: number, end: number): void {
     const raw = Buffer.from(buffer.subarray(start, Math.min(end, start + RAW_BYTES)));
     const reject = (code: string, message: string): void => this.#member.reject({ position: this.#number, code, message, raw });
     if (raw.includes('mean_velocity')) {
       this.#headerAgain(buffer.toString('utf8', start, end));
-      return reject('header_repeated', 'expected a cell, found the header again; tiles were concatenated');
+      return reject('header_repeated', 'expected a cell, found the header again, because tiles were concatenated');
     }
     if (!this.#split(buffer, start, end)) {
       return reject('columns_missing', `expected at least ${this.#slots.length} columns, found the end of the line`);
@@ -313,14 +313,14 @@ class TileRows {
   }
 
   /**
-   * Handles a repeated header, as in concatenated tiles. A header with another series is harmless. A header with moved fields is an error, because values would
-   * be read as other fields.
+   * Handles a repeated header, which occurs in concatenated tiles. A header with other date columns does no harm. A header with moved fields is an
+   * error, because the values would be read into the wrong columns.
    */
   #headerAgain(line: string): void {
     const at = `${this.#at}:${this.#number}`;
     const names = columnNames(line, at);
     if (names !== null && headerOf(names, at).columns.every((column, slot) => column === this.#header!.columns[slot])) return;
-    throw columnsChanged(at, 'expected the fields where the first header has them, found a second header with other positions; tiles were concatenated');
+    throw columnsChanged(at, 'expected the fields at the positions of the first header, found a second header with other positions, because tiles were concatenated');
   }
 }
 
@@ -329,8 +329,8 @@ function isBase62(byte: number): boolean {
 }
 
 /**
- * Returns a plain number: at most 7 digits and, in the form `decimal`, a leading minus and up to 6 decimals; NaN otherwise. Mantissa and power of ten
- * are exact in a double, so the quotient is the nearest double, the same as from `Number`.
+ * Returns a plain number, or NaN for any other text. A number has at most 7 digits and, in the form `decimal`, a leading minus and up to 6 decimals.
+ * The mantissa and the power of ten are exact in a double, so the quotient is the nearest double, the same as from `Number`.
  */
 function decimalOf(buffer: Buffer, from: number, to: number, form: 'digits' | 'decimal'): number {
   let at = from;

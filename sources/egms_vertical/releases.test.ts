@@ -22,7 +22,7 @@ const random = randomOf('egms releases', seed);
 const folder = mkdtempSync(join(tmpdir(), 'mappale-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Returns a value for each column. `row` makes the cells distinct. */
+/** Returns a value for each column. Different values of `row` give different cells. */
 function valueOf(column: string, row: number): string {
   if (column === 'pid') return `made00000${row}`;
   if (column === 'easting') return `${4_597_550 + 100 * row}`;
@@ -30,7 +30,7 @@ function valueOf(column: string, row: number): string {
   return ((column.length + row) / 10).toFixed(1);
 }
 
-/** Writes a tile with three rows and the given columns in the given order. */
+/** Writes a tile with three rows, in the given order of columns. */
 function tile(name: string, columns: readonly string[], dates: readonly string[] = ['20200103', '20200109']): string {
   const all = [...columns, ...dates];
   const path = join(folder, name);
@@ -52,7 +52,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
     mean_velocity_std_mm_year: Number(valueOf('mean_velocity_std', row)), acceleration_mm_year2: Number(valueOf('acceleration', row)),
   }));
 
-  it('is read when it is the U component, with columns in any order and with any dates', async () => {
+  it('is read when it is the U component, with any order of columns and any dates', async () => {
     const published = await trial(source, tile(nameOf('U', years), columns));
     expect(published.recognition).toMatchObject({ role: 'vertical', vintage: years, place: 'E45N17' });
     expect(published.collected!.rows['raw_egms_cell']).toMatchObject(expected);
@@ -74,7 +74,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
     }
   });
 
-  it('is ignored with a reason when it is a horizontal component, whatever its columns are', async () => {
+  it('is ignored with a reason when it is a horizontal component, with any columns', async () => {
     for (const names of [columns, [...columns, `made_${random.below(1_000_000)}`], columns.slice(0, 4)]) {
       for (const component of ['E', 'N']) {
         const { recognition, error } = await trial(source, tile(nameOf(component, years), names));
@@ -84,7 +84,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
     }
   });
 
-  it('is ignored with a reason when it is a renamed E tile, or the raster of a tile', async () => {
+  it('is ignored with a reason when it is the renamed E component, or the raster, of a tile', async () => {
     expect((await trial(source, tile('naples_E.csv', columns))).recognition?.ignored).toContain('horizontal component E');
     for (const extension of ['tiff', 'tif', 'xml']) {
       expect((await trial(source, tile(nameOf('U', years).replace('csv', extension), columns))).recognition?.ignored).toContain('raster or metadata');
@@ -93,7 +93,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
 });
 
 describe('other EGMS files', () => {
-  it('are rejected with their own code at level 2, even under a name of level 3', async () => {
+  it('are rejected with their own code when they are level 2, even under a name of level 3', async () => {
     const level2 = 'pid,mp_type,latitude,longitude,easting,northing,height_ortho,height_ellipse,line,pixel,rmse_ts,temporal_coherence,amplitude_dispersion,incidence_angle,track_angle,'
       + 'los_east,los_north,los_up,mean_velocity,mean_velocity_std,acceleration,acceleration_std,seasonality,seasonality_std,gnss_velocity';
     expect((await trial(source, tile(nameOf('U', '2020_2024'), level2.split(',')))).error?.code).toBe('EGMS_LEVEL');
@@ -114,7 +114,7 @@ describe('other EGMS files', () => {
   });
 
   const ustica = 'egms/EGMS_L3_E45N17_100km_U_2020_2024_1.zip';
-  it.skipIf(realData(ustica) === null)('are read from the tile of Ustica of 2020–2024', async () => {
+  it.skipIf(realData(ustica) === null)('are read from the real tile of Ustica of 2020–2024', async () => {
     const { collected, recognition } = await trial(source, realData(ustica)!);
     expect(recognition).toMatchObject({ vintage: '2020_2024', place: 'E45N17', dated: '001' });
     const rows = collected!.rows['raw_egms_cell']!;

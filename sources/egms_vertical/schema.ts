@@ -1,8 +1,9 @@
 /**
  * Converts one row of an L3 Ortho CSV to values.
  *
- * Source of the format: EGMS Product Description v3.0 (2025-08-07), table 6. Numbers are plain decimals, never exponents.
- * `read.ts` has a fast path over bytes for well-formed rows. All other rows are parsed here. A test compares both, so this schema alone defines valid rows.
+ * Source of the format: EGMS Product Description v3.0 (2025-08-07), table 6. Numbers are plain decimals without exponents. `read.ts` reads
+ * well-formed rows on a fast path over bytes. This schema parses all other rows. A test compares both results, so this schema alone defines valid
+ * rows.
  */
 import { z } from 'zod';
 import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';
@@ -10,14 +11,14 @@ import { firstIssue, refusalOf, type Refusal } from '../../pipelines/readers/ref
 
 /** Side of a cell in metres. */
 export const CELL_M = 100;
-/** Upper limit of the coordinates of EPSG:3035, which are positive all over Europe. */
+/** Maximum coordinate in EPSG:3035. All coordinates in Europe are positive. */
 export const MAX_COORDINATE_M = 10_000_000;
-/** Maximum velocity: interferometry cannot follow a metre a year, so a higher value is a sentinel or a shifted column. */
+/** Maximum velocity. Interferometry cannot measure a metre per year, so a higher value is a code for no data or a shifted column. */
 export const MAX_VELOCITY_MM_YEAR = 1_000;
-/** Maximum acceleration, for the same reason. No land of Europe is below or above the limits of height either. */
+/** Maximum acceleration, and the limits of height in Europe. Values beyond these limits are errors too. */
 export const MAX_ACCELERATION_MM_YEAR2 = 1_000;
 export const HEIGHT_M = [-1_000, 9_000] as const;
-/** Digits before and after the point. Together they are below 2^53, so that the fast path divides exactly. */
+/** Maximum number of digits before and after the point. Both numbers of digits together stay below 2^53, so that the fast path divides exactly. */
 const DECIMAL = /^-?\d{1,7}(\.\d{1,6})?$/;
 
 const decimal = z.string().regex(DECIMAL, 'expected a decimal number').transform(Number);
@@ -35,7 +36,7 @@ export const egmsRow = z.strictObject({
   northing: centre,
   /** Orthometric height, metres. */
   height: decimal.refine((value) => value >= HEIGHT_M[0] && value <= HEIGHT_M[1], { message: `expected a height from ${HEIGHT_M[0]} to ${HEIGHT_M[1]} m` }),
-  /** Residuals after a third-order polynomial and the seasonal term, mm. */
+  /** Root mean square residual after a third-order polynomial and the seasonal term, mm. */
   rmse: spread,
   /** mm/year, positive upwards. */
   mean_velocity: decimal.refine((value) => Math.abs(value) <= MAX_VELOCITY_MM_YEAR, {
@@ -43,7 +44,7 @@ export const egmsRow = z.strictObject({
     params: { code: 'velocity_out_of_range' },
   }),
   mean_velocity_std: spread,
-  /** mm/year², twice the second-order coefficient. */
+  /** mm/year²; the acceleration is twice the second-order coefficient. */
   acceleration: decimal.refine((value) => Math.abs(value) <= MAX_ACCELERATION_MM_YEAR2, { message: `expected an acceleration within ±${MAX_ACCELERATION_MM_YEAR2} mm/year²` }),
 });
 
@@ -63,7 +64,7 @@ export const EDITIONS = {
   '2020–2024': ['pid', 'easting', 'northing', 'height_ortho', 'rmse_ts', ...FIT, 'gnss_velocity_n', 'gnss_velocity_e', 'gnss_velocity_u'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Field → its column names in the releases. */
+/** Column names of each field in all releases. */
 export const COLUMNS: Readonly<Record<EgmsField, readonly string[]>> = {
   pid: ['pid'],
   easting: ['easting'],
@@ -75,7 +76,10 @@ export const COLUMNS: Readonly<Record<EgmsField, readonly string[]>> = {
   acceleration: ['acceleration'],
 };
 
-/** @returns the stable code and the one-line message of a rejected row; a cell with a valid position and without motion was not measured */
+/**
+ * @returns the stable code and the one-line message of a rejected row. A row with a valid position and without motion means that the cell was not
+ * measured
+ */
 export function refusal(text: Readonly<Record<string, string>>, error: z.ZodError): Refusal {
   const found = refusalOf(text, error);
   if (error.issues.every(({ path }) => MEASURED.includes(String(path[0]))) && MEASURED.some((field) => isNoData(text[field])))

@@ -4,20 +4,20 @@ import { manifest } from './manifest.ts';
 import { columnNames, csvEntry, headerOf, read, type Header } from './read.ts';
 import { FIELDS } from './schema.ts';
 
-/** `EGMS_L3_E46N19_100km_U_2020_2024_2.zip`: tile, component, years, number of the issue. The baseline has neither years nor number. */
+/** Name `EGMS_L3_E46N19_100km_U_2020_2024_2.zip`: tile, component, years, issue. The name of the baseline has neither years nor issue. */
 const NAME = /EGMS_L3_(E\d{2}N\d{2})_100km_([A-Z])(?:_(\d{4}_\d{4})(?:_(\d+))?)?(?=[._-]|$)/i;
 const BASELINE = '2015_2021';
 /** Component in the name of a renamed file. */
 const COMPONENT = /_([ENU])(?=[_.-]|$)/;
-/** The component that is read. All other components are horizontal. */
+/** Component that is read. All other components are horizontal. */
 const VERTICAL = 'U';
-/** Files of the same zip, which some users unpack into the same folder. */
+/** Names of other files in the same zip, which some users unpack into the same folder. */
 const COMPANION = /\.(?:tiff?|xml)$/i;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const named = NAME.exec(probe.name);
   if (named !== null && COMPANION.test(probe.name)) {
-    return { role: 'companion', vintage: named[3] ?? BASELINE, region: null, complete: false, ignored: 'raster or metadata of a tile; the same cells are read from its CSV' };
+    return { role: 'companion', vintage: named[3] ?? BASELINE, region: null, complete: false, ignored: 'the file is the raster or the metadata of a tile; the same cells are read from the tile\'s CSV' };
   }
   if (probe.entries === null) {
     if (/\.zip$/i.test(probe.name)) {
@@ -26,7 +26,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
         code: 'EGMS_DOWNLOAD_REFUSED',
         at: probe.name,
         detail: `expected a zip, found ${describe(probe.head)}`,
-        hint: 'The Explorer answers "429 Too Many Requests" or a login page if requests are too frequent or the token is old. Get a new link and download the tile again.',
+        hint: 'The Explorer answers "429 Too Many Requests" or a login page if requests are too frequent or the token has expired. Get a new link and download the tile again.',
       });
     }
     return recogniseCsv(probe.name, probe.name, probe.head);
@@ -35,7 +35,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const inside = paths.find((path) => NAME.test(path));
   if (named === null && inside === undefined && !paths.some((path) => path.toLowerCase().endsWith('.csv'))) return null;
   if (named === null && inside === undefined) {
-    // This may be a renamed tile or any other zip with one small CSV, so its header decides and nothing is thrown.
+    // The file may be a renamed tile or any other zip with one small CSV, so the header decides and no error is thrown.
     const csv = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
     const [only] = csv;
     return only === undefined || csv.length > 1 ? null : recogniseCsv(probe.name, only, await probe.headOf(only));
@@ -48,7 +48,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   });
 }
 
-/** @throws `EGMS_LEVEL`, `COLUMNS_CHANGED`, `EGMS_COMPONENT` for files that are certainly EGMS */
+/** @throws `EGMS_LEVEL`, `COLUMNS_CHANGED`, `EGMS_COMPONENT` if the file is certainly from EGMS */
 function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognition | null {
   const end = head.indexOf(0x0a);
   const line = head.toString('utf8', 0, end === -1 ? head.length : end);
@@ -56,7 +56,7 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
   const names = columnNames(line, at);
   const named = NAME.exec(csvName) ?? NAME.exec(fileName);
   const component = componentOf(csvName) ?? componentOf(fileName);
-  // The columns of a component that is not read are not checked.
+  // Columns are not checked if the component of the file is not read.
   if (component !== undefined && component !== VERTICAL && (named !== null || names !== null)) return horizontal(component, named?.[3] ?? BASELINE);
   if (names === null) return null;
   const header = headerOf(names, at);
@@ -70,19 +70,19 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
     throw inputError('the EGMS component is unknown', {
       code: 'EGMS_COMPONENT',
       at,
-      detail: 'expected U (vertical) or E (east) in the name, found neither (both have the same columns)',
+      detail: 'expected U (vertical) or E (east) in the name, found neither; both components have the same columns',
       hint: 'Give the file the name under which it was published, EGMS_L3_<tile>_100km_U_<release>.csv.',
     });
   }
   const place = named?.[1]?.toUpperCase() ?? tileOf(header, head);
   return {
     role: 'vertical', vintage, region: null, complete: false,
-    // Padded, because issues sort as text and the tenth comes after the second.
+    // The issue is padded with zeros, because issues are sorted as text and the tenth must come after the second.
     ...(named?.[4] === undefined ? {} : { dated: named[4].padStart(3, '0') }), ...(place === undefined ? {} : { place }),
   };
 }
 
-/** Returns the component in a file name, in the publisher's position or before the extension. */
+/** Returns the component in a file name, either at the publisher's position or before the extension. */
 function componentOf(name: string): string | undefined {
   return NAME.exec(name)?.[2]?.toUpperCase() ?? COMPONENT.exec(name.replace(/\.(?:csv|zip)$/i, ''))?.[1];
 }
@@ -90,11 +90,11 @@ function componentOf(name: string): string | undefined {
 function horizontal(component: string, vintage: string): Recognition {
   return {
     role: 'horizontal', vintage, region: null, complete: false,
-    ignored: `horizontal component ${component}; only the vertical component is read, whose tiles are named …_100km_U…`,
+    ignored: `the file has the horizontal component ${component}; only the vertical component is read, with names like …_100km_U…`,
   };
 }
 
-/** Returns the tile of the first row, for a file without the tile in its name. */
+/** Returns the tile of the first row, for a file whose name does not state the tile. */
 function tileOf({ columns }: Header, head: Buffer): string | undefined {
   const cells = head.toString('latin1').split(/\r?\n/)[1]?.split(',') ?? [];
   const [east, north] = (['easting', 'northing'] as const).map((field) => /^\d{6,7}$/.exec(cells[columns[FIELDS.indexOf(field)] ?? -1] ?? '')?.[0].padStart(7, '0').slice(0, 2));

@@ -1,6 +1,6 @@
 /**
- * Synthetic tiles over the synthetic region, as the Explorer delivers them: one zip per tile, a plain CSV, the east
- * component of one tile, and a tile of an older release. Every value follows from the cell's position and the seed.
+ * Writes synthetic tiles over the synthetic region: one zip per tile, a plain CSV, the east component of one tile, and a tile of an older release.
+ * The cell's position and the seed determine every value.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -17,16 +17,16 @@ const RELEASE = '2020_2024_1';
 const OLDER_RELEASE = '2018_2022_1';
 /** Date columns of the release 2020–2024. */
 const DATES = 303;
-/** Regions with more cells get a shorter series. The reader skips the series, so that gigabytes of it would add nothing to the test. */
+/** Number of cells above which a region has a shorter series. The reader skips the series, so a long series would only slow the tests. */
 const CELLS_WITH_FULL_SERIES = 50_000;
 const SHORT_SERIES = 24;
-/** Number of cells around the region's box, so that every parcel has neighbours. */
+/** Number of additional cells around the region's box, so that every parcel has neighbouring cells. */
 const MARGIN = 20;
 const CELLS_PER_TILE = 1_000;
-/** Overlaps below this come from rounding. */
+/** Smallest overlap that counts. Smaller overlaps are rounding errors. */
 const LEAST_OVERLAP_M2 = 0.01;
 
-/** Columns before the series, and the text that a line of the release has between the fit and the series. */
+/** Columns before the series, and the text between the fit and the series in each line of the release. */
 interface Layout {
   readonly columns: string;
   readonly reference: string;
@@ -35,18 +35,18 @@ interface Layout {
 const LAYOUT: Layout = { columns: EDITIONS['2020–2024'].join(','), reference: '2.1,-0.7,-1.5,' };
 const OLDER_LAYOUT: Layout = { columns: EDITIONS['2015–2023'].join(','), reference: '' };
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Values at which a class begins or ends. A tenth of the cells has exactly one of them. */
+/** Velocities at the limits of a class. One tenth of the cells has exactly one of these values. */
 const BOUNDARY_VELOCITIES = [-2, -5, -10, -20, 2, 0, -1.9, -2.1, 2.1, 1.9];
 const BOUNDARY_ACCELERATIONS = [0.1, -0.1, 0.11, -0.11, 0];
 
 interface Cell {
-  /** mm/year, one decimal. */
+  /** Velocity in mm/year, one decimal. */
   readonly velocity: number;
-  /** mm/year², two decimals. */
+  /** Acceleration in mm/year², two decimals. */
   readonly acceleration: number;
 }
 
-/** Returns 32 well-mixed bits for a cell and a purpose. */
+/** Returns 32 pseudorandom bits for a cell and a purpose. */
 function mix(seed: number, ix: number, iy: number, purpose: number): number {
   let hash = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(ix, 0xcc9e2d51) ^ Math.imul(iy, 0x1b873593) ^ Math.imul(purpose + 1, 0x27d4eb2f);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
@@ -54,7 +54,7 @@ function mix(seed: number, ix: number, iy: number, purpose: number): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/** Returns the motion of a cell, or null where nothing was measured: single cells, and whole patches as under woods. */
+/** Returns the motion of a cell, or null if the cell was not measured. Single cells and whole patches are not measured, as in woods. */
 function cellAt(seed: number, ix: number, iy: number): Cell | null {
   if (mix(seed, ix, iy, 0) % 8 === 0) return null;
   if (mix(seed, Math.floor(ix / 5), Math.floor(iy / 5), 1) % 9 === 0) return null;
@@ -72,7 +72,7 @@ function cellAt(seed: number, ix: number, iy: number): Cell | null {
 
 function pidOf(seed: number, ix: number, iy: number): string {
   let pid = '';
-  // Ten digits of base 62 contain the key and make it unique. Mixing the bits only hides the order of the cells.
+  // The ten base62 digits contain the key, so each identifier is unique. Mixing the bits only gives the identifiers a random order.
   let key = ix * 100_000 + iy;
   for (let i = 0; i < 6; i += 1) {
     pid += BASE62.charAt(key % 62);
@@ -86,13 +86,13 @@ function pidOf(seed: number, ix: number, iy: number): string {
   return pid;
 }
 
-/** Returns acquisition days, six days apart, as column names. */
+/** Returns dates of acquisition, six days apart, as column names. */
 function dateColumns(firstDay: string, count: number): string {
   const start = Date.parse(`${firstDay}T00:00:00Z`);
   return Array.from({ length: count }, (_, i) => new Date(start + i * 6 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')).join(',');
 }
 
-/** Returns ends of lines: seasonality, reference network and a series. The reader skips all of these columns. */
+/** Returns the last part of lines: seasonality, reference network and a series. The reader skips these columns. */
 function tails(dates: number, { reference }: Layout): string[] {
   return Array.from({ length: 32 }, (_, variant) => {
     const series = Array.from({ length: dates }, (_unused, i) => (Math.round(10 * (3 * Math.sin(i / 9 + variant) - i * 0.02 * variant)) / 10).toFixed(1));
@@ -107,11 +107,11 @@ function line(seed: number, [ix, iy]: readonly [number, number], cell: Cell, tai
     + `${cell.acceleration.toFixed(2)},${cyclicItem(tail, mix(seed, ix, iy, 7))}\n`;
 }
 
-/** Returns the cells of the region: first column, first row, and the column and row after the last ones. */
+/** Returns the range of the region's cells: first column, first row, and the column and row after the last cell. */
 function gridOf(region: SyntheticRegion): Box {
   const [west, south, east, north] = region.box;
   let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
-  // The edges of a box in degrees are curves here. Corners and midpoints give bounds that are exact enough for the margin.
+  // The edges of a box in degrees are curves in this CRS. The corners and midpoints of the edges give bounds that are exact enough for the margin.
   for (const lon of [west, (west + east) / 2, east]) {
     for (const lat of [south, (south + north) / 2, north]) {
       const [x, y] = laeaEurope.forward([lon, lat]);
@@ -152,7 +152,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
         const cell = cellAt(seed, ix, iy);
         if (cell === null) continue;
         block += line(seed, [ix, iy], cell, tail);
-        // Some cells are repeated with a worse fit and another motion. The repeated row must lose in any order.
+        // Some cells are repeated with a worse fit and another motion. The repeated row must never be chosen, in any order of rows.
         if (mix(seed, ix, iy, 8) % 500 === 0) block = line(seed, [ix, iy], { velocity: 99.9, acceleration: 9.99 }, tail, 9.9) + block;
       }
       if (block !== '') yield block;
@@ -168,7 +168,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const middle: readonly [number, number] = [Math.floor((x0 + x1) / 2), Math.floor((y0 + y1) / 2)];
   await writeLooseTile(region, folder, itemAt(tiles, tiles.length - 1), middle);
 
-  // These must not be served: the other component, and an older release with other motions.
+  // The next files must not be served: the other component, and an older release with other motions.
   const [tx, ty] = itemAt(tiles, 0);
   const others = (ends: readonly string[]): string[] =>
     Array.from({ length: 20 }, (_, i) => line(seed, [middle[0] + i, middle[1]], { velocity: 55.5, acceleration: 5.55 }, ends));
@@ -177,7 +177,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [olderHeader, ...others(tails(dates, OLDER_LAYOUT))]);
 }
 
-/** Writes a plain tile outside the region, with fewer dates, that repeats cells of its neighbour and has rows that must be rejected. */
+/** Writes a plain tile outside the region, with fewer dates. The tile repeats cells of its neighbour and has rows that must be rejected. */
 async function writeLooseTile(
   region: SyntheticRegion, folder: string, [lastX, lastY]: readonly [number, number], middle: readonly [number, number],
 ): Promise<void> {
@@ -199,13 +199,13 @@ async function writeLooseTile(
   await pipeline(loose, createWriteStream(join(folder, `${tileName(lastX + 1, lastY, 'U', RELEASE)}.csv`)));
 }
 
-/** Rounds half away from zero on the 15 digits of a double, like PostgreSQL's numeric. */
+/** Rounds halves away from zero on the 15 digits of a double, like PostgreSQL's numeric. */
 function round2(value: number): number {
   const hundredfold = Math.round(Number((Math.abs(value) * 100).toPrecision(13)));
   return hundredfold === 0 ? 0 : (Math.sign(value) * hundredfold) / 100;
 }
 
-/** Returns the classes that the contract derives from the two rounded means. */
+/** Returns the classes that the contract assigns to the two rounded means. */
 function classify(velocity: number, acceleration: number): Record<string, unknown> {
   const sinking = -velocity;
   const riskClass = sinking < 2 ? 1 : sinking < 5 ? 2 : sinking < 10 ? 3 : sinking < 20 ? 4 : 5;
