@@ -21,17 +21,17 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('the yield of photovoltaics', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+describe('the yield of photovoltaic systems', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z0-9]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is rejected for another country, because it has no values in Italy', async () => {
+  it('is rejected when the raster is of another country, because it has no values in Italy', async () => {
     const path = join(folder, 'PVOUT.tif');
     const raster = { epsg: 4326, width: 240, height: 240, cell: 1 / 120, noData: '1.175494351e-38' } as const;
     const cells = (row: number): Float32Array => Float32Array.from({ length: 240 }, (_, column) => ((row + column) % 3 === 0 ? 1.175494351e-38 : 1400));
-    // One raster is in Benin, the other is in Italy with only the NoData value.
+    // One raster is in Benin. The other raster is in Italy and contains only the NoData value.
     for (const [west, north, row] of [[1, 12, cells], [12, 43, () => new Float32Array(240).fill(1.175494351e-38)]] as const) {
       writeGeoTiff(path, { ...raster, west, north, row });
       const { error } = await trial(source, path);
@@ -42,7 +42,7 @@ describe('the yield of photovoltaics', () => {
     await rm(path);
   });
 
-  it('is read for the year and not for a month in the synthetic region', async () => {
+  it('is read from the raster of the year and not of a month in the synthetic region', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 3 }), folder);
     const [name = ''] = readdirSync(folder);
     const { recognition, collected } = await trial(source, join(folder, name));
@@ -53,7 +53,7 @@ describe('the yield of photovoltaics', () => {
   });
 });
 
-describeDatabase('loading the yield of photovoltaics', (engine) => {
+describeDatabase('loading the yield of photovoltaic systems', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

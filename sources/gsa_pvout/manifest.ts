@@ -13,14 +13,14 @@ export const manifest: Manifest = {
       'Data obtained from the Global Solar Atlas 2.0, a free, web-based application developed and operated by the company Solargis s.r.o. on behalf of the World Bank Group, '
       + 'utilizing Solargis data, with funding provided by the Energy Sector Management Assistance Program (ESMAP). CC BY 4.0.',
   },
-  vintageRule: 'the number of the atlas in the name of the zip (GlobalSolarAtlas-v2); 2 if no name has it',
+  vintageRule: 'the version of the atlas in the name of the zip (GlobalSolarAtlas-v2); 2 if no name has a version',
   downloads: [
     {
       url: 'https://globalsolaratlas.info/download/italy',
       note: 'GIS data, LTAym_YearlyMonthlyTotals (GeoTIFF). Only PVOUT.tif is read from the zip. The daily totals (LTAy_AvgDailyTotals) are rejected.',
     },
   ],
-  cadence: 'irregular: version 2 since 2019',
+  cadence: 'irregular: version 2 has been current since 2019',
   crs: 'EPSG:4326; kWh per kWp and year',
   keep: 'newest',
   ignored: {},

@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
-/** Name of the raster of the year. The months are `PVOUT_01.tif` …. */
+/** Name of the raster for the year. The names for the months are `PVOUT_01.tif` …. */
 export const NAME = /^PVOUT(?!_?\d{2}\.)[^/]*\.tiff?$/i;
 export const MONTHLY = /^PVOUT_?\d{2}\.tiff?$/i;
 
 const CELL = cellsOf(1 / 120, '30″');
-/** Upper limit of a day's yield anywhere on earth, kWh/kWp. */
+/** Maximum yield of a day anywhere on earth, kWh/kWp. */
 const MOST_OF_A_DAY = 10;
 
 export const tile = TILE.extend({ epsg: z.literal(4326, 'expected EPSG:4326'), cell_width: CELL, cell_height: CELL }).superRefine((found, context) => {

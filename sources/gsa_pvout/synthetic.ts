@@ -1,4 +1,4 @@
-/** The downloaded zip of a country: the year, two of its months, and the irradiation. The cells are those of the world's grid. */
+/** Writes the zip of a country as downloaded: the year, two months, and the irradiation. The cells are aligned to the grid of the whole earth. */
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,15 +10,15 @@ import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts
 
 const FOLDER = 'Italy_GISdata_LTAym_YearlyMonthlyTotals_GlobalSolarAtlas-v2_GEOTIFF';
 const CELL = 1 / 120;
-/** Number of cells around the region. */
+/** Number of additional cells around the region. */
 const MARGIN = 3;
 
-/** Returns the column from 180° W and the row from 90° N, with fractions: the centre of a cell is at a half. */
+/** Returns the column from 180° W and the row from 90° N as fractions. The centre of a cell is at one half. */
 function place([lon, lat]: readonly [number, number]): readonly [number, number] {
   return [(lon + 180) / CELL, (90 - lat) / CELL];
 }
 
-/** Returns kWh/kWp of a year as written to the file, from 1,080 to 1,520, so that all classes occur. */
+/** Returns the yield in kWh/kWp per year as written to the file, from 1,080 to 1,520, so that all classes occur. */
 function value(seed: number, column: number, row: number): number {
   return Math.fround(1300 + 160 * Math.sin(column * 0.9 + seed) + 60 * Math.cos(row * 1.3 - seed));
 }
@@ -49,7 +49,7 @@ const synthetic: Synthetic = {
     }
   },
 
-  // The truth covers parcels with a building. The truth of the buildings knows which ones have none.
+  // The expected values are for parcels with a building. The expected values of the buildings list the parcels without a building.
   truth: (region) => (parcel) => {
     if (parcel.kind !== 'land') return {};
     const [x, y] = place(pointOnSurface(parcel.polygons)).map((cell) => cell - 0.5) as [number, number];
