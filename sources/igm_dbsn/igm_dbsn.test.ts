@@ -28,12 +28,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the national topographic database', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.zip$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is read from the geodatabase of a province in a zip: all layers of buildings and nothing else', async () => {
+  it('is read from the zipped geodatabase of a province: all layers of buildings and no other layers', async () => {
     const { recognition, collected } = await trial(source, join(folder, FILE));
     expect(recognition).toMatchObject({ vintage: '2025-07-28', region: null, complete: false, place: 'ISERNIA' });
     expect(collected!.members.map(({ path }) => path)).toEqual(['Isernia_dbsn.gdb#edifc', 'Isernia_dbsn.gdb#edifc_1']);
@@ -42,11 +42,11 @@ describe('the national topographic database', () => {
     expect(rows).toHaveLength(drawn.length);
     expect(rows.filter((row) => row['residential']).length).toBe(drawn.filter(({ use }) => use?.startsWith('01')).length);
     const geom = rows[0]!['geom'] as Buffer;
-    // The geometry is XY, although the file has heights: EWKB of a multipolygon with its SRID.
+    // The file has heights, but the geometry is XY: the EWKB of a multipolygon with an SRID.
     expect([geom.readUInt32LE(1), geom.readUInt32LE(5)]).toEqual([0x20000006, 7794]);
   });
 
-  it('is recognised by its folder when the zip has random letters for the day', async () => {
+  it('is recognised by its folder when the zip\'s name has random letters instead of the date', async () => {
     const random = randomOf('dbsn names', testEnvironment().seed);
     const letters = (): string => Array.from({ length: 6 }, () => random.pick('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split(''))).join('');
     for (let turn = 0; turn < 20; turn += 1) {

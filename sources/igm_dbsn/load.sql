@@ -1,11 +1,11 @@
--- purpose: makes footprints valid, reprojects them once, and records the province of each member
+-- purpose: repairs footprints, reprojects them once, and records the province of each member
 -- reads: staging.raw_dbsn_building
 -- writes: layer.dbsn_building, layer.dbsn_extent
--- grain: one row per published polygon; one per member
+-- grain: one row per published polygon, and one row per member
 -- crs: from the layer's CRS to EPSG:4326
 
--- Walls are divided to 10 m before they are reprojected: see core.in_degrees. The rows are in the order of a
--- Hilbert curve, so that neighbours are together on disk for the join with parcels.
+-- Walls are split into segments of at most 10 m before they are reprojected. See core.in_degrees. The rows are sorted along a Hilbert curve, so that
+-- neighbouring rows are close together on disk.
 create table dbsn_building as
 with clean as materialized (
   select
@@ -42,7 +42,7 @@ cross join release
 where core.drawing(clean.geom) is not null
 order by clean.geom, clean.member_id, clean.position;
 
--- serves: section buildings, which reads the footprints that intersect a region's box
+-- serves: section buildings, for the footprints that intersect a region's box
 create index dbsn_building_geom_idx on dbsn_building using gist (geom);
 
 create table dbsn_extent as

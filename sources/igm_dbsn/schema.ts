@@ -9,7 +9,10 @@ const name = code.transform((text) => (text === 'UNK' ? null : text));
 export const record = z.object({ use: code, type: code, state: code, level: code, name, origin: code })
   .transform((fields) => ({
     ...fields,
-    /** Excludes `01` under construction, `02` ruin, and `edifc_sot` `02` underground. `91`, unknown, counts: a quarter of a region's buildings have it. */
+    /**
+     * Does not count `01` (under construction), `02` (ruin) and `edifc_sot` `02` (underground). The state `91`, unknown, counts, because a quarter of
+     * a region's buildings have this state.
+     */
     counts: fields.state !== '01' && fields.state !== '02' && fields.level !== '02',
     /** `01`, `0101`, `0102`. */
     residential: fields.use?.startsWith('01') === true,

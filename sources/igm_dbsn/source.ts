@@ -6,12 +6,12 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { record } from './schema.ts';
 
-/** Layers of buildings. A zip may have several. */
+/** Pattern of the names of layers of buildings. A zip may contain several such layers. */
 const LAYER = /^edifc(?:_|$)/i;
 
 /**
- * Returns the names of layers of buildings in a geodatabase's catalogue, where each follows its length. GDAL skips a table that the catalogue has and the
- * folder lacks (3.6, observed), so the names are compared with the layers that GDAL finds.
+ * Returns the names of layers of buildings in a geodatabase's catalogue. In the catalogue, each name follows its length. GDAL 3.6 skips a table that
+ * is in the catalogue but not in the folder, so the names are compared with the layers that GDAL finds.
  */
 function catalogued(catalogue: Buffer): string[] {
   return [...catalogue.toString('latin1').matchAll(/edifc(?:_[a-z0-9]+)*/gi)].flatMap(({ 0: name, index }) => (catalogue[index - 1] === name.length ? [name] : []));
@@ -19,7 +19,7 @@ function catalogued(catalogue: Buffer): string[] {
 
 const catalogueOf = (folder: string): string => `${folder}/a00000001.gdbtable`;
 
-/** `PZ_dbsn_2025-07-28` and `Potenza_dbsn` → the part before dbsn. */
+/** Pattern of the province, which is the part before dbsn in `PZ_dbsn_2025-07-28` and `Potenza_dbsn`. */
 const PROVINCE = /^([\p{L}'’ .-]+?)[ _-]*dbsn/iu;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
@@ -29,7 +29,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (mine.length === 0) return null;
   const packed = newestEntry(probe.entries);
   const day = /(?<!\d)(20\d\d)[-_]?(0[1-9]|1[0-2])[-_]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(probe.name)?.slice(1).join('-');
-  // One file per province: a newer file supersedes an older one of the same province.
+  // There is one file per province: a newer file supersedes an older file of the same province.
   const places = [...new Set(mine.flatMap((folder) => PROVINCE.exec(stemOf(folder))?.[1] ?? []))].sort();
   const place = places.length > 0 ? places.join(', ') : PROVINCE.exec(stemOf(probe.name))?.[1];
   return {
@@ -75,7 +75,7 @@ export default defineSource({
     }
     const found: string[] = [];
     await readVectorFile(file, sink, ({ name }) => {
-      // A geodatabase has some eighty other layers.
+      // The geodatabase has about eighty other layers.
       if (!LAYER.test(name)) return null;
       found.push(name);
       return BUILDINGS;

@@ -1,6 +1,6 @@
 /**
- * The national topographic database of the synthetic region: one province in a zip, as IGM packs it, with buildings in two layers, another
- * layer, and heights. Without GDAL it can be neither written nor read.
+ * Writes the national topographic database of the synthetic region: one province in a zip, as IGM packs it. The zip has buildings with heights in two
+ * layers, and another layer. The file can be neither written nor read without GDAL.
  */
 import { join } from 'node:path';
 import { BuildingTruth, buildingSource, buildingsOf, type SyntheticBuilding } from '../../pipelines/synthetic/buildings.ts';
@@ -14,7 +14,7 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const DAY = '2025-07-28';
 const TYPES = ['01', '04', '05', '08', '09', '11', '93'] as const;
-/** 21 is OpenStreetMap. */
+/** The code 21 is OpenStreetMap. */
 const ORIGINS = ['01', '02', '21'] as const;
 
 const FIELDS: WrittenLayer['fields'] = [
@@ -29,11 +29,11 @@ function* buildings(region: SyntheticRegion, part: (building: SyntheticBuilding)
   }
 }
 
-/** @param part selects buildings */
+/** @param part buildings to include */
 function layer(region: SyntheticRegion, name: string, part: (building: SyntheticBuilding) => boolean): WrittenLayer {
   return {
     name, srid: 7794, geometry: 'MultiPolygon25D', fields: FIELDS,
-    // Coordinates are whole numbers of steps, far finer than the wall of a house, so that the truth matches the written numbers.
+    // Coordinates are whole multiples of a step that is far smaller than a wall, so that the expected values match the written numbers.
     options: ['XORIGIN=6000000', 'YORIGIN=3000000', 'XYSCALE=100000000'],
     features: (function* () {
       for (const { number, polygon, use, state, underground, name: called, belfiore } of buildings(region, part)) {
