@@ -6,7 +6,7 @@
 
 -- check: pga_node_unique
 -- level: error
--- expects: a position of a file's grid has one node
+-- expects: a file has one node per position of the grid
 select
   file_id,
   ix,
@@ -19,7 +19,7 @@ having count(*) > 1;
 
 -- check: pga_node_smooth
 -- level: warn
--- expects: neighbouring nodes differ by less than 0.05 g; a jump is a shifted column or a wrong unit
+-- expects: neighbouring nodes differ by less than 0.05 g; a larger step means a shifted column or a wrong unit
 select
   a.ix,
   a.iy,

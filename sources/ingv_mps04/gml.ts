@@ -1,4 +1,4 @@
-/** Reads the grid as GML: one feature per node, with longitude, latitude and acceleration among its properties, as INSPIRE services write them. */
+/** Reads a grid in GML: one feature per node, with longitude, latitude and acceleration as properties, as INSPIRE services write them. */
 import type { Readable } from 'node:stream';
 import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { readFeatures } from '../../pipelines/formats/gml-features.ts';
@@ -8,23 +8,23 @@ import { manifest } from './manifest.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
 import { COLUMNS, EDITIONS, isNodeTable, node, refusal } from './schema.ts';
 
-/** Returns whether the features of a GML have the properties of nodes, in any namespace. */
+/** Returns whether the features of a GML document have the properties of nodes, in any namespace. */
 export function isGmlGrid(head: Buffer): boolean {
   const text = head.toString('utf8');
   const names = new Set([...text.matchAll(/<(?:[\w.-]+:)?([\w.-]+)>[^<]*<\//g)].map(([, name = '']) => normaliseHeader(name)));
   return /<(?:[\w.-]+:)?FeatureCollection[\s>]/.test(text) && isNodeTable([...names]);
 }
 
-/** Returns the longitudes and latitudes in the first bytes of a GML. */
+/** Returns the longitudes and latitudes in the first bytes of a GML document. */
 export function gmlDegrees(head: Buffer): number[] {
   const values = [...head.toString('utf8').matchAll(/<(?:[\w.-]+:)?([\w.-]+)>\s*(-?\d+(?:\.\d+)?)\s*<\//g)];
   const names: readonly string[] = [...COLUMNS.lon, ...COLUMNS.lat];
   return values.filter(([, name = '']) => names.includes(normaliseHeader(name))).map(([, , value]) => Number(value));
 }
 
-/** Streams the document. Positions are numbers of features. @throws input errors `XML_BROKEN`, `COLUMNS_CHANGED` */
+/** Reads the document as a stream. The position is the number of the feature. @throws input errors `XML_BROKEN`, `COLUMNS_CHANGED` */
 export async function readGml(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
-  // A feature may leave out a property without a value. It is then a node without acceleration, not another layout.
+  // A feature may lack a property that has no value. Such a feature is a node without acceleration, not another layout.
   const columns = new PropertyColumns({ mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at }, member);
   const records = await readFeatures(counted(stream as AsyncIterable<Buffer>, progress), at, (feature) => {
     const names = [...feature.properties.keys()];

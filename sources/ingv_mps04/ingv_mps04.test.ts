@@ -28,12 +28,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the grid of ground acceleration', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is found among other files in a zip, and is complete if it is large', async () => {
+  it('is found among other files in a zip, and is complete if it is the whole grid', async () => {
     const path = join(folder, 'italia.zip');
     function* lines(): Generator<string> {
       yield 'id lon lat ag 16perc 84perc\r\n';
@@ -46,7 +46,7 @@ describe('the grid of ground acceleration', () => {
     expect(collected!.rows['raw_pga_node']).toHaveLength(60_000);
   });
 
-  it('is the same as GML in any chunks, and a rejected feature is kept as published', async () => {
+  it('is the same from GML in chunks of any size, and a rejected feature is kept as published', async () => {
     const document = readFileSync(join(FOLDER, 'fixture', 'inspire-members-with-geometry.gml'));
     const reported = async (size: number): Promise<unknown[]> => {
       const said: unknown[] = [];
@@ -69,7 +69,7 @@ describe('the grid of ground acceleration', () => {
     for (const size of [1, 7, 100]) expect(await reported(size)).toEqual(whole);
   });
 
-  it('is complete with 0.05° under its own name, and counts as older than 0.02° whatever the days in the zips', async () => {
+  it('is complete with 0.05° under its own name, and is older than the grid of 0.02° whatever the dates in the zips', async () => {
     const grid = (step: number): string => `id lon lat ag 16perc 84perc\r\n${Array.from({ length: 40 }, (_, i) =>
       `${i + 1} ${(14 + (i % 8) * step).toFixed(2)} ${(42 + Math.floor(i / 8) * step).toFixed(2)} 0.1234 0.08 0.15\r\n`).join('')}`;
     const recognised = async (name: string, step: number, modified: string | null): Promise<Recognition> => {
@@ -84,7 +84,7 @@ describe('the grid of ground acceleration', () => {
     for (const each of coarse) expect(each).toMatchObject({ role: 'coarse_grid', vintage: '2004', region: null, complete: true });
     for (const each of fine) expect(each).toMatchObject({ role: 'grid', vintage: '2004', region: null, complete: true });
     for (const other of coarse) for (const each of fine) expect(each.dated! > other.dated!, `${each.dated} after ${other.dated}`).toBe(true);
-    // A part of the fine grid does not supersede. If both are complete, only the fine one is current.
+    // A part of the fine grid does not supersede the complete coarser grid. If both grids are complete, only the fine grid is current.
     const loadedAs = (recognition: Recognition, fileId: number): LoadedFile => ({
       ...recognition, dated: recognition.dated ?? null, place: null, fileId, releaseId: 1, sourceId: 'ingv_mps04', assigned: null, name: String(fileId), sha256: String(fileId), reader: '',
       present: true, arrived: fileId, forgotten: false, refersTo: [],
@@ -99,7 +99,7 @@ describe('the grid of ground acceleration', () => {
     }
   });
 
-  it('is ignored by name as a spreadsheet', async () => {
+  it('is ignored by name when it is a spreadsheet', async () => {
     const path = join(folder, 'italia_ag_002_xls.zip');
     await writeZip(path, [['italia_ag_002.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0])]]);
     expect((await trial(source, path)).recognition?.ignored).toContain('italia_ag_002_txt.zip');
@@ -122,7 +122,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('gives nodes their integers, rejects nodes off the grid and contradicting ones, and counts repeated ones', async () => {
+  it('stores nodes as integers, rejects nodes off the grid and contradicting nodes, and counts repeated nodes', async () => {
     const found = await loaded(database, 'ingv_mps04', `
       insert into raw_pga_node values
         (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.02, 42.00, 0.1250), (1, 4, 14.04, 42.02, 0.1260),
@@ -158,7 +158,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     expect(found.violations).toEqual([]);
   });
 
-  it('recognises the coarser grid by its nodes, and warns about a jump between neighbours', async () => {
+  it('recognises the coarser grid by its nodes, and warns about a large difference between neighbours', async () => {
     const found = await loaded(database, 'ingv_mps04', `
       insert into raw_pga_node values (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.05, 42.00, 0.25), (1, 4, 14.05, 42.05, 0.1260), (1, 5, 14.10, 42.05, 0.1270)`, async ({ session, checks }) => ({
       nodes: await session.query('select ix, iy, spacing_deg from pga_node order by position'),

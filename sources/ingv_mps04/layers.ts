@@ -3,8 +3,8 @@ import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
   pga_node: {
-    description: 'MPS04: peak ground acceleration with 10 % probability of being exceeded in 50 years, on rock (Vs30 > 800 m/s), median. Sardinia and the small islands are not covered: a missing node there has no meaning.',
-    position: 'Line of the file; the header is line 1.',
+    description: 'MPS04: peak ground acceleration with 10 % probability of being exceeded in 50 years, on rock (Vs30 > 800 m/s), median. Sardinia and the small islands are not covered, so a missing node there does not mean low hazard.',
+    position: 'Line number in the file; the header is line 1.',
     columns: {
       ix: ['int4 not null', 'Column of the node: round(lon / spacing_deg).'],
       iy: ['int4 not null', 'Row of the node: round(lat / spacing_deg).'],

@@ -4,7 +4,7 @@
 -- grain: one row per node; a node that is published twice is kept once
 -- crs: none; lon and lat are degrees of ED50, EPSG:4230
 
--- The step is chosen so that most nodes are multiples of it. 1e-4 of a step is 20 cm.
+-- The step is the step of the grid for which most nodes are multiples. The tolerance of 1e-4 of a step is 20 cm.
 create table grid as
 select distinct on (member.file_id)
   member.file_id,
@@ -99,7 +99,7 @@ cross join release
 where ranked.place = 1
 order by ranked.iy, ranked.ix;
 
--- serves: section risk, which looks up the corners of a parcel's cell
+-- serves: section risk, for the corners of a parcel's cell
 create index pga_node_ix_iy_idx on pga_node (ix, iy);
 
 drop table ranked;

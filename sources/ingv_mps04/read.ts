@@ -1,6 +1,6 @@
 /**
- * Reads the grid, as GML (`gml.ts`) or as text: a header that names its columns in any order, then one node per line, divided by spaces, tabs,
- * semicolons or commas.
+ * Reads the grid as GML (`gml.ts`) or as text. A text has a header with column names in any order and one node per line. Columns are divided by
+ * spaces, tabs, semicolons or commas.
  */
 import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader, type FoundColumns } from '../../pipelines/formats/csv.ts';
@@ -13,26 +13,29 @@ import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, isNodeTable, node, refusal } from './schema.ts';
 
 const LF = 0x0a;
-/** Maximum length of a line. The lines have some 40 characters, and a file without line ends must not be held in memory. */
+/** Maximum length of a line. Lines have about 40 characters, and a file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 4096;
 
 type Split = (line: string) => string[];
 
-/** Returns a function that splits a line at the separator of the header. With semicolons, a comma in a number is the decimal sign. */
+/** Returns a function that splits a line at the separator of the header. If the separator is a semicolon, a comma in a number is the decimal sign. */
 function splitter(header: string): Split {
   const separator = header.includes(';') ? ';' : header.includes(',') ? ',' : /\s+/;
   const plain: Split = (line) => line.trim().split(separator).map((field) => field.trim().replace(/^"(.*)"$/, '$1'));
   return separator === ';' ? (line) => plain(line).map((field) => (/^-?\d+,\d+$/.test(field) ? field.replace(',', '.') : field)) : plain;
 }
 
-/** Returns whether a text begins with a line that names the columns of nodes, `id lon lat ag 16perc 84perc` in the original. */
+/** Returns whether a text begins with a header that names the columns of nodes. The original header is `id lon lat ag 16perc 84perc`. */
 function isTextGrid(head: Buffer): boolean {
   const line = firstLine(head.toString('utf8', 0, MAX_LINE_BYTES).replace(/^\uFEFF/, '').trimStart());
   const names = splitter(line)(line).map(normaliseHeader);
   return isNodeTable(names);
 }
 
-/** Streams the file, zipped or plain. Positions are line numbers, with the header as line 1; in a GML they are numbers of features. */
+/**
+ * Reads the file as a stream, zipped or plain. The position is the line number, and the header is line 1. In a GML document, the position is the
+ * number of the feature.
+ */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   for await (const { facts, at, open, progress } of partsOf(file, sink, grids)) {
     if (facts.path !== '' && (await sink.reuse(facts))) continue;
@@ -47,12 +50,12 @@ async function grids(zip: ZipArchive): Promise<ZipEntry[]> {
   return found;
 }
 
-/** Whether a file of this name may be the grid. */
+/** Returns whether a file with this name may be the grid. */
 export function isGridName(path: string): boolean {
   return /\.(?:txt|csv|dat|asc|gml|xml)$/i.test(path) && !path.startsWith('__MACOSX/');
 }
 
-/** Whether the file starts like the grid, as text or as GML. */
+/** Returns whether the first bytes are those of the grid, as text or as GML. */
 export function isGrid(path: string, head: Buffer): boolean {
   return isGml(path) ? isGmlGrid(head) : isTextGrid(head);
 }
@@ -61,8 +64,9 @@ export function isGrid(path: string, head: Buffer): boolean {
 const NODES_PER_DEGREE = [50, 20];
 
 /**
- * Returns the nodes per degree of a grid from the coordinates in its first bytes. Chooses the step with most multiples among them, or the finest one.
- * @param head bytes of a grid that `isGrid` recognises
+ * Returns the nodes per degree of a grid, from the coordinates in the first bytes. The result is the step for which most coordinates are multiples.
+ * If no step fits, the result is the finest step.
+ * @param head first bytes of a grid for which `isGrid` is true
  */
 export function nodesPerDegree(path: string, head: Buffer): number {
   const degrees = isGml(path) ? gmlDegrees(head) : textDegrees(head);
@@ -88,7 +92,7 @@ async function readText(stream: Readable, at: string, member: MemberSink, progre
   let blank = true;
   let carry = Buffer.alloc(0);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    // The bytes are counted separately from parsing: lines with more than white space, without the header.
+    // Counts lines on the raw bytes, separately from parsing. Blank lines and the header do not count.
     for (const byte of chunk) {
       if (byte === LF) blank = true;
       else if (byte > 0x20 && blank) {

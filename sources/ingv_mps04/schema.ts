@@ -4,7 +4,7 @@ import { ITALY, outsideItaly } from '../../pipelines/readers/italy.ts';
 import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 
-/** Degrees by which the grid extends beyond the coasts and borders. */
+/** Margin of the grid beyond the coasts and borders, in degrees. */
 const MARGIN = 1;
 const decimal = z.string().regex(/^-?\d+(?:\.\d+)?$/, 'expected a decimal number').transform(Number);
 
@@ -13,22 +13,24 @@ export const node = z.strictObject({
   lon: decimal.refine((value) => value >= ITALY.west - MARGIN && value <= ITALY.east + MARGIN, 'expected a longitude of Italy, 5 to 20'),
   /** Degrees north. */
   lat: decimal.refine((value) => value >= ITALY.south - MARGIN && value <= ITALY.north + MARGIN, 'expected a latitude of Italy, 34 to 48.5'),
-  /** Peak ground acceleration on rock in g. No place in Italy reaches 0.4. A value above 1 has another unit (g/10, m/s², cm/s²). */
+  /**
+   * Peak ground acceleration on rock in g. Values in Italy are below 0.4. A value above 1 is in another unit (g/10, m/s², cm/s²).
+   */
   ag: decimal.refine((value) => value > 0 && value < 1, 'expected an acceleration in g, above 0 and below 1'),
 });
 
-/** Columns by their normalised names: `ag(g)` is `ag_g`. `ag_475` has the return period in years of 10 % in 50 years. */
+/** Column names after normalisation: `ag(g)` becomes `ag_g`. The 475 in `ag_475` is the return period in years, for 10 % probability in 50 years. */
 export const COLUMNS = {
   lon: ['lon', 'long', 'longitude', 'longitudine', 'x'],
   lat: ['lat', 'latitude', 'latitudine', 'y'],
   ag: ['ag', 'ag_g', 'ag_475', 'pga', 'pga_g', 'pga_475'],
 } as const;
 
-/** Columns that distinguish the grid from other tables of coordinates. */
+/** Columns that distinguish the grid from other tables with coordinates. */
 const OWN: readonly (readonly string[])[] = [COLUMNS.ag, ['16perc', 'ag_16'], ['84perc', 'ag_84']];
 
 /**
- * Returns whether a table has two of longitude, latitude and acceleration, and a column that only the grid has. The reader reports the missing columns.
+ * Returns whether a table has a column that only the grid has, and two of longitude, latitude and acceleration. The reader reports the missing columns.
  * @param names normalised
  */
 export function isNodeTable(names: readonly string[]): boolean {
@@ -38,14 +40,14 @@ export function isNodeTable(names: readonly string[]): boolean {
 
 const NODE = [COLUMNS.lon.join('|'), COLUMNS.lat.join('|'), COLUMNS.ag.join('|')];
 const NUMBER = 'id|fid|objectid';
-/** All columns of INGV's text, and of the copies without the percentiles or the number. */
+/** All columns of INGV's text, and of copies without percentiles or without the number. */
 export const EDITIONS = {
   'with percentiles': [NUMBER, ...NODE, '16perc|ag_16', '84perc|ag_84'],
   'without percentiles': [NUMBER, ...NODE],
   'without numbers': NODE,
 };
 
-/** Returns why a node is rejected. A node at a valid position without acceleration is outside the area of the model. */
+/** Returns the reason why a node is rejected. A node with a valid position and without acceleration is outside the area of the model. */
 export function refusal(fields: Readonly<Record<keyof typeof COLUMNS, string>>, error: z.ZodError): Refusal {
   const found = refusalOf(fields, error);
   const misplaced = outsideItaly(Number(fields.lon || NaN), Number(fields.lat || NaN), MARGIN);

@@ -4,19 +4,22 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { isGrid, isGridName, nodesPerDegree, read } from './read.ts';
 
-/** The model's only edition. */
+/** Vintage of the only edition of the model. */
 const VINTAGE = '2004';
 /** Nodes per degree of the grid of 0.02°. */
 const FINEST = 50;
-/** `italia_ag_002_txt.zip`, `italia_ag_002.txt`; the coarser grid of the ordinance: `OPCM3519_1B_ag_005_txt.zip`. */
+/**
+ * Names of the complete grids, such as `italia_ag_002_txt.zip` and `italia_ag_002.txt`. The coarser grid of the ordinance is
+ * `OPCM3519_1B_ag_005_txt.zip`.
+ */
 const WHOLE: WholeName = { whole: /^(?:italia_ag_\d+|OPCM3519_1B_ag_\d+)(?:_txt)?$/i, stated: /^(?:italia_ag_|OPCM3519_)/i };
-/** The node table of the building code: `OBJECTID,ID,LON,LAT,T30ag,…,T475ag,…`. */
+/** Columns of the node table of the building code: `OBJECTID,ID,LON,LAT,T30ag,…,T475ag,…`. */
 const NTC08 = /^\uFEFF?"?OBJECTID"?[,;]"?ID"?[,;]"?LON"?[,;]"?LAT"?[,;]"?T30ag/i;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const recognition: Recognition = { role: 'grid', vintage: VINTAGE, region: null, complete: false };
   if (/^italia_ag_\d+\S*\.xls$|^italia_ag_\d+_xls\.zip$/i.test(probe.name)) {
-    return { ...recognition, role: 'grid_xls', ignored: 'spreadsheet form of the grid; the text form, italia_ag_002_txt.zip, has the same nodes' };
+    return { ...recognition, role: 'grid_xls', ignored: 'the file is the grid as a spreadsheet; the text file italia_ag_002_txt.zip has the same nodes' };
   }
   if (probe.entries === null) {
     if (NTC08.test(probe.head.toString('utf8', 0, 512))) {
@@ -33,7 +36,9 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return null;
 }
 
-/** Returns the issue of a grid. The model has one edition, so the finer grid counts as the newer issue, whatever the day in the zip. */
+/**
+ * Returns the issue of a grid: the finer grid is newer, whatever the date in the zip. The model has only one edition.
+ */
 function issueOf(probe: Probe, path: string, head: Buffer): Pick<Recognition, 'role' | 'dated'> {
   const nodes = nodesPerDegree(path, head);
   const day = newestEntry(probe.entries);

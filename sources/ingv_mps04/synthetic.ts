@@ -1,6 +1,7 @@
 /**
- * The synthetic region's grid of ground acceleration, as INGV packs it: one text file, spaces between columns, in a zip. Where a
- * node is missing, the other corners of the cell count. The file also repeats a node and has a blank line. Nodes are in ED50; the region is in WGS 84.
+ * Writes the synthetic region's grid of ground acceleration as INGV packs it: one text file in a zip, with spaces between the columns. If a node is
+ * missing, the other corners of the cell are used. The file also repeats a node and has a blank line. The nodes are in ED50, and the region is in WGS
+ * 84.
  */
 import { join } from 'node:path';
 import { ed50, ed50Distance } from '../../pipelines/synthetic/map-projection.ts';
@@ -12,7 +13,7 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 /** Nodes per degree. */
 const PER_DEGREE = 50;
 const MAX_DISTANCE_M = 5000;
-/** Number of nodes around the region's box. */
+/** Number of additional nodes around the region's box. */
 const MARGIN = 2;
 
 interface Extent {
@@ -37,7 +38,7 @@ function agOf(seed: number, ix: number, iy: number): number {
   return Math.round((0.16 + 0.06 * wave + step * 0.0007) * 10_000) / 10_000;
 }
 
-/** Whether a node is missing: one near the middle of the region, and one in about two hundred. */
+/** Returns whether a node is missing: one node near the middle of the region, and about one in two hundred. */
 function isMissing(extent: Extent, ix: number, iy: number): boolean {
   if (ix === Math.floor((extent.west + extent.east) / 2) && iy === Math.floor((extent.south + extent.north) / 2)) return true;
   return (ix * 31 + iy * 17) % 211 === 0;
@@ -82,7 +83,7 @@ const synthetic: Synthetic = {
         sum += agOf(region.seed, x, y) / Math.max(distance, 1e-6);
         weights += 1 / Math.max(distance, 1e-6);
       }
-      if (weights === 0) throw new Error('the synthetic grid has a parcel without a node around it');
+      if (weights === 0) throw new Error('the synthetic grid must have a node around each parcel, found a parcel without a node');
       return { risk: { pga: Math.round((sum / weights) * 10_000) / 10_000, coverage: { pga: 'mapped' } } };
     };
   },
