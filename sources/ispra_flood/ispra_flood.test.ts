@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Returns a layer of squares in EPSG:3035, `spread` metres apart. */
+/** Returns a layer of squares in EPSG:3035. The squares are `spread` metres apart. */
 function layer(scenarios: readonly (string | null)[], spread = 1000, encoding: ShapefileLayer['encoding'] = 'utf-8'): ShapefileLayer {
   return {
     type: 'polygon', srid: 3035, ...(encoding === undefined ? {} : { encoding }), fields: [{ name: 'scenario', type: 'text', length: 80 }],
@@ -34,12 +34,12 @@ function layer(scenarios: readonly (string | null)[], spread = 1000, encoding: S
 }
 
 describe('the flood mosaic', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('has a member for each of three shapefiles in a zip, with the class of the name if the text is blank, in any encoding', async () => {
+  it('has one member for each of three shapefiles in a zip, and takes the class from the name if the text is blank, in any encoding', async () => {
     const path = join(folder, 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip');
     await writeZip(path, [
       ...shapefileEntries('Mosaicatura/HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata', layer(['Pericolosità idraulica elevata - HighProbabilityHazard', null], 1_200_000)),
@@ -49,7 +49,7 @@ describe('the flood mosaic', () => {
       ['__MACOSX/Mosaicatura/._HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata.shp', 'shadow'],
     ]);
     const { recognition, collected } = await trial(source, path);
-    // The file is as wide as Italy, so that the limits of the number of rows apply.
+    // The file extends across Italy, so that the checks of the number of rows apply.
     expect(recognition).toMatchObject({ vintage: '2020', region: null, complete: true });
     expect(collected!.members.map(({ path: member, records, rejects }) => [member.slice(12, 16), records, rejects.length])).toEqual([['HPH_', 2, 0], ['MPH_', 2, 0], ['LPH_', 2, 0]]);
     expect(collected!.rows['raw_flood_hazard']!.map(({ class: level, scenario }) => [level, scenario])).toEqual([
@@ -60,7 +60,7 @@ describe('the flood mosaic', () => {
     expect((collected!.rows['raw_flood_hazard']![0]!['geom'] as Buffer).readUInt32LE(5)).toBe(3035);
   });
 
-  it.each([1, 2, 3])('is recognised by its column as a shapefile of scenario %i from the web service, under any name', async (n) => {
+  it.each([1, 2, 3])('is recognised by its column as a shapefile of scenario %i from the web service, under any file name', async (n) => {
     const path = join(folder, `made_export_${n}.zip`);
     const { features, ...rest } = layer([`Aree a pericolosita' idraulica x P${n}`, null]);
     await writeZip(path, shapefileEntries('areas', { ...rest, features, fields: [{ name: `scenariop${n}`, type: 'text', length: 80 }] }));
@@ -70,7 +70,7 @@ describe('the flood mosaic', () => {
     expect(collected!.rows['raw_flood_hazard']!.map((row) => row['class'])).toEqual([`P${n}`, `P${n}`]);
   });
 
-  it('is a part if it has one scenario or covers a part of Italy', async () => {
+  it('is a part if it has only one scenario or covers only a part of Italy', async () => {
     const path = join(folder, 'part_2020.zip');
     await writeZip(path, shapefileEntries('HPH_Mosaicatura', layer([null, null], 1_200_000)));
     expect((await trial(source, path)).recognition).toMatchObject({ vintage: '2020', complete: false });
@@ -92,7 +92,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('repairs invalid polygons, keeps their area, and rejects those without an area', async () => {
+  it('repairs invalid polygons, keeps their area, and rejects polygons without an area', async () => {
     const found = await loaded(database, 'ispra_flood', `
       insert into raw_flood_hazard values
         (1, 1, 'P3', null, 'srid=4326;polygon((14 42, 14.01 42, 14.01 42.02, 14.02 42.02, 14.02 42.01, 14 42.01, 14 42))'),
@@ -120,7 +120,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
     expect(found.violations).toEqual(['flood_scenarios_complete', 'flood_class_missing']);
   });
 
-  it('covers the 20 regions class by class for all of Italy, and none for an area in the sea', async () => {
+  it('covers the 20 regions for each class if the file is of all Italy, and no region for an area in the sea', async () => {
     const found = await loaded(database, 'ispra_flood', `
       insert into raw_flood_hazard
       select 1, region_code, 'P1', null, st_expand(st_centroid(geom), 0.01) from core.region_box
@@ -133,7 +133,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
     expect(found.map(({ regions }) => regions)).toEqual([Array.from({ length: 20 }, (_, i) => i + 1), [20], []]);
   });
 
-  it('cuts a polygon of many corners into pieces whose areas add up to the polygon', async () => {
+  it('cuts a polygon with many corners into pieces whose areas add up to the area of the polygon', async () => {
     const [found] = await loaded(database, 'ispra_flood', `
       insert into raw_flood_hazard
       select 1, 1, 'P1', null, st_transform(st_buffer(st_setsrid(st_point(4400000, 2200000), 3035), 20000, 5000), 3035)`, ({ session }) => session.query<{ corners: number; pieces: number; most: number; gap: number; area: number }>(`
@@ -151,8 +151,8 @@ describeDatabase('loading the flood mosaic', (engine) => {
     expect(Math.abs(found!.area / (Math.PI * 20_000 ** 2) - 1)).toBeLessThan(1e-6);
   });
 
-  it('reprojects a long straight edge along its course, not only at its ends', async () => {
-    // An edge of 40 km along easting in EPSG:3035. The middle of the edge must be correct within centimetres.
+  it('reprojects a long straight edge correctly between its ends', async () => {
+    // The edge has 40 km in the direction of the easting of EPSG:3035. The middle of the edge must be correct within centimetres.
     const [found] = await loaded(database, 'ispra_flood', `
       insert into raw_flood_hazard values (1, 1, 'P1', null, 'srid=3035;polygon((4600000 2100000, 4640000 2100000, 4640000 2090000, 4600000 2090000, 4600000 2100000))')`, ({ session }) => session.query<{ off_m: number; naive_m: number }>(`
       select

@@ -1,10 +1,10 @@
--- purpose: makes polygons valid, reprojects them once, cuts them into pieces, and records the area that each scenario covers
+-- purpose: repairs polygons, reprojects them once, cuts them into pieces, and records the area that each scenario covers
 -- reads: staging.raw_flood_hazard, core.region_box
 -- writes: layer.flood_hazard, layer.flood_hazard_piece, layer.flood_coverage
--- grain: one row per published polygon; one per piece; one per scenario and member
+-- grain: one row per published polygon, per piece, and per scenario of a member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 10 m before they are reprojected: see core.in_degrees.
+-- Edges are split into segments of at most 10 m before they are reprojected. See core.in_degrees.
 create table flood_hazard as
 with clean as materialized (
   select
@@ -27,7 +27,7 @@ from clean
 cross join release
 where not st_isempty(clean.geom);
 
--- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
+-- The pieces are sorted along a Hilbert curve, so that neighbouring pieces are close together on disk.
 create table flood_hazard_piece as
 select
   release.release_id,
@@ -40,11 +40,11 @@ cross join release
 cross join lateral core.area_pieces(hazard.geom) as piece (geom)
 order by piece.geom, hazard.member_id, hazard.position;
 
--- serves: section risk, which reads the pieces that intersect a region's box
+-- serves: section risk, for the pieces that intersect a region's box
 create index flood_hazard_piece_geom_idx on flood_hazard_piece using gist (geom);
 
--- Bolzano (021) and the Marche (041 Pesaro e Urbino, 042 Ancona, 043 Macerata, 044 Ascoli Piceno, 109 Fermo) have no P3 scenario: ISPRA's
--- indicators by comune have −1, "scenario not available", there and nowhere else. See notes.md.
+-- Bolzano (021) and the Marche (041 Pesaro e Urbino, 042 Ancona, 043 Macerata, 044 Ascoli Piceno, 109 Fermo) have no P3 scenario. ISPRA's indicators
+-- by comune have −1, "scenario not available", only there. See notes.md.
 create table flood_coverage as
 with reached as (
   select

@@ -11,15 +11,15 @@ export const manifest: Manifest = {
     url: 'https://idrogeo.isprambiente.it/',
     text: 'ISPRA, Pericolosità e indicatori di rischio per frane e alluvioni. idrogeo.isprambiente.it. CC BY-SA 4.0.',
   },
-  vintageRule: 'the year of the mosaic in the name of the zip or of the shapefiles in it: Mosaicatura_ISPRA_2020_… is 2020; an export of the web services without a year is 2020',
+  vintageRule: 'the year of the mosaic in the name of the zip or its shapefiles: Mosaicatura_ISPRA_2020_… is 2020. An export of the web services without a year is 2020',
   downloads: [
     {
       url: 'https://idrogeo.isprambiente.it/opendata/wms/Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip',
-      note: 'one zip for Italy with three shapefiles, HPH (P3), MPH (P2) and LPH (P1), and the licence; no registration',
+      note: 'one zip for Italy with the licence and three shapefiles: HPH (P3), MPH (P2) and LPH (P1); no registration',
     },
   ],
   cadence: 'about every three years',
-  crs: 'as the .prj states; EPSG:3035 (ETRS89-LAEA) in the known editions',
+  crs: 'the CRS in the .prj file; EPSG:3035 (ETRS89-LAEA) in the known editions',
   keep: 'newest',
   ignored: {
     objectid: 'row number added by the program that wrote the file',
@@ -32,7 +32,7 @@ export const manifest: Manifest = {
     shape_area: 'area in the file\'s CRS; measured in EPSG:3035 instead',
   },
   optional: {
-    objectid: 'added by programs that export the file', objectid_1: 'see objectid', fid: 'see objectid', id: 'only the web services have it',
+    objectid: 'added by programs that export the file', objectid_1: 'see objectid', fid: 'see objectid', id: 'only files of the web services have this column',
     shape_leng: 'added by exports from a database', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
   },
   highValue: { category: 'environment', entry: '2, earth observation and environment: natural risk zones' },

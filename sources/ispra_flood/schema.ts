@@ -1,19 +1,19 @@
-/** Reads the class of a flood hazard area from the text column of the mosaic or of ISPRA's web services. */
+/** Reads the class of a flood hazard area from the class column of the mosaic or of ISPRA's web services. */
 import { z } from 'zod';
 import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
-/** Hazard classes from low to high: extreme (200–500 years), medium (100–200) and frequent floods (20–50). */
+/** Hazard classes from low to high: extreme floods (200–500 years), medium floods (100–200) and frequent floods (20–50). */
 type FloodClass = 'P1' | 'P2' | 'P3';
 
 /**
- * A layout of the class column. The zip of the mosaic has `scenario` and one class per file. ISPRA's web services (`nz1:aree_peric_idraulica_pN`,
- * `idrogeo:pericolosita_idraulica_pN`) have one layer per class, with the class in the name of the column.
+ * Layout of the class column. The zip of the mosaic has the column `scenario` and one class per file. ISPRA's web services
+ * (`nz1:aree_peric_idraulica_pN`, `idrogeo:pericolosita_idraulica_pN`) have one layer per class, with the class in the name of the column.
  */
 export interface Layout {
   readonly column: string;
-  /** Class of every record; null if the text or the file's name states it. */
+  /** Class of every record; null if the text or the file's name states the class. */
   readonly class: FloodClass | null;
-  /** Name of the layer, which shows the layout where the column is missing. */
+  /** Name of the layer, which shows the layout if the column is missing. */
   readonly layer: RegExp;
 }
 
@@ -28,9 +28,9 @@ const BY_PROBABILITY: Readonly<Record<string, FloodClass>> = { high: 'P3', mediu
 const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', LPH: 'P1' };
 
 /**
- * In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word decides, in any case, because the Italian ones occur with and
- * without the accent. In the web services' `Aree a pericolosita' idraulica media P2`, the code decides. A missing text is null, not an error, because
- * the file's name may have the class.
+ * In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word determines the class, in any case. The Italian words occur with and
+ * without accents. In `Aree a pericolosita' idraulica media P2` of the web services, the code determines the class. A missing text is null, not an
+ * error, because the file's name may have the class.
  */
 export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   z.literal('').transform(() => null),
@@ -52,7 +52,7 @@ export function classOfLayer(layer: string): FloodClass | null {
  * @param published text of the class column
  * @param named class of the column or of the layer's name; null if neither states one
  * @param where description of the place that states `named`, for messages
- * @returns the class, null if neither text nor name has one (the contract's `HPH`), or why the record is rejected
+ * @returns the class; null if neither the text nor the name states a class (`HPH` in the contract). Otherwise the reason why the record is rejected
  */
 export function classOf(
   published: unknown, named: FloodClass | null, where: string,

@@ -13,14 +13,14 @@ const WHOLE: WholeName = {
 /** Prefix of an unpacked file, which has one class. */
 const CLASS = /^([HML]PH)_/i;
 
-/** Edition of the services' exports without a year in the name: version 5.0. */
+/** Edition of exports of the services without a year in the name, which is version 5.0. */
 const SERVICE_EDITION = '2020';
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const isService = looks.some((look) => SERVICES.some(({ column, layer }) => hasColumn(look, column) || layer.test(stemOf(look.path))));
-  // Recognises the mosaic by its name, because its single column proves little, and the reader reports a missing column. The columns of the
-  // services are unique to them.
+  // Recognises the mosaic by its name, because many files have a single column. The reader reports a missing column. The columns of the services
+  // occur only in files of the services.
   const mine = looks.filter(({ path }) => isService || MOSAIC.layer.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);
@@ -30,7 +30,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     });
   }
   const dated = newestEntry(probe.entries);
-  // Pages of one class from a service add up, so they have no `place`.
+  // The pages of one class from a service add up, so they have no `place`.
   const place = probe.entries === null && !isService ? CLASS.exec(stemOf(probe.name))?.[1]?.toUpperCase() : undefined;
   return {
     role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: place === undefined && !isService && isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),

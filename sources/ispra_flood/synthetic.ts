@@ -1,7 +1,7 @@
 /**
- * The synthetic region's flood mosaic, as ISPRA packs it: a folder with one shapefile per scenario and the licence. Along every
- * valley there are three nested, jagged areas of many vertices across the whole region. The quirks are between the valleys. Each comune
- * has an area of each scenario, so that a map of a part of Italy covers it.
+ * Writes the synthetic region's flood mosaic as ISPRA packs it: a folder with the licence and one shapefile per scenario. Along every valley, there
+ * are three nested, jagged areas with many vertices across the whole region. The areas with quirks are between the valleys. Each comune has an area
+ * of each scenario, so that a map of a part of Italy covers the comune.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zonesByBlock, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
@@ -13,8 +13,9 @@ import type { SyntheticComune, SyntheticParcel, SyntheticRegion } from '../../pi
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /**
- * The quirks repeat in square blocks of this many cells. So does the valley, in the southern 16 rows of each block. Italy has one polygon per thousand
- * parcels, floods cover a tenth of it, and outlines have a corner every 20 m or so. A dense region has nine times as many polygons, and a corner every 5 m.
+ * The quirks repeat in square blocks with this number of cells. The valley also repeats, in the southern 16 rows of each block. Italy has one polygon
+ * per thousand parcels, floods cover a tenth of the country, and outlines have a corner about every 20 m. A dense region has nine times as many
+ * polygons, and a corner every 5 m.
  */
 const DENSE = { block: 40, cornersPerCell: 8 };
 const USUAL = { block: 120, cornersPerCell: 2 };
@@ -24,7 +25,7 @@ type Class = 'P1' | 'P2' | 'P3' | 'HPH';
 interface Zone {
   readonly class: Class;
   readonly area: CellArea;
-  /** The column as published; null if blank. */
+  /** Text of the column as published; null if blank. */
   readonly scenario: string | null;
 }
 
@@ -38,12 +39,12 @@ function scenario(level: 'P1' | 'P2' | 'P3', spelling: Spelling): string {
   return `${spelling === 'ascii' ? "Pericolosita'" : 'Pericolosità'} idraulica ${italian} - ${english}ProbabilityHazard`;
 }
 
-/** Returns the three nested areas of the valley that starts at row `south`, between two columns, which both end in .5. */
+/** Returns the three nested areas of the valley that starts at row `south`. The valley extends between two columns, which both end in .5. */
 function valley(cornersPerCell: number, south: number, west: number, east: number): Zone[] {
   return [
     { class: 'P1', area: jaggedArea([west, south + 3.5, east, south + 15.5], cornersPerCell), scenario: scenario('P1', 'accented') },
     { class: 'P2', area: jaggedArea([west, south + 5.5, east, south + 13.5], cornersPerCell), scenario: scenario('P2', 'accented') },
-    // Blank text: the class is in the file's name.
+    // The text is blank, so the class is in the file's name.
     { class: 'P3', area: jaggedArea([west, south + 8.5, east, south + 10.5], cornersPerCell), scenario: null },
   ];
 }
@@ -52,16 +53,16 @@ function valley(cornersPerCell: number, south: number, west: number, east: numbe
 function quirks(x: number, y: number): Zone[] {
   const P = (level: 'P1' | 'P2' | 'P3', area: CellArea, spelling: Spelling = 'ascii'): Zone => ({ class: level, area, scenario: scenario(level, spelling) });
   return [
-    // A parcel inside the hole is not in the area.
+    // A parcel inside the hole of an area is not in the area.
     P('P1', holedArea([x + 10.5, y + 20.5, x + 18.5, y + 28.5], [x + 12.5, y + 22.5, x + 16.5, y + 26.5])),
     P('P2', crossedArea(x + 22.5, y + 20.5)),
-    // One record with two polygons.
+    // A record with two polygons.
     P('P1', boxArea([x + 28.5, y + 20.5, x + 30.5, y + 22.5], [x + 32.5, y + 24.5, x + 34.5, y + 26.5]), 'accented'),
-    // The same position twice in one class.
+    // Two areas of one class that overlap.
     P('P2', boxArea([x + 28.5, y + 29.5, x + 30.5, y + 31.5])),
     P('P2', boxArea([x + 29.5, y + 29.5, x + 31.5, y + 31.5]), 'accented'),
     P('P3', spikedArea([x + 2.5, y + 30.5, x + 4.5, y + 32.5], 4)),
-    // An area without a class in text and file name, which an area with a class partly covers.
+    // An area without a class in the text and in the file name. An area with a class covers a part of it.
     { class: 'HPH', area: boxArea([x + 36.5, y + 20.5, x + 38.5, y + 26.5]), scenario: null },
     P('P1', boxArea([x + 37.5, y + 20.5, x + 39.5, y + 22.5])),
   ];
@@ -85,7 +86,8 @@ function* zones(region: SyntheticRegion): Generator<Zone> {
 }
 
 /**
- * Whether the parcel has the outline of an area, as one parcel per block has. Neighbouring parcels touch the area along their borders but share no part of it.
+ * Returns whether the parcel has the outline of an area. One parcel per block has this outline. Neighbouring parcels touch the area along their
+ * borders but share no part with it.
  */
 function isDrawn({ dense }: SyntheticRegion, grid: CellGrid, parcel: SyntheticParcel): boolean {
   const { block } = dense ? DENSE : USUAL;
@@ -114,7 +116,7 @@ const synthetic: Synthetic = {
     const name = (prefix: string, word: string): string => `${FOLDER}/${prefix}Mosaicatura_ISPRA_2020_pericolosita_idraulica_${word}`;
     await writeZip(join(folder, `${FOLDER}.zip`), (function* (): Generator<ZipEntry> {
       yield* shapefileEntries(name('HPH_', 'elevata'), layer(region, 'P3', 'utf-8'));
-      // The table of an old edition: latin1, without a .cpg that states it.
+      // The table is encoded as in old editions: latin1 without a .cpg file.
       yield* shapefileEntries(name('MPH_', 'media'), layer(region, 'P2', null));
       yield* shapefileEntries(name('LPH_', 'bassa'), layer(region, 'P1', 'latin1'));
       yield* shapefileEntries(name('', 'senza_scenario'), layer(region, 'HPH', 'utf-8'));
@@ -124,7 +126,7 @@ const synthetic: Synthetic = {
 
   truth(region) {
     const grid = new CellGrid(region);
-    // The part of the valley that the block's cells can touch. The part has the corners of the whole valley.
+    // Returns the part of the valley that the block's cells can touch. The corners of this part are those of the whole valley.
     const { block, cornersPerCell } = region.dense ? DENSE : USUAL;
     const around = zonesByBlock(block, (x, y) => [...valley(cornersPerCell, y, x - 2.5, x + block + 2.5), ...quirks(x, y)]);
     return (parcel) => {
