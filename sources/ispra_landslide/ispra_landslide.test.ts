@@ -26,12 +26,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the landslide mosaic', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it.each([['peric_ita', 'Elevata P3', '2020_2021'], ['cod_per_it', '3', '2024']])('is recognised as GeoPackage and shapefile by the column %s of a web service', async (column, text, vintage) => {
+  it.each([['peric_ita', 'Elevata P3', '2020_2021'], ['cod_per_it', '3', '2024']])('is recognised by the column %s of a web service as GeoPackage and as shapefile', async (column, text, vintage) => {
     const polygons = [[[[970_000, 4_630_000], [970_000, 4_630_100], [970_100, 4_630_100], [970_000, 4_630_000]]]] as const;
     const [gpkg, zip] = [join(folder, `made_${column}.gpkg`), join(folder, `made_${column}.zip`)];
     await writeGeoPackage(gpkg, [{
@@ -45,7 +45,7 @@ describe('the landslide mosaic', () => {
     }
   });
 
-  it('is read from the GeoPackage of 2024, and areas without a class are kept and counted', async () => {
+  it('is read from the GeoPackage of 2024, and keeps and counts areas without a class', async () => {
     const { recognition, collected } = await trial(source, join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg'));
     expect(recognition).toMatchObject({ vintage: '2024', region: null, complete: true });
     const rows = collected!.rows['raw_landslide_hazard']!;
@@ -54,7 +54,7 @@ describe('the landslide mosaic', () => {
     expect((rows[0]!['geom'] as Buffer).readUInt32LE(5)).toBe(32632);
   });
 
-  it('is the same for 2024 in a zip', async () => {
+  it('gives the same rows when the file of 2024 is in a zip', async () => {
     const plain = await trial(source, join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg'));
     const path = join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.zip');
     await writeZip(path, [['Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg', readFileSync(join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg'))]]);
@@ -64,7 +64,7 @@ describe('the landslide mosaic', () => {
     await rm(path);
   });
 
-  it('is read from the shapefile of 2020–2021, which sorts before 2024', async () => {
+  it('is read from the shapefile of 2020–2021 with a vintage before 2024', async () => {
     const { recognition, collected } = await trial(source, join(folder, 'Mosaicatura_ISPRA_2020_2021_aree_pericolosita_frana_PAI.zip'));
     expect(recognition).toMatchObject({ vintage: '2020_2021', region: null });
     expect(recognition!.vintage < '2024').toBe(true);
@@ -90,7 +90,7 @@ describeDatabase('loading the landslide mosaic', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('keeps an area of undetermined class with a warning, and repairs invalid ones', async () => {
+  it('keeps an area of undetermined class with a warning, and repairs invalid areas', async () => {
     const found = await loaded(database, 'ispra_landslide', `
       insert into raw_landslide_hazard values
         (1, 1, 'P3', 'Elevata P3', 'srid=32632;polygon((500000 4600000, 502000 4600000, 502000 4604000, 504000 4604000, 504000 4602000, 500000 4602000, 500000 4600000))'),
@@ -102,7 +102,7 @@ describeDatabase('loading the landslide mosaic', (engine) => {
       coverage: await session.query('select member_id, position, regions from landslide_coverage'),
       violations: (await checks()).map(({ name, level }) => [name, level]),
     }));
-    // About 9° E 41.5° N, in the north-eastern corner of Sardegna.
+    // The position is about 9° E 41.5° N, in the north-eastern corner of Sardegna.
     expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [] }]);
     expect(found.rows).toEqual([
       { position: 1, class: 'P3', label: 'Elevata P3', valid: true, hectares: 801 },

@@ -1,10 +1,10 @@
--- purpose: makes polygons valid, reprojects them once, cuts them into pieces, and records the regions that they cover
+-- purpose: repairs polygons, reprojects them once, cuts them into pieces, and records the covered regions
 -- reads: staging.raw_landslide_hazard, core.region_box
 -- writes: layer.landslide_hazard, layer.landslide_hazard_piece, layer.landslide_coverage
--- grain: one row per published polygon; one per piece; one per member
+-- grain: one row per published polygon, per piece, and per member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 10 m before they are reprojected: see core.in_degrees.
+-- Edges are split into segments of at most 10 m before they are reprojected. See core.in_degrees.
 create table landslide_hazard as
 with clean as materialized (
   select
@@ -27,7 +27,7 @@ from clean
 cross join release
 where not st_isempty(clean.geom);
 
--- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
+-- The pieces are sorted along a Hilbert curve, so that neighbouring pieces are close together on disk.
 create table landslide_hazard_piece as
 select
   release.release_id,
@@ -40,7 +40,7 @@ cross join release
 cross join lateral core.area_pieces(hazard.geom) as piece (geom)
 order by piece.geom, hazard.member_id, hazard.position;
 
--- serves: section risk, which reads the pieces that intersect a region's box
+-- serves: section risk, for the pieces that intersect a region's box
 create index landslide_hazard_piece_geom_idx on landslide_hazard_piece using gist (geom);
 
 create table landslide_coverage as

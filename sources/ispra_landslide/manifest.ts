@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://idrogeo.isprambiente.it/',
     text: 'ISPRA, Pericolosità e indicatori di rischio per frane e alluvioni. idrogeo.isprambiente.it. CC BY-SA 4.0.',
   },
-  vintageRule: 'the year or years of the mosaic in the file\'s name: Mosaicatura_ISPRA_2020_2021_… is 2020_2021, Mosaicatura_ISPRA_2024_… is 2024; an export of the web services without a year is dated by its class column',
+  vintageRule: 'the year or years of the mosaic in the file\'s name: Mosaicatura_ISPRA_2020_2021_… is 2020_2021, Mosaicatura_ISPRA_2024_… is 2024. For an export of the web services without a year, the class column determines the edition',
   downloads: [
     {
       url: 'https://idrogeo.isprambiente.it/opendata/wms/Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.zip',
@@ -23,10 +23,10 @@ export const manifest: Manifest = {
     },
   ],
   cadence: 'about every three years',
-  crs: 'as the file states; EPSG:32632 in the known editions',
+  crs: 'the CRS that the file states; EPSG:32632 in the known editions',
   keep: 'newest',
   ignored: {
-    per_fr_eng: 'the class in English, same as per_fr_ita',
+    per_fr_eng: 'the class in English, with the same content as per_fr_ita',
     objectid: 'row number added by the program that wrote the file',
     objectid_1: 'see objectid',
     fid: 'see objectid',
@@ -37,8 +37,8 @@ export const manifest: Manifest = {
     shape_area: 'area in the file\'s CRS; measured in EPSG:3035 instead',
   },
   optional: {
-    per_fr_eng: 'the edition 2020–2021 lacks it',
-    objectid: 'added by programs that export the file', objectid_1: 'see objectid', fid: 'see objectid', id: 'only the web services have it',
+    per_fr_eng: 'the edition 2020–2021 lacks this column',
+    objectid: 'added by programs that export the file', objectid_1: 'see objectid', fid: 'see objectid', id: 'only files of the web services have this column',
     shape_leng: 'added by exports from a database', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
   },
   highValue: { category: 'environment', entry: '2, earth observation and environment: natural risk zones' },

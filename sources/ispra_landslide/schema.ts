@@ -2,45 +2,45 @@
 import { z } from 'zod';
 import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
-/** Hazard classes: P4 very high … P1 moderate; AA is an area of attention, which is not a level below P1. */
+/** Hazard classes from P4 (very high) to P1 (moderate). AA is an area of attention, which is not a level below P1. */
 type LandslideClass = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';
 
 /**
- * In `Molto elevata P4`, `Elevata P3`, `Media P2`, `Moderata P1`, `Aree di Attenzione AA`, the code at the end decides, in any case.
- * `Pn.d.` (seen in a few polygons) and a missing text mean that the class was not determined: null, not a reject.
+ * In `Molto elevata P4`, `Elevata P3`, `Media P2`, `Moderata P1`, `Aree di Attenzione AA`, the code at the end determines the class, in upper or
+ * lower case. `Pn.d.` (in a few polygons) or a missing text means that the class was not determined. The class is then null, and the record is kept.
  */
 const perFrIta = z.union([
   z.null().transform((): LandslideClass | null => null),
   z.string().trim().regex(/^$|\bP\s*n\.?\s*d\b|\b(?:AA|P[1-4])\b/i).transform((text) => (/\b(AA|P[1-4])\b/i.exec(text)?.[1]?.toUpperCase() ?? null) as LandslideClass | null),
 ]);
 
-/** `cod_per_it` of the web service: the number of the class, or `AA`. */
+/** Values of `cod_per_it` of the web service: the number of the class, or `AA`. */
 const codPerIt = z.union([
   z.null().transform((): LandslideClass | null => null),
   z.union([z.string(), z.number()]).transform(String).pipe(z.string().trim().regex(/^$|^P?\s*n\.?\s*d\.?$|^(?:AA|[1-4])$/i))
     .transform((code) => (/^AA$/i.test(code) ? 'AA' : /^[1-4]$/.test(code) ? `P${code}` : null) as LandslideClass | null),
 ]);
 
-/** A layout of the class column, by its name. */
+/** Layout of the class column, by the name of the column. */
 export interface Layout {
   readonly column: string;
   readonly codes: z.ZodType<LandslideClass | null>;
   readonly expected: string;
-  /** Edition if the file's name has no year; null if the file must state one. */
+  /** Edition of a file without a year in its name; null if the name must have a year. */
   readonly edition: string | null;
-  /** Name of the layer, which shows the layout where the column is missing. */
+  /** Name of the layer, which shows the layout if the column is missing. */
   readonly layer: RegExp;
 }
 
 const TEXT = 'a text with P4, P3, P2, P1, AA or Pn.d.';
 export const MOSAIC: Layout = { column: 'per_fr_ita', codes: perFrIta, expected: TEXT, edition: null, layer: /pericolosit\S{0,4}_frana/i };
-/** `nz2:aree_peric_frana_pai`, assumed to be version 4.0; `idrogeo:pericolosita_frane`, version 5.0. */
+/** The web services: `nz2:aree_peric_frana_pai`, which is assumed to be version 4.0, and `idrogeo:pericolosita_frane`, which is version 5.0. */
 export const SERVICES: readonly Layout[] = [
   { column: 'peric_ita', codes: perFrIta, expected: TEXT, edition: '2020_2021', layer: /aree_peric_frana_pai/i },
   { column: 'cod_per_it', codes: codPerIt, expected: '1, 2, 3, 4 or AA', edition: '2024', layer: /pericolosita_frane/i },
 ];
 
-/** @returns the class, null if the publisher did not determine it, or why the record is rejected */
+/** @returns the class; null if the publisher did not determine the class. Otherwise the reason why the record is rejected */
 export function classOf(
   published: unknown, { column, codes, expected }: Layout,
 ): { readonly class: LandslideClass | null; readonly label: string | null } | Refusal {

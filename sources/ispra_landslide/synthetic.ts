@@ -1,7 +1,7 @@
 /**
- * The synthetic region's landslide mosaic in both forms: the shapefile of 2020–2021, which is older and must not be served, and the edition of
- * 2024, also a shapefile if no GeoPackage can be written. A polygon has one class, but polygons of two
- * authorities overlap and disagree. Each comune has an area of each class, so that a map of a part of Italy covers it.
+ * Writes the synthetic region's landslide mosaic in both forms. The shapefile of 2020–2021 is older and must not be served. The edition of 2024 is a
+ * GeoPackage, or a shapefile if no GeoPackage can be written. A polygon has one class, but polygons of two authorities overlap and have different
+ * classes. Each comune has an area of each class, so that a map of a part of Italy covers the comune.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zonesByBlock, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
@@ -19,7 +19,7 @@ const OLDER_NAME = 'Mosaicatura_ISPRA_2020_2021_aree_pericolosita_frana_PAI';
 
 type Class = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';
 interface Zone {
-  /** Null if the publisher did not determine it. */
+  /** Null if the publisher did not determine the class. */
   readonly class: Class | null;
   readonly label: string | null;
   readonly area: CellArea;
@@ -31,18 +31,18 @@ const LABELS: Readonly<Record<Class, string>> = { P4: 'Molto elevata P4', P3: 'E
 function zones(x: number, y: number): Zone[] {
   const of = (level: Class, area: CellArea): Zone => ({ class: level, label: LABELS[level], area });
   return [
-    // A slide of many vertices, and one of another authority over half of it with a worse class.
+    // A slide with many vertices. A slide of another authority with a worse class covers half of it.
     of('P2', jaggedArea([x + 1.5, y + 16.5, x + 20.5, y + 19.5], 16)),
     of('P4', boxArea([x + 10.5, y + 15.5, x + 24.5, y + 18.5])),
     of('P3', holedArea([x + 26.5, y + 16.5, x + 34.5, y + 24.5], [x + 28.5, y + 18.5, x + 32.5, y + 22.5])),
     of('AA', boxArea([x + 29.5, y + 19.5, x + 31.5, y + 21.5])),
-    // An area of attention under a class: the class counts.
+    // An area of attention that overlaps an area with a class, which determines the class of the parcel.
     of('AA', boxArea([x + 1.5, y + 30.5, x + 6.5, y + 35.5])),
     of('P1', boxArea([x + 4.5, y + 33.5, x + 9.5, y + 38.5])),
     of('P3', crossedArea(x + 14.5, y + 30.5)),
     of('P1', spikedArea([x + 22.5, y + 30.5, x + 24.5, y + 32.5], 4)),
     of('P2', boxArea([x + 28.5, y + 32.5, x + 29.5, y + 33.5], [x + 31.5, y + 32.5, x + 32.5, y + 33.5])),
-    // Areas without a determined class: one far from all other areas, and one next to an area with a class.
+    // Areas without a determined class: one area is far from all other areas, and one area is next to an area with a class.
     { class: null, label: 'Pn.d.', area: boxArea([x + 34.5, y + 30.5, x + 38.5, y + 34.5]) },
     { class: null, label: null, area: boxArea([x + 34.5, y + 35.5, x + 36.5, y + 37.5]) },
     of('P2', boxArea([x + 36.5, y + 32.5, x + 39.5, y + 33.5])),
@@ -55,12 +55,12 @@ function slope(grid: CellGrid, comune: SyntheticComune): Zone[] {
   return (['P4', 'P3', 'P2', 'P1', 'AA'] as const).map((level, i) => ({ class: level, label: LABELS[level], area: boxArea([x + 0.5 + 2 * i, y + 0.5, x + 1.5 + 2 * i, y + 1.5]) }));
 }
 
-/** Whether the parcel has the outline of a slide, as one parcel per block has. Neighbouring parcels touch the slide along their borders. */
+/** Returns whether the parcel has the outline of a slide. One parcel per block has this outline. Neighbouring parcels touch the slide along their borders. */
 function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 18 && row % BLOCK === 26);
 }
 
-/** A row of the mosaic, in UTM zone 32. */
+/** A row of the mosaic with its polygon in UTM zone 32. */
 interface Row {
   readonly label: string | null;
   readonly polygons: readonly Polygon[];
@@ -79,14 +79,14 @@ function* records(region: SyntheticRegion): Generator<Row> {
   }
 }
 
-/** English names of the classes, which the files have too. */
+/** English names of the classes in the additional column of the files. */
 const ENGLISH: Readonly<Record<string, string>> = { P4: 'Very high P4', P3: 'High P3', P2: 'Medium P2', P1: 'Moderate P1', AA: 'Attention areas AA' };
 const english = (label: string | null): string | null => (label === null ? null : (ENGLISH[label.slice(label.lastIndexOf(' ') + 1)] ?? null));
 
 const synthetic: Synthetic = {
   async write(region, folder) {
     const grid = new CellGrid(region);
-    // The older edition has one class for all the region. Serving it by mistake would show everywhere.
+    // The older edition has the same class everywhere in the region. If this edition is served by mistake, every parcel shows it.
     const everywhere = utmRing(grid);
     await writeZip(join(folder, `${OLDER_NAME}.zip`), shapefileEntries(`${OLDER_NAME}/${OLDER_NAME}`, {
       type: 'polygon', srid: 32632, encoding: null, fields: [{ name: 'per_fr_ita', type: 'text', length: 50 }],
@@ -111,7 +111,7 @@ const synthetic: Synthetic = {
       const drawn = isDrawn(grid, parcel);
       const level = drawn ? 'P4' : ((['P4', 'P3', 'P2', 'P1', 'AA'] as const).find(has) ?? null);
       const share = level === null ? null : drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));
-      // An area of undetermined class means a hazard of unknown level. The level of the parcel is unknown.
+      // An area of undetermined class means that a hazard of unknown level exists. The level of the parcel is then unknown.
       const unknown = level === null && has(null);
       return { risk: { landslide_level: level, landslide_share: share, landslide_attention: has('AA') ? true : unknown ? null : false, coverage: { landslide: unknown ? 'not_mapped' : 'mapped' } } };
     };
