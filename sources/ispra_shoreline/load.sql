@@ -4,7 +4,7 @@
 -- grain: one row per published segment; one per member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 200 m before they are reprojected: see core.in_degrees.
+-- Edges are split into segments of at most 200 m before they are reprojected. See core.in_degrees.
 create table shoreline_segment as
 select
   release.release_id,
