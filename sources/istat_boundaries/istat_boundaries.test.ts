@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the boundaries', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => /\.(shp|zip|geojson)$/.test(name)))('are read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => /\.(shp|zip|geojson)$/.test(name)))('are read from %s and match the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });

@@ -4,7 +4,8 @@
 -- grain: one row per unit and level
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 200 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike.
+-- Edges are split into segments of at most 200 m before they are reprojected. See core.in_degrees. Neighbouring polygons share their edges, so the
+-- shared edges are split at the same points.
 create unlogged table ranked as
 select
   b.member_id,
