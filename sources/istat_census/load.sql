@@ -5,7 +5,7 @@
 -- crs: from the file's CRS to EPSG:4326
 
 -- If a census section was delivered in several polygons, all of them are kept as one census section, so that no area is missing from the census.
--- Edges are divided to 200 m before they are reprojected: see core.in_degrees.
+-- Edges are split into segments of at most 200 m before they are reprojected. See core.in_degrees.
 create table clean_section as
 with reprojected as materialized (
   select
