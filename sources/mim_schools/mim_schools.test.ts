@@ -10,7 +10,7 @@ import { goldenOf, trial } from '../../test/harness/trial.ts';
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 describe('the lists of schools', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s and match the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
