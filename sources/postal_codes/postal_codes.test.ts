@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('postal codes', () => {
-  it.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s as its golden file expects', async (name) => {
+  it.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s and match the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
