@@ -28,7 +28,7 @@ function written(name: string, content: string): string {
 const dayName = (extension: string): string => `FRM_FARMA_5_2026${String(1 + random.below(9)).padStart(2, '0')}${String(10 + random.below(18))}.${extension}`;
 
 describe('the list of pharmacies', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
