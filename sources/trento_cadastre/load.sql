@@ -52,8 +52,8 @@ left join repaired m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false)
 window parcel as (partition by p.member_id, p.ccat, p.code order by p.type <> 'P', p.position);
 
--- Pieces of a parcel mostly touch and share their corners. Edges are divided to 200 m before they are reprojected: see core.in_degrees. Neighbours are
--- divided alike.
+-- Pieces of a parcel mostly touch and share their corners. Edges are split into segments of at most 200 m before they are reprojected. See
+-- core.in_degrees. Neighbours are divided alike.
 create table trento_parcel as
 with drawn as (
   select

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a comune catastale of Trento', () => {
-  test.each(FIXTURES)('is read from %s as its golden file expects', async (name) => {
+  test.each(FIXTURES)('is read from %s and matches the golden file', async (name) => {
     const found = goldenOf(await trial(source, join(FOLDER, 'fixture', name)));
     await expect(`${JSON.stringify(found, null, 1)}\n`).toMatchFileSnapshot(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')));
   });
