@@ -17,7 +17,7 @@ export const layers: Layers = {
   },
   land_use_piece: {
     description: 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one polygon do not overlap.',
-    position: 'As in land_use_polygon. Pieces of one area share it.',
+    position: 'As in land_use_polygon. All pieces of an area have the same position.',
     columns: {
       code: ['text not null', 'As in land_use_polygon.'],
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],
@@ -42,7 +42,7 @@ export const layers: Layers = {
   },
   urban_boundary_piece: {
     description: 'The same boundaries cut into pieces of at most 256 vertices, for joins with parcels.',
-    position: 'As in urban_boundary. Pieces of one area share it.',
+    position: 'As in urban_boundary. All pieces of an area have the same position.',
     columns: {
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],
     },

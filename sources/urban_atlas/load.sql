@@ -4,7 +4,8 @@
 -- grain: one row per published polygon; one per piece; one per class of a member; one per boundary; one per piece of it
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 20 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike.
+-- Edges are divided to 20 m before they are reprojected: see core.in_degrees. Neighbouring polygons share their edges, so the shared edges are split
+-- at the same points.
 create table land_use_polygon as
 with clean as materialized (
   select
@@ -47,7 +48,7 @@ from clean
 cross join release
 where not st_isempty(clean.geom);
 
--- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
+-- The pieces are sorted along a Hilbert curve, so that neighbouring pieces are close together on disk.
 create table land_use_piece as
 select
   release.release_id,

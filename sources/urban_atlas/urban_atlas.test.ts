@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the Urban Atlas', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
