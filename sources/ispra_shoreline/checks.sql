@@ -6,7 +6,7 @@
 
 -- check: shoreline_change_agrees
 -- level: warn
--- expects: an eroding segment has a negative mean change and an advancing segment a positive one
+-- expects: an eroding segment has a negative mean change, and an advancing segment has a positive mean change
 select
   member_id,
   position,
@@ -18,7 +18,7 @@ where (dynamic = 'erosion' and avg_change_m_year > 0)
 
 -- check: shoreline_information
 -- level: warn
--- expects: every segment states how it moved
+-- expects: every segment has a class of movement
 select
   member_id,
   position

@@ -44,7 +44,7 @@ describe('the shoreline change', () => {
     expect(rows.map((row) => row['avg_change_m_year'])).toContain(-7.31);
   });
 
-  it('gives the same classes as a GeoPackage', async () => {
+  it('gives the same classes from a GeoPackage', async () => {
     const path = join(folder, 'Dinamica_Litoranea_2006_2020.gpkg');
     await writeGeoPackage(path, [{
       name: 'Dinamica_Litoranea_2006_2020', srid: 3035, geometry: 'MultiLineString', fields: [{ name: 'Dinamica', type: 'string' }, { name: 'm_anno', type: 'real' }],
@@ -61,7 +61,7 @@ describeDatabase('loading the shoreline change', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('rejects a line without a length, and warns if class and mean disagree', async () => {
+  it('rejects a line without a length, and warns if the class contradicts the mean', async () => {
     const found = await loaded(database, 'ispra_shoreline', `
       insert into raw_shoreline_segment values
         (1, 1, 'erosion', -1.5, 'srid=32632;linestring(900000 4700000, 900200 4700000)'),
@@ -73,9 +73,9 @@ describeDatabase('loading the shoreline change', (engine) => {
       coverage: await session.query('select member_id, position, regions from shoreline_coverage'),
       violations: (await checks()).map(({ name, samples }) => [name, samples[0]!['position']]),
     }));
-    // About 13.9° E 42.3° N, in Lazio and Abruzzo.
+    // The position is about 13.9° E 42.3° N, in Lazio and Abruzzo.
     expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [12, 13] }]);
-    // 200 m of UTM zone 32, far east of its meridian, are slightly less on the ground.
+    // In UTM zone 32, 200 m are slightly less on the ground, because the place is far east of the meridian.
     expect(found.rows).toEqual([
       { position: 1, dynamic: 'erosion', srid: 4326, metres: 200 },
       { position: 2, dynamic: 'erosion', srid: 4326, metres: 300 },

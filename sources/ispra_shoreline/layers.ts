@@ -1,4 +1,4 @@
-/** Stretches of shore, their change, and the area that they cover. */
+/** Segments of the shore with their change, and the covered area. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -13,10 +13,10 @@ export const layers: Layers = {
     checks: { within: [6, 35, 19, 46] },
   },
   shoreline_coverage: {
-    description: 'Regions that the segments of each member cover. Outside them a shore without a segment is not stable: its change is unknown.',
-    position: 'Number of the member\'s first feature.',
+    description: 'Regions that the segments of each member cover. In other regions, the change of a shore without a segment is unknown.',
+    position: 'Number of the first feature of the member.',
     columns: {
-      regions: ['int2[] not null', 'ISTAT codes of the regions whose boxes (core.region_box) a segment overlaps.'],
+      regions: ['int2[] not null', 'ISTAT codes of the regions whose boxes (core.region_box) overlap a segment.'],
     },
   },
 };

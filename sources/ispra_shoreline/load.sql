@@ -1,4 +1,4 @@
--- purpose: reprojects segments once and records the regions that they cover
+-- purpose: reprojects segments once and records the covered regions
 -- reads: staging.raw_shoreline_segment, core.region_box
 -- writes: layer.shoreline_segment, layer.shoreline_coverage
 -- grain: one row per published segment; one per member
@@ -23,12 +23,12 @@ select
   member_id,
   position,
   'geometry_without_length' as code,
-  'expected a line with a length, found one whose points are all the same' as message,
+  'expected a line with a length, found a line whose points are all equal' as message,
   left(st_asewkt(geom), 2000) as raw
 from raw_shoreline_segment
 where not st_length(geom) > 0;
 
--- serves: section coastal_erosion, which reads the segments that intersect a region's box
+-- serves: section coastal_erosion, for the segments that intersect a region's box
 create index shoreline_segment_geom_idx on shoreline_segment using gist (geom);
 
 create table shoreline_coverage as

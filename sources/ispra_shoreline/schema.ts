@@ -1,8 +1,8 @@
 /**
  * Converts the columns of the shoreline change layer to values.
  *
- * ISPRA publishes the classes (retreat or advance of more than 5 m between the two surveys, otherwise stable, and "no information")
- * but no list of columns. Columns are therefore found by the names below, and any other name is reported.
+ * ISPRA publishes the classes but no list of columns. The classes are retreat or advance of more than 5 m between the two surveys, stable, and "no
+ * information". The columns are therefore found by the names below, and any other name is reported.
  */
 import { z } from 'zod';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
@@ -10,12 +10,12 @@ import { firstIssue, shown, type Refusal } from '../../pipelines/readers/refusal
 
 export type Dynamic = 'erosion' | 'accretion' | 'stable';
 
-/** Normalised spellings of each mapped column. */
+/** Normalised spellings of the name of each column. */
 export const COLUMNS = {
   dynamic: ['dinamica', 'dinamica_litoranea', 'dinamica_l', 'dinamica_2006_2020', 'dinamica_0', 'tipo_dinamica', 'tipo_dinam', 'tendenza', 'classe', 'dynamic'],
-  /** m/year, positive seaward. */
+  /** Mean change in m/year, positive seaward. */
   rate: ['avg_change_m_year', 'avg_change', 'variazione_media_m_anno', 'var_media_m_anno', 'var_m_anno', 'tasso_m_anno', 'm_anno'],
-  /** Metres between the two surveys, positive seaward. */
+  /** Change between the two surveys in metres, positive seaward. */
   change: ['variazione_m', 'var_m', 'variazione', 'spostamento_m', 'spostament'],
 } as const;
 
@@ -27,24 +27,24 @@ const CLASSES: Readonly<Record<string, Dynamic | null>> = {
   'non disponibile': null, 'non definita': null, 'non definito': null, 'non determinata': null, 'n d': null, nd: null,
 };
 
-/** Reduces a text to letters without accents, single spaces, lower case. An apostrophe means an accent. */
+/** Normalises a text to lower case without accents, with single spaces. An apostrophe means an accent. */
 function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z]+/g, ' ').trim();
 }
 
-/** Maximum rate. A higher one is not a moving shore but coastal works, a wrong unit or a sentinel. */
+/** Maximum rate. A higher value means coastal works, a wrong unit or a code for no data. */
 const MAX_RATE_M_YEAR = 100;
 
 const MAX_CHANGE_M = 2000;
 
-/** Accepts a number within the limit, or null. NaN and −9999 mean null. */
+/** Accepts null or a number within the limit. NaN and −9999 mean null. */
 function within(limit: number, unit: string): z.ZodType<number | null> {
   return z.custom<number | null>((value) => value === null || isNoData(value) || (typeof value === 'number' && Math.abs(value) <= limit), `expected a number within ±${limit} ${unit}`)
     .transform((value) => (isNoData(value) ? null : value));
 }
 
 const published = z.strictObject({
-  /** Null means "no information", under any name. */
+  /** Null means "no information", under any of its names. */
   dynamic: z.union([z.null(), z.string()]).transform((text, context): Dynamic | null => {
     const found = CLASSES[plain(text ?? '')];
     if (found !== undefined) return found;
@@ -56,8 +56,8 @@ const published = z.strictObject({
 });
 
 /**
- * @param years between the two surveys; null if the name of the layer does not state them
- * @returns class and mean change per year, or why the record is rejected
+ * @param years number of years between the two surveys; null if the name of the layer does not state the years
+ * @returns the class and the mean change per year, or the reason why the record is rejected
  */
 export function segmentOf(
   fields: { readonly dynamic: unknown; readonly rate: unknown; readonly change: unknown },
@@ -80,7 +80,7 @@ export function segmentOf(
   return { dynamic, rate: change / years };
 }
 
-/** Returns the years between the two surveys from the layer's name: `Dinamica_Litoranea_2006_2020` → 14. */
+/** Returns the number of years between the two surveys from the layer's name: `Dinamica_Litoranea_2006_2020` is 14. */
 export function yearsOf(layer: string): number | null {
   const found = /(?<!\d)((?:19|20)\d\d)[_-]((?:19|20)\d\d)(?!\d)/.exec(layer);
   if (found === null) return null;

@@ -1,6 +1,7 @@
 /**
- * The synthetic region's shore, its northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. The file has segments of every class, with means
- * at and near the limits of the severity, segments without information, segments of two lines, and a segment far out at sea.
+ * Writes the synthetic region's shore, which is the northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. The file has segments
+ * of every class, with means at and near the limits of severity. It also has segments without information, segments of two lines, and a segment far
+ * out at sea.
  */
 import { join } from 'node:path';
 import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
@@ -17,18 +18,18 @@ const MOST = 5;
 /** Length of a segment in degrees of longitude, about 210 m. */
 const STEP = 0.0025;
 const POINT_STEP = 0.0005;
-/** Distance of the shore north of the last parcels: about 33 m. */
+/** Distance of the shore to the north of the last parcels, about 33 m. */
 const OFFSHORE = 0.0003;
 
 interface Segment {
   readonly label: string | null;
   readonly dynamic: 'erosion' | 'accretion' | 'stable' | null;
-  /** m/year, or null if not published. */
+  /** Mean change in m/year, or null if not published. */
   readonly rate: number | null;
   readonly lines: readonly (readonly LonLat[])[];
 }
 
-/** Class and mean, repeated along the shore. */
+/** Pairs of class and mean, repeated along the shore. */
 const CASES: readonly (readonly [string | null, Segment['dynamic'], number | null])[] = [
   ['Erosione', 'erosion', -0.36], ['Erosione', 'erosion', -0.5], ['Stabilità', 'stable', 0], ['EROSIONE', 'erosion', -0.99], ['Nessuna informazione', null, null],
   ['Erosione', 'erosion', -1], ['Avanzamento', 'accretion', 1.25], ['Erosione', 'erosion', -1.99], ["Stabilita'", 'stable', -0.12], ['Erosione', 'erosion', -2],
@@ -48,7 +49,7 @@ function segments(region: SyntheticRegion): Segment[] {
   for (let i = 0; west + i * STEP < east; i += 1) {
     const [label, dynamic, rate] = cyclicItem(CASES, i);
     const from = west + i * STEP;
-    // Every ninth segment is interrupted, as by a harbour: one segment of two lines.
+    // Every ninth segment is interrupted, as by a harbour, and consists of two lines.
     const lines = i % 9 === 4 ? [line(from, from + STEP * 0.4, lat), line(from + STEP * 0.6, from + STEP, lat)] : [line(from, from + STEP, lat)];
     made.push({ label, dynamic, rate, lines });
   }
@@ -57,8 +58,8 @@ function segments(region: SyntheticRegion): Segment[] {
 }
 
 /**
- * Returns the geodesic distance from polygons to a line of short pieces that do not cross them. A rough plane finds the candidates for the nearest piece,
- * because the exact distance is expensive.
+ * Returns the geodesic distance from polygons to a line of short pieces. The line does not cross the polygons. A planar approximation finds the
+ * pieces that may be nearest, because the exact distance is expensive.
  */
 function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[]): number {
   const [x0, y0] = itemAt(line, 0);
@@ -69,7 +70,7 @@ function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[
     const [x, y] = nearestOnSegment(corner, from, to);
     return Math.hypot(x - corner[0], y - corner[1]);
   })));
-  // Only corners are checked. An edge of a parcel is nearer than its corners by less than its length, some 50 m.
+  // The approximation checks only the corners of a parcel. An edge can be nearer than the corners by less than its length, which is about 50 m.
   const least = Math.min(...rough);
   if (least > RADIUS_M + 100) return Infinity;
   let nearest = Infinity;
@@ -79,7 +80,7 @@ function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[
   return nearest;
 }
 
-/** Returns the change of a segment. Without a published mean, a stable segment did not move. */
+/** Returns the change of a segment. If no mean is published, a stable segment did not move. */
 const changeOf = ({ dynamic, rate }: Segment): number | null => rate ?? (dynamic === 'stable' ? 0 : null);
 
 const severity = (rate: number): number => (rate >= 0 ? 0 : rate > -0.5 ? 1 : rate > -1 ? 2 : rate > -2 ? 3 : 4);
@@ -96,14 +97,14 @@ const synthetic: Synthetic = {
     }));
   },
 
-  /** Distances agree with the database's to a few millimetres, because its nearest point is searched for on the sphere. */
+  /** Distances agree with those of the database to a few millimetres, because the database searches for the nearest point on the sphere. */
   truth(region) {
     const all = segments(region);
     const [west, , , north] = region.box;
     return (parcel) => {
-      // A part of Italy: it covers the comuni whose northern edge is the shore, each with several segments.
+      // The file is a part of Italy. It covers the comuni whose northern edge is the shore, and each comune has several segments.
       const coverage = { coastal_erosion: parcel.comune.coastal ? 'mapped' : 'not_mapped' };
-      // A degree of latitude has 111 km, so a parcel further south than 0.01 degree is beyond the radius.
+      // A degree of latitude has 111 km, so a parcel that is 0.01 degree further south is outside the radius.
       if (parcel.sheet.box[3] < north - 0.01) return { coastal_erosion: [], coverage };
       const middle = Math.floor((parcel.sheet.box[0] - west) / STEP);
       const near: { segment: Segment; distance: number }[] = [];
@@ -114,7 +115,7 @@ const synthetic: Synthetic = {
         distance = Math.round(distance * 100) / 100;
         if (distance <= RADIUS_M) near.push({ segment, distance });
       });
-      // The worse of segments at the same distance comes first.
+      // Of segments at the same distance, the worse segment comes first.
       const rank = (segment: Segment): number => changeOf(segment) ?? Infinity;
       near.sort((a, b) => a.distance - b.distance || rank(a.segment) - rank(b.segment) || ((a.segment.dynamic ?? '') < (b.segment.dynamic ?? '') ? -1 : 1));
       return {
