@@ -1,4 +1,4 @@
--- purpose: checks that the boundaries are those of Italy
+-- purpose: checks that the boundaries are inside Italy and agree with one another
 -- reads: layer.boundary
 -- writes: none
 -- grain: one row per violation
@@ -13,7 +13,7 @@ where not st_covers(st_makeenvelope(6, 35, 19, 47.5, 4326), st_envelope(geom));
 
 -- check: levels_agree
 -- level: warn
--- expects: the areas of the provinces add up to the area of the region, to a thousandth (editions with both)
+-- expects: the areas of the provinces add up to the area of the region, to a thousandth (only editions with both levels)
 select r.code, r.area_m2, p.area_m2 as provinces_area_m2
 from boundary r
 join (

@@ -1,9 +1,9 @@
 import { yearsSince, type Download } from '../../pipelines/contract/download.ts';
 
 export default {
-  // Boundaries of 1 January, published in spring.
+  // The boundaries of 1 January are published in spring.
   cycle: ['04-15'],
-  // Estimate, no size is known: generalised boundaries of 7,900 comuni of 3 kB.
+  // This is an estimate, because no size is known: generalised boundaries of 7,900 comuni of 3 kB.
   largest: 25_000_000,
   files: (_region, today) => {
     const [newest, before] = yearsSince(today, 3);

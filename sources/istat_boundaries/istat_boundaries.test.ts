@@ -33,7 +33,7 @@ describe('the boundaries', () => {
 
   describe('in the zip of 2026', () => {
     const EDITION = join(FOLDER, 'fixture', 'Limiti01012026_g.zip');
-    /** Path of an entry of the fixture, `Limiti01012026_g/Com01012026_g/Com01012026_g_WGS84.shp`, without the top folder, as other zips have it. */
+    /** Path of an entry of the fixture, `Limiti01012026_g/Com01012026_g/Com01012026_g_WGS84.shp`, without the top folder, as in other zips. */
     const withoutTop = (path: string): string => path.replace(/^[^/]*\//, '');
 
     async function repacked(name: string, path: (of: string) => string | null): Promise<string> {
@@ -92,12 +92,12 @@ describe('the boundaries', () => {
     expect((await trial(source, join(folder, 'ComSez2021.shp'))).recognition).toBeNull();
   });
 
-  test('do not include an unrelated GeoJSON', async () => {
+  test('do not include the features of an unrelated GeoJSON', async () => {
     await writeFile(join(folder, 'x.geojson'), '{"type":"FeatureCollection","features":[]}');
     expect((await trial(source, join(folder, 'x.geojson'))).recognition).toBeNull();
   });
 
-  test('are read for the synthetic region: one per comune, province and region', async () => {
+  test('are read for the synthetic region, with one per comune, province and region', async () => {
     const region = makeRegion({ parcels: 20_000, seed: 1 });
     await synthetic.write(region, folder);
     const { recognition, collected, error } = await trial(source, join(folder, 'Limiti01012026_g.zip'));
@@ -122,7 +122,7 @@ describeDatabase('loading boundaries', (engine) => {
     `insert into raw_boundary values (${member}, ${position}, '${kind}', '${code}', null, 'Finto', '2026-01-01', ${geometry});`;
 
   test('reprojects and repairs boundaries, keeps each unit once, and measures its area', async () => {
-    // The comune's box, drawn in UTM like the publisher's boundaries, and its area computed in degrees without PostGIS.
+    // The comune's box is drawn in UTM like the publisher's boundaries. Its area is computed in degrees without PostGIS.
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const { box } = region.comuni[0];
     const corners: [number, number][] = [];
@@ -138,10 +138,10 @@ describeDatabase('loading boundaries', (engine) => {
       row(1, 1, 'comune', '094901', `ST_GeomFromText('POLYGON((${wkt}))', 32632)`),
       row(1, 2, 'comune', '094902', "ST_GeomFromText('POLYGON((900000 4600000, 901000 4601000, 901000 4600000, 900000 4601000, 900000 4600000))', 32632)"),
       row(1, 3, 'comune', '094903', "ST_GeomFromText('POLYGON((900000 4600000, 901000 4600000, 900000 4600000, 900000 4600000))', 32632)"),
-      // Repeated: the second one, with more corners, is the detailed edition and is kept.
+      // The unit is repeated. The second boundary has more corners, so it is the detailed edition and is kept.
       row(1, 4, 'comune', '094904', square(903_000, 4_600_000, 1000)),
       row(2, 1, 'comune', '094904', `ST_Segmentize(${square(903_000, 4_600_000, 1000)}, 100)`),
-      // The same code on another level is a different unit.
+      // The same code on another level belongs to a different unit.
       row(3, 1, 'provincia', '094904', square(903_000, 4_600_000, 1000)),
     ].join('\n');
     await loaded(database, 'istat_boundaries', inserts, async ({ session, checks }) => {
@@ -162,7 +162,7 @@ describeDatabase('loading boundaries', (engine) => {
         [2, 1, '094904', false, true, 4326],
         [3, 1, '094904', false, true, 4326],
       ]);
-      // Edges are straight in UTM between corners 50–100 m apart instead of in degrees, so the area is within a square metre of the box.
+      // Edges between corners 50–100 m apart are straight in UTM and not in degrees, so the area is within a square metre of the box.
       expect(Math.abs(rows[0]!.area_m2 - area)).toBeLessThan(1);
       expect(rows[1]!.area_m2 / 500_000).toBeGreaterThan(0.99);
       expect(await session.query('select member_id, position::int4 as position, code from duplicate')).toEqual([{ member_id: 1, position: 4, code: 'unit_repeated' }]);

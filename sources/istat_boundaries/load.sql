@@ -1,4 +1,4 @@
--- purpose: loads boundaries, reprojected once, valid, and each unit once
+-- purpose: loads each boundary once, repaired and reprojected once
 -- reads: staging.raw_boundary
 -- writes: layer.boundary
 -- grain: one row per unit and level
@@ -16,7 +16,7 @@ select
   b.name,
   b.vintage,
   core.in_degrees(b.geom, 200) as geom,
-  -- If one file has a unit twice (generalised and detailed), the more detailed one is kept.
+  -- If a file contains a unit twice (generalised and detailed), the detailed boundary is kept.
   row_number() over (partition by m.file_id, b.kind, b.code order by st_npoints(b.geom) desc, b.member_id, b.position) as nth
 from raw_boundary b
 join member m using (member_id);
@@ -57,7 +57,7 @@ select
   c.member_id,
   c.position,
   'geometry_without_area' as code,
-  'expected a polygon with an area, found one that is empty once it is made valid' as message,
+  'expected a polygon with an area, found a polygon that is empty after the repair' as message,
   c.kind || ' ' || c.code || ' ' || left(st_asewkt(b.geom), 2000) as raw
 from clean c
 join raw_boundary b using (member_id, position)

@@ -1,9 +1,9 @@
-/** Converts the fields of a record of each level to values. */
+/** Converts the fields of a record to values, for each level. */
 import { z } from 'zod';
 
 export type Level = 'comune' | 'provincia' | 'regione';
 
-/** Field names → published column names in all editions, by level. */
+/** Published column names of each field in all editions, by level. */
 export const COLUMNS = {
   comune: { code: 'pro_com', padded_code: 'pro_com_t', name: 'comune' },
   provincia: { unit: 'cod_uts', code: ['cod_prov', 'cod_pro'], unit_name: 'den_uts', name: ['den_prov', 'provincia'], city: 'den_cm' },
@@ -11,7 +11,7 @@ export const COLUMNS = {
   geojson: { code: 'com_istat_code', belfiore: 'com_catasto_code', name: 'name' },
 } as const;
 
-/** All columns of each edition, by level: the census editions (by year) and the yearly ones. */
+/** All columns of each edition, by level: the census editions by year, and the yearly editions. */
 export const EDITIONS = {
   comune: {
     1991: ['COD_RIP', 'COD_REG', 'COD_PROV', 'PRO_COM', 'PRO_COM_T', 'COMUNE', 'COMUNE_A', 'POP_1991', 'CC_P', 'SHAPE_LEN*', 'SHAPE_AREA'],
@@ -45,7 +45,7 @@ export const OPTIONAL = {
   geojson: [],
 } as const;
 
-/** Declared types in shapefiles. GeoJSON declares none. */
+/** Declared types of the columns in shapefiles. GeoJSON declares no types. */
 export const TYPES = {
   comune: { code: 'number', padded_code: 'text', name: 'text' },
   provincia: { unit: 'number', code: 'number', unit_name: 'text', name: 'text', city: 'text' },
@@ -53,11 +53,11 @@ export const TYPES = {
   geojson: { code: 'text', belfiore: 'text', name: 'text' },
 } as const;
 
-/** Fields are numbers in shapefiles and text in GeoJSON. */
+/** The fields are numbers in shapefiles and text in GeoJSON. */
 const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).replaceAll('\u00a0', ' ').trim()));
 const code = (digits: number, expected: string) => text.pipe(z.string().regex(new RegExp(`^\\d{1,${digits}}$`), expected)).transform((value) => value.padStart(digits, '0'));
 const name = text.pipe(z.string().min(1, 'expected a name'));
-/** `-` is the province's name of a metropolitan city, and the metropolitan city's name of a province. */
+/** In these columns, `-` means that a metropolitan city has no province name, or that a province has no name of a metropolitan city. */
 const said = text.transform((value) => (value === '' || value === '-' ? null : value));
 
 export interface Boundary {
@@ -69,7 +69,7 @@ export interface Boundary {
 const comune = z
   .strictObject({ code: code(6, 'expected up to six digits'), padded_code: text.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')), name })
   .superRefine((fields, context) => {
-    // In one edition the padded code lost its leading zero. Padded again, it must equal the code from the number.
+    // In one edition, the padded code lost its leading zero. After padding, it must equal the code from the number.
     if (fields.padded_code !== '' && fields.padded_code.padStart(6, '0') !== fields.code) {
       context.addIssue({ code: 'custom', path: ['padded_code'], message: `expected the code of pro_com, ${fields.code}` });
     }

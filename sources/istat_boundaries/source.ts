@@ -1,4 +1,4 @@
-/** Boundaries of comuni, provinces and regions: the yearly editions, the census editions, and the GeoJSON derived from one of them. */
+/** Reads boundaries of comuni, provinces and regions: the yearly editions, the census editions, and a GeoJSON derived from one edition. */
 import { normaliseHeader, resembles } from '../../pipelines/formats/csv.ts';
 import { jsonKeys } from '../../pipelines/readers/head.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
@@ -21,15 +21,15 @@ const raw_boundary: Columns = {
 
 type Form = keyof typeof SCHEMAS;
 
-/** `Limiti01012026_g`, `Com0101YYYY_g_WGS84`, `Reg2021`; `limits_IT_municipalities` is all of Italy, `limits_P_60_…` one province. */
+/** Names such as `Limiti01012026_g`, `Com0101YYYY_g_WGS84`, `Reg2021`. `limits_IT_municipalities` is all of Italy, and `limits_P_60_…` is one province. */
 const WHOLE: WholeName = {
   whole: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)(?:\d{4}|\d{8})(?:_g)?(?:_WGS84)?$|^limits_IT_municipalities$/i,
   stated: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)\d{4}|^limits_/i,
 };
-/** The part of Italy in the name of a GeoJSON file. */
+/** Part of Italy in the name of a GeoJSON file. */
 const PART = /^limits_([A-Z]+(?:_\d+)?)_/i;
 
-/** Returns the form of a layer from the publisher's names and columns. Census sections also have the columns of comuni, and others. */
+/** Returns the form of a layer from the publisher's names and columns. Files of census sections have the columns of comuni and additional columns. */
 function formOf(name: string, fields: readonly string[]): Form | 'aside' | null {
   if (resembles(fields, EDITIONS.geojson)) return 'geojson';
   if (fields.some((field) => field.startsWith('sez'))) return null;
@@ -47,7 +47,7 @@ function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
   return jsonKeys(properties).map(normaliseHeader);
 }
 
-/** `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`. The digits of WGS84 do not count. */
+/** `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`. The digits of WGS84 are not a year. */
 function vintageOf(...names: readonly string[]): string {
   for (const name of names) {
     const day = /(?<!\d)(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((?:19|20)\d\d)(?!\d)/.exec(name);
@@ -90,7 +90,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
     });
   }
   const kind: Level = form === 'geojson' ? 'comune' : form;
-  // GeoJSON's identifiers of other registers share one key in the manifest.
+  // In the manifest, one key stands for all of GeoJSON's identifiers of other registers.
   const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([names, reason]) => names.split(', ').map((name) => [name, reason])));
   return {
     table: 'raw_boundary',

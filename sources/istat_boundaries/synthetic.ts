@@ -1,6 +1,6 @@
 /**
- * The boundaries of the synthetic region as Istat publishes them: one zip with a folder per level, shapefiles in UTM zone 32.
- * Quirks: a code that lost its zero, a polygon with a spike (invalid), and the level that is ignored.
+ * Writes the boundaries of the synthetic region as Istat publishes them: one zip with a folder per level, and shapefiles in UTM zone 32. The quirks
+ * are a code that lost its zero, an invalid polygon with a spike, and the ignored level.
  */
 import { join } from 'node:path';
 import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
@@ -12,17 +12,20 @@ import type { LonLat, SyntheticRegion, SyntheticComune } from '../../pipelines/s
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const EDITION = '01012026';
-/** Distance of corners in UTM, some 500 m, because a side of a box is straight in degrees. */
+/** Distance between corners in UTM, about 500 m. Corners are needed because the side of a box is straight in degrees. */
 const STEP = 0.005;
 
-/** Returns points from one corner to the next, without the last. Both directions give the same points, because both neighbours draw this edge. */
+/**
+ * Returns the points from one corner to the next, without the last point. Both directions give the same points, because two neighbouring comuni draw
+ * this edge.
+ */
 function side([x1, y1]: LonLat, [x2, y2]: LonLat): LonLat[] {
   if (x1 === x2 && y1 === y2) return [];
   const pieces = Math.max(1, Math.round(Math.max(Math.abs(x2 - x1), Math.abs(y2 - y1)) / STEP));
   return Array.from({ length: pieces }, (_, index): LonLat => [x1 + ((x2 - x1) * index) / pieces, y1 + ((y2 - y1) * index) / pieces]);
 }
 
-/** Returns the outline in degrees of comuni that fill whole rows of boxes without gaps. */
+/** Returns the outline in degrees of comuni. The comuni fill whole rows of boxes without gaps. */
 function outline(comuni: readonly SyntheticComune[]): LonLat[] {
   const rows = new Map<number, [number, number, number]>();
   for (const { box: [west, south, east, north] } of comuni) {
@@ -39,7 +42,7 @@ function outline(comuni: readonly SyntheticComune[]): LonLat[] {
 
 const projected = (ring: readonly LonLat[]): Polygon => [ring.map((point) => utm32.forward(point))];
 
-/** Adds a spike of 200 m into the polygon and back. The spike encloses no area and makes the polygon invalid. */
+/** Adds a spike of 200 m to the polygon. The spike encloses no area and makes the polygon invalid. */
 function withSpike(polygon: Polygon): Polygon {
   return polygon.map((ring) => {
     const [x, y] = itemAt(ring, 1);
