@@ -6,7 +6,7 @@
 
 -- check: census_section_unique
 -- level: error
--- expects: a census section has one row in a release
+-- expects: each census section has one row in a release
 select
   section_id,
   count(*) as rows
@@ -16,7 +16,7 @@ having count(*) > 1;
 
 -- check: census_indicator_unique
 -- level: error
--- expects: a census section has one row per reference year in a release
+-- expects: each census section has one row per reference year in a release
 select
   section_id,
   reference_year,

@@ -1,6 +1,6 @@
 /**
- * Published field → meaning. Source: Istat, "TRACCIATO FILE REGIONALI", 2021 data on the 2021 bases.
- * The order is the same as in the staging table. Ages are bands of five years, in completed years.
+ * Lists the published fields with their meaning. Source: Istat, "TRACCIATO FILE REGIONALI", 2021 data on the 2021 bases. The staging table has the
+ * same order of fields. Ages are in bands of five completed years.
  */
 import type { LayerColumns } from '../../pipelines/contract/source.ts';
 
@@ -8,13 +8,13 @@ const BANDS = [
   '0_4', '5_9', '10_14', '15_19', '20_24', '25_29', '30_34', '35_39', '40_44', '45_49', '50_54', '55_59', '60_64', '65_69', '70_74', '75_plus',
 ] as const;
 
-/** Returns consecutive fields `P14`, `P15`, … for the age bands. @param of text about the sex, for the description */
+/** Returns consecutive fields `P14`, `P15`, … for the age bands. @param of text about the sex, for the description of the fields */
 const bands = (prefix: string, first: number, of = ''): Field[] => BANDS.map((band, index) => {
   const years = band === '75_plus' ? '75 and more' : band.replace('_', '–');
   return [`${prefix}_${band}`, `p${first + index}`, `Residents aged ${years} years${of}.`];
 });
 
-/** Field name, published column name as returned by `normaliseHeader`, and description of a column. */
+/** Field name, published column name as normalised by `normaliseHeader`, and description of the column. */
 type Field = readonly [name: string, published: string, description: string];
 
 const FIELDS: readonly Field[] = [
@@ -23,7 +23,7 @@ const FIELDS: readonly Field[] = [
   ['female', 'p3', 'Residents, female.'],
   ...bands('age', 14),
   ...bands('male', 30, ', male'),
-  // P46–P66 had other meanings in 2011 and are unused since.
+  // P46–P66 had another meaning in 2011 and have not been used since.
   ...bands('female', 67, ', female'),
   ['aged_9_plus', 'p83', 'Residents aged 9 years and more, to whom the education fields refer.'],
   ['education_no_title', 'p86', 'Residents aged 9 and more without a school title.'],
@@ -51,15 +51,15 @@ const FIELDS: readonly Field[] = [
   ['dwellings_occupied', 'a2', 'Dwellings occupied by at least one resident.'],
 ];
 
-/** Field name → published name as returned by `normaliseHeader`. All are counts of residents unless the name contains households or dwellings. */
+/** Published name of each field, as normalised by `normaliseHeader`. All are counts of residents unless the name contains households or dwellings. */
 export const INDICATORS: Readonly<Record<string, string>> = Object.fromEntries(FIELDS.map(([name, published]) => [name, published]));
 
-/** Columns of the indicators in their layer. */
+/** Columns of the indicators in the layer. */
 export const INDICATOR_COLUMNS: LayerColumns = Object.fromEntries(FIELDS.map(([name, , description]) => [name, ['int4 not null', description]]));
 
 const range = (prefix: string, from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, index) => `${prefix}${from + index}`);
 
-/** The 126 columns of all releases on the 2021 bases, without the dwellings. */
+/** The 126 columns that all releases on the 2021 bases have, without the dwellings. */
 const INDICATOR_BASE = [
   'CODREG', 'REGIONE', 'CODPRO', 'PROVINCIA', 'CODCOM', 'COMUNE', 'PROCOM', 'SEZ21_ID', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3',
   ...range('P', 1, 3), ...range('P', 14, 45), ...range('P', 67, 103), ...range('IT', 1, 12), 'ST1', 'ST2', 'ST2_B', ...range('ST', 3, 5), ...range('ST', 16, 33),
@@ -84,5 +84,5 @@ export const SECTION_EDITIONS = {
   '2021 (with dwellings and buildings)': [...SECTION_BASE, 'ABI21', 'EDI21', 'SHAPE_Leng', 'SHAPE_Area'],
 } as const;
 
-/** Columns that only the releases of 2023 and later have: cohabiting families, migratory background, cars. */
+/** Columns that only the releases of 2023 and later have: cohabiting families, migratory background and cars. */
 export const SINCE_2023: readonly string[] = ['pf9', 'em1', 'na1'];

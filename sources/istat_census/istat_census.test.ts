@@ -20,7 +20,7 @@ import { testEnvironment } from '../../test/harness/environment.ts';
 const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url));
 const GOLDEN = fileURLToPath(new URL('./golden/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
-/** The source with the fields that `recognise` needs. */
+/** The source, with the fields of a probe that `recognise` needs. */
 const registered = { ...source, id: source.manifest.id } as RegisteredSource;
 
 let folder: string;
@@ -35,7 +35,7 @@ const recognition = async (path: string): Promise<Recognition | null> =>
 type Golden = { records: number; rows: Record<string, unknown>[]; rejects: { position: number; code: string }[] };
 const golden = (name: string): Golden => JSON.parse(readFileSync(join(GOLDEN, `${name}.json`), 'utf8')) as Golden;
 
-/** Returns rows cut to the golden's columns. */
+/** Returns rows with only the columns of the golden file. */
 function summary({ members, rows }: Collected, like: Golden): Golden {
   expect(members).toHaveLength(1);
   const member = members[0]!;
@@ -48,19 +48,19 @@ function summary({ members, rows }: Collected, like: Golden): Golden {
   };
 }
 
-/** Returns a fixture's table as cells, with codes as text and counts as numbers, like the publisher's workbooks. */
+/** Returns the table of a fixture as cells. Codes are text and counts are numbers, as in the publisher's workbooks. */
 function cells(name: string): XlsxValue[][] {
   const [header, ...rows] = readFileSync(fixture(name), 'utf8').trimEnd().split('\r\n').map((line) => line.split(';'));
   return [header!, ...rows.map((row) => row.map((value, column) => (column > 10 && /^\d+$/.test(value) ? Number(value) : value)))];
 }
 
 describe('reading indicators', () => {
-  it.each(readdirSync(GOLDEN).map((file) => file.replace(/\.json$/, '')))('reads %s into its golden rows and rejects', async (name) => {
+  it.each(readdirSync(GOLDEN).map((file) => file.replace(/\.json$/, '')))('reads %s into the rows and rejects of its golden files', async (name) => {
     const expected = golden(name);
     expect(summary(await collect(source, fixture(`${name}.csv`), { role: 'indicators', region: 2 }), expected)).toEqual(expected);
   });
 
-  it('gives the same rows from a workbook as from the CSV', async () => {
+  it('gives the same rows from a workbook and from the CSV', async () => {
     for (const name of ['R02_indicatori_2021_sezioni', 'R02_Finta_2023_sezioni', 'codes-that-became-numbers', 'counts-that-are-none']) {
       const path = join(folder, `${name}.xlsx`);
       await writeXlsx(path, 'R02', cells(`${name}.csv`));
@@ -69,7 +69,7 @@ describe('reading indicators', () => {
     }
   });
 
-  it('gives a member per region from a zip of all regions, and skips the list of fields', async () => {
+  it('gives one member per region from a zip of all regions, and skips the list of fields', async () => {
     const entries: ZipEntry[] = [];
     for (const name of ['R02_indicatori_2021_sezioni', 'later-issue-of-2021']) {
       const path = join(folder, `${name}.xlsx`);
@@ -91,12 +91,12 @@ describe('reading indicators', () => {
     ['column-missing.csv', 'COLUMNS_CHANGED', 'pf8'],
     ['R02_indicatori_2023_sezioni.csv', 'CENSUS_EDITION', '2021'],
     ['sections-of-2011.csv', 'CENSUS_BASES', 'SEZ2011'],
-  ])('rejects %s as a whole with %s', async (name, code, detail) => {
+  ])('rejects the whole file %s with %s', async (name, code, detail) => {
     await expect(collect(source, fixture(name), { role: 'indicators', region: 2 })).rejects.toMatchObject({ code, kind: 'input', detail: expect.stringContaining(detail) });
   });
 });
 
-it('reports an unknown indicator and reads the others', async () => {
+it('reports an unknown indicator and still reads the others', async () => {
   const { members, rows } = await collect(source, fixture('column-unknown.csv'), { role: 'indicators', region: 2 });
   expect([...members[0]!.added.keys()]).toEqual(['P999']);
   expect(rows['raw_census_indicator']).toHaveLength(members[0]!.records!);
@@ -105,7 +105,7 @@ it('reports an unknown indicator and reads the others', async () => {
 describe('reading geometry', () => {
   const integer = (name: string): ShapefileField => ({ name, type: 'integer', length: 13 });
   const FIELDS = ['COD_REG', 'COD_UTS', 'PRO_COM', 'SEZ21', 'SEZ21_ID', 'TIPO_LOC', 'POP21', 'FAM21'];
-  /** The other fields of the publisher's table, which are not read. */
+  /** The other fields of the publisher's table are not read. */
   const REST = ['COD_TIPO_S', 'LOC21_ID', 'COD_ZIC', 'COD_ISAM', 'COD_ACQUE', 'COD_ISOLE', 'COD_MONT_D', 'COD_AREA_S', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3', 'SHAPE_Leng', 'SHAPE_Area'];
   const square = (lon: number): MultiPolygon => [
     [
@@ -130,7 +130,7 @@ describe('reading geometry', () => {
     return join(folder, `${name}.shp`);
   }
 
-  it('keeps codes as text, reads zeros by their meaning, and rejects records that cannot be located', async () => {
+  it('keeps codes as text, reads 0 as missing only where it means so, and rejects records that cannot be located', async () => {
     const path = await shapefile('R02_21_WGS84', [
       [2, 7, 7901, 1, 79010000001, 1, 17, 10],
       [2, 7, 7901, 2, 79010000002, 0, 0, 0],
@@ -150,14 +150,14 @@ describe('reading geometry', () => {
     }]);
   });
 
-  it('accepts the fields of later issues and reports an unknown one', async () => {
+  it('accepts the fields of later issues and reports an unknown field', async () => {
     const later = await shapefile('later', [[2, 7, 7901, 1, 79010000001, 1, 17, 10, 8, 3]], [...FIELDS, 'ABI21', 'EDI21']);
     expect((await collect(source, later, { role: 'sections', region: 2 })).rows['raw_census_section']).toHaveLength(1);
     const unknown = await shapefile('unknown', [[2, 7, 7901, 1, 79010000001, 1, 17, 10, 8]], [...FIELDS, 'NOVITA']);
     expect([...(await collect(source, unknown, { role: 'sections', region: 2 })).members[0]!.added.keys()]).toEqual(['NOVITA']);
   });
 
-  it('is recognised by its fields, with the region of its first record, and 2011 is ignored', async () => {
+  it('is recognised by its fields, has the region of its first record, and is ignored if it is of 2011', async () => {
     await shapefile('R09_21_WGS84', [[9, 48, 48901, 1, 489010000001, 1, 17, 10]]);
     expect(await recognition(join(folder, 'R09_21_WGS84.shp'))).toEqual({
       role: 'sections', vintage: 'basi_2021', region: 9, sidecars: expect.arrayContaining(['R09_21_WGS84.dbf', 'R09_21_WGS84.prj', 'R09_21_WGS84.shx']), complete: true,
@@ -178,7 +178,7 @@ describe('files of another census year', () => {
   const { seed } = testEnvironment();
   const random = randomOf('census year', seed);
   const years = [1991, 2001, 2022 + random.below(60)];
-  /** The keys that Istat has given sections: `SEZ2011` until 2011, `SEZ21_ID` since. */
+  /** The keys that Istat has used for sections: `SEZ2011` until 2011, `SEZ21_ID` since then. */
   const keysOf = (year: number): string[] => [`SEZ${year}`, ...(year > 2021 ? [`SEZ${String(year).slice(2)}_ID`] : [])];
 
   it.each(years.flatMap((year) => keysOf(year).map((key) => [year, key] as const)))(`are ignored with a message that names the year: %i, key %s (seed ${seed})`, async (year, key) => {
@@ -213,7 +213,7 @@ describe('recognising indicators', () => {
     expect(await recognition(fixture(name))).toMatchObject(expected);
   });
 
-  it('distinguishes workbooks of the same name by their columns', async () => {
+  it('distinguishes workbooks with the same name by their columns', async () => {
     const path = join(folder, 'R02_indicatori_2021_sezioni.xlsx');
     await writeXlsx(path, 'R02', cells('R02_indicatori_2021_sezioni.csv'));
     expect(await recognition(path)).toEqual({ role: 'indicators', vintage: '2021', region: 2, complete: true });
@@ -223,7 +223,7 @@ describe('recognising indicators', () => {
     await expect(recognition(path)).rejects.toMatchObject({ code: 'ZIP_CONTENT' });
   });
 
-  it('recognises a workbook as complete if its region has spaces in its name', async () => {
+  it('recognises a workbook as complete if the name of its region contains spaces', async () => {
     const rows = cells('R02_Finta_2023_sezioni.csv');
     const inner = join(folder, 'inner.xlsx');
     await writeXlsx(inner, 'R02', rows);
@@ -236,7 +236,7 @@ describe('recognising indicators', () => {
     await rm(inner);
   });
 
-  it('names the issue of 2023 with all comuni in its note', () => {
+  it('states in its note the issue of 2023 that has all comuni', () => {
     const { note = '' } = source.manifest.downloads.find(({ url }) => url.endsWith('Dati_regionali_2023.zip')) ?? {};
     expect(note).toContain('reissued under the same name on 2026-03-05');
     expect(note).not.toContain('withheld');
@@ -250,7 +250,7 @@ describe('recognising indicators', () => {
     expect(await recognition(join(folder, 'altro.csv'))).toBeNull();
   });
 
-  it('rejects a file whose name and columns are of different years', async () => {
+  it('rejects a file whose name has another year than its columns', async () => {
     await expect(recognition(fixture('R02_indicatori_2023_sezioni.csv'))).rejects.toMatchObject({ code: 'CENSUS_EDITION' });
   });
 });

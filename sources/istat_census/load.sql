@@ -1,11 +1,11 @@
--- purpose: makes census sections valid and reprojects them once; loads indicators once per census section and year
+-- purpose: repairs census sections, reprojects them once, and loads indicators once per census section and year
 -- reads: staging.raw_census_section, staging.raw_census_indicator
 -- writes: layer.census_section, layer.census_indicator
 -- grain: one row per census section; one row per census section and reference year
 -- crs: from the file's CRS to EPSG:4326
 
--- If a census section was delivered in several polygons, all of them are kept as one census section, so that no area is missing from the census.
--- Edges are split into segments of at most 200 m before they are reprojected. See core.in_degrees.
+-- If a census section was delivered in several polygons, all of them are merged into one census section, so that no area is lost. Edges are split
+-- into segments of at most 200 m before they are reprojected. See core.in_degrees.
 create table clean_section as
 with reprojected as materialized (
   select
@@ -37,11 +37,11 @@ select
   member_id,
   position,
   'geometry_without_area' as code,
-  'expected a polygon with an area, found one that is empty once it is made valid' as message,
+  'expected a polygon with an area, found a polygon that is empty after the repair' as message,
   section_id as raw
 from clean_section
 where st_isempty(geom)
-  -- A repeated census section is already a duplicate.
+  -- A repeated census section already counts as a duplicate.
   and not exists (
     select
     from duplicate

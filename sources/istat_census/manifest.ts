@@ -13,16 +13,16 @@ export const manifest: Manifest = {
     mandatory: true,
   },
   vintageRule:
-    'geometry: basi_2021, for its field SEZ21_ID; indicators: the year of the data, taken from the columns (2021, or 2023 and later if they have PF9, EM1, NA1); '
-    + 'for 2023 and later the year in the file\'s name',
+    'geometry: basi_2021, because of the field SEZ21_ID; indicators: the year of the data according to the columns. The year is 2021, or 2023 and later if the file has PF9, EM1 or NA1; '
+    + 'for 2023 and later, the year is in the file\'s name',
   downloads: [
-    { url: 'https://www.istat.it/storage/cartografia/basi_territoriali/2021/R01_21.zip', note: 'geometry of region 01; R02_21.zip … R20_21.zip for the others' },
-    { url: 'https://esploradati.istat.it/databrowser/DWL/PERMPOP/SUBCOM/Dati_regionali_2021.zip', note: 'indicators 2021 of all regions; use the issue of July 2024 or later, with the key SEZ21_ID' },
-    { url: 'https://esploradati.istat.it/databrowser/DWL/PERMPOP/SUBCOM/Dati_regionali_2023.zip', note: 'indicators 2023 of all regions, about 250 MB; reissued under the same name on 2026-03-05, with the 59 comuni that the first issue lacks, and on 2026-06-09, with more variables' },
+    { url: 'https://www.istat.it/storage/cartografia/basi_territoriali/2021/R01_21.zip', note: 'geometry of region 01; the other regions are R02_21.zip … R20_21.zip' },
+    { url: 'https://esploradati.istat.it/databrowser/DWL/PERMPOP/SUBCOM/Dati_regionali_2021.zip', note: 'indicators 2021 of all regions. Use the issue of July 2024 or later, which has the key SEZ21_ID' },
+    { url: 'https://esploradati.istat.it/databrowser/DWL/PERMPOP/SUBCOM/Dati_regionali_2023.zip', note: 'indicators 2023 of all regions, about 250 MB. The file was reissued under the same name on 2026-03-05, with 59 more comuni, and on 2026-06-09, with more variables' },
   ],
   cadence: 'about every two years; files are reissued under the same name',
-  crs: 'from the .prj; EPSG:32632 (UTM zone 32, also in the east) in all files, although their names contain WGS84',
-  // Geometry and indicators are separate files that are published at different times but belong together.
+  crs: 'from the .prj file: EPSG:32632 (UTM zone 32, also in the east) in all files, although the names contain WGS84',
+  // The geometry and the indicators are separate files, which are published at different times but belong together.
   keep: 'all',
   ignored: {
     // Geometry.
@@ -35,12 +35,12 @@ export const manifest: Manifest = {
     cod_isole: 'islands: not served',
     cod_mont_d: 'mountains: not served',
     cod_area_s: 'special areas: not served',
-    com_asc1: 'sub-municipal areas (codes overlap between levels): not served',
+    com_asc1: 'sub-municipal areas: not served, because codes of different levels overlap',
     com_asc2: 'see com_asc1',
     com_asc3: 'see com_asc1',
-    abi21: 'dwellings, in later issues of the geometry; read from the indicators by kind instead',
-    edi21: 'buildings, in later issues of the geometry: not served',
-    'shape_*': 'rounded length and area of the drawing; measured from the polygon instead',
+    abi21: 'dwellings, only in later issues of the geometry; read from the indicators by type instead',
+    edi21: 'buildings, only in later issues of the geometry: not served',
+    'shape_*': 'rounded length and area of the polygon; measured from the polygon instead',
     // Indicators.
     regione: 'name; follows from the code',
     codpro: 'province; follows from the comune',
@@ -72,7 +72,7 @@ export const manifest: Manifest = {
     it12: 'see it10',
     st2: 'foreigners by sex: not served',
     st2_b: 'foreigners by sex: not served',
-    st3: 'foreigners in three broad ages: not served',
+    st3: 'foreigners in three age groups: not served',
     st4: 'see st3',
     st5: 'see st3',
     st17: 'EU foreigners by sex: not served',
@@ -88,7 +88,7 @@ export const manifest: Manifest = {
     st31: 'employed foreigners: not served',
     st32: 'see st31',
     st33: 'see st31',
-    pf9: 'cohabiting families (2023); in 2011 the name meant something else: not served',
+    pf9: 'cohabiting families (2023): not served; in 2011 the name had another meaning',
     em1: 'migratory background (2023): not served',
     em2: 'see em1',
     em3: 'see em1',
@@ -96,10 +96,10 @@ export const manifest: Manifest = {
     em5: 'see em1',
     em6: 'see em1',
     na1: 'cars (2023): not served',
-    a3: 'empty dwellings, in later issues only: not served',
-    a5: 'other dwellings, in 2023 only: not served',
-    a8: 'all dwellings, in later issues only: not served',
-    e3: 'residential buildings, in later issues only: not served',
+    a3: 'empty dwellings, only in later issues: not served',
+    a5: 'other dwellings, only in 2023: not served',
+    a8: 'all dwellings, only in later issues: not served',
+    e3: 'residential buildings, only in later issues: not served',
   },
   envelope: { rejectShare: 0.001 },
   layers: ['census_section', 'census_indicator'],

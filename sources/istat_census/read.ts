@@ -1,4 +1,4 @@
-/** Reads the indicators: workbooks and CSV, alone or several in a zip. The kit reads the geometry. */
+/** Reads the indicators from workbooks and CSV files, single or in a zip. The library for vector files reads the geometry. */
 import { expectColumns, fieldsOf, openCsv, resembles, type CsvReader, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 import { inputError, type Columns, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
@@ -19,13 +19,13 @@ const VALUES = Object.keys(INDICATOR_COLUMNS);
 /** Number of CSV records after which the reader waits for the database. */
 const BATCH = 500;
 
-/** Names of the entries of a national zip that have indicators. */
+/** Pattern of the entries of a national zip that contain indicators. */
 export const INDICATOR_FILE = /(?:^|\/)R\d{2}_(?=[^/]*\.(?:xlsx|csv)$)[^/]*sezioni/i;
 
 /**
  * Returns the edition of a header.
  * @param names normalised column names
- * @returns the year of the data; null if these are not indicators of 2021 census sections
+ * @returns the year of the data; null if the columns are not indicators of 2021 census sections
  * @throws `CENSUS_EDITION` if the name of the file has another year than its columns
  */
 export function editionOf(names: readonly string[], fileName: string): number | null {
@@ -34,19 +34,19 @@ export function editionOf(names: readonly string[], fileName: string): number | 
   const later = SINCE_2023.some((name) => names.includes(name));
   if (!later && named !== undefined && named !== 2021) {
     throw inputError('the edition of the census indicators is unclear', {
-      code: 'CENSUS_EDITION', at: fileName, detail: `expected the columns of ${named} (with ${SINCE_2023.join(', ')}), found those of 2021`,
+      code: 'CENSUS_EDITION', at: fileName, detail: `expected the columns of ${named} (with ${SINCE_2023.join(', ')}), found the columns of 2021`,
       hint: 'Give the file the name under which it was published. If the edition is new, report it to the maintainers.',
     });
   }
   return later ? (named !== undefined && named >= 2023 ? named : 2023) : 2021;
 }
 
-/** Rejects a row of another region, because a file is loaded for one region and the row would be published under the wrong one. */
+/** Rejects a row of another region. A file is loaded for one region, and the row would be published in the wrong region. */
 export function otherRegion(found: number, region: number | null): Refusal | null {
   return region === null || found === region ? null : { code: 'region_other', message: `region_code: expected ${region} as in the first record, found ${found}` };
 }
 
-/** Streams one file of indicators. Positions are row numbers of the sheet or line numbers of the CSV. */
+/** Reads one file of indicators as a stream. The position is the row number of the sheet or the line number of the CSV. */
 export async function readIndicators(file: InputFile, sink: Sink): Promise<void> {
   const name = file.name.toLowerCase();
   const whole: Indicators = { name: file.name, path: '', size: file.size, region: file.region };
@@ -80,16 +80,16 @@ export async function readIndicators(file: InputFile, sink: Sink): Promise<void>
   }
 }
 
-/** Binds the methods of a sink, so that they work without its prototype. */
+/** Binds the methods of a sink, so that they can be called without the object. */
 function sinkOf(sink: Sink): Sink {
   return { member: (facts) => sink.member(facts), reuse: (facts) => sink.reuse(facts), progress: (bytes) => sink.progress(bytes) };
 }
 
-/** A file of indicators, alone or inside a zip. */
+/** A file of indicators, either single or in a zip. */
 interface Indicators {
-  /** Name for messages. */
+  /** Name of the file in messages. */
   readonly name: string;
-  /** Path inside the zip; empty for a file alone. */
+  /** Path inside the zip; empty for a single file. */
   readonly path: string;
   readonly size: number;
   readonly region: number | null;
@@ -98,7 +98,7 @@ interface Indicators {
 async function readWorkbook(archive: ZipArchive, { name, path, size, region }: Indicators, sink: Sink): Promise<void> {
   const workbook = await Workbook.open(archive);
   const [sheet] = workbook.sheets;
-  if (sheet === undefined) throw new Error(`${name} has lost its sheet`);
+  if (sheet === undefined) throw new Error(`${name} has no sheet with the data`);
   const total = archive.entry(sheet.path).size;
   const counter = new XlsxRowCounter();
   let open: { readonly member: MemberSink; readonly place: Place } | undefined;
@@ -148,7 +148,7 @@ interface Header {
   readonly year: number;
 }
 
-/** @throws `COLUMNS_CHANGED`, `CENSUS_EDITION`, `CENSUS_BASES` for census sections of 2011 */
+/** @throws `COLUMNS_CHANGED`, `CENSUS_EDITION`, `CENSUS_BASES` if the file has census sections of 2011 */
 function openHeader(names: readonly string[], fileName: string, at: string): Header {
   const lower = names.map((name) => name.trim().toLowerCase());
   if (lower.includes('sez2011')) {
@@ -156,16 +156,16 @@ function openHeader(names: readonly string[], fileName: string, at: string): Hea
       code: 'CENSUS_BASES', at, detail: 'expected the key SEZ21_ID, found SEZ2011', hint: 'Use the issue of July 2024 or later, which has the same file name.',
     });
   }
-  // Spreadsheets leave trailing empty columns.
+  // Spreadsheets add empty columns at the end.
   const columns = expectColumns(names, { mapped: MAPPED, ignored: { ...manifest.ignored, '': 'no name' }, editions: INDICATOR_EDITIONS, at });
   const year = editionOf(lower, fileName);
-  if (year === null) throw new Error(`${at}: recognised without its year`);
+  if (year === null) throw new Error(`${at}: a recognised file has no year`);
   return { columns, year };
 }
 
 type Place = (values: readonly string[], position: number, raw: string) => void;
 
-/** @param region of the file, which all rows must have; null if the file has several */
+/** @param region code that all rows must have; null if the file has several regions */
 function placer(member: MemberSink, { columns, year }: Header, region: number | null): Place {
   columns.reportTo(member);
   return (values, position, raw) => {

@@ -1,10 +1,10 @@
-/** Converts the text and numbers of both kinds of file to values. The publisher writes codes without leading zeros; see notes.md. */
+/** Converts the text and numbers of the geometry and the indicators to values. The publisher writes codes without leading zeros. See notes.md. */
 import { z } from 'zod';
 import { INDICATORS } from './columns.ts';
 
 /**
- * Reads the digits of a code that passed through a spreadsheet or a table of numbers: `70010000001`, `70010000001.0`, `7.0010000001E10`, 70010000001.
- * @returns digits without leading zeros
+ * Returns the digits of a code that was converted by a spreadsheet or a table of numbers: `70010000001`, `70010000001.0`, `7.0010000001E10`, 70010000001.
+ * @returns the digits without leading zeros
  */
 const code = (least: number, most: number, what: string) => z.union([z.string(), z.number()]).transform((value, context) => {
   const text = String(value).trim();
@@ -21,12 +21,12 @@ const code = (least: number, most: number, what: string) => z.union([z.string(),
   return bare;
 });
 
-/** Number of the comune (PRO_COM), 4–6 digits, and 7 digits of the census section inside it. */
+/** Number of the comune (PRO_COM), 4–6 digits, and 7 digits of the census section in the comune. */
 const sectionId = code(11, 13, 'a section code of 2021: number of the comune and 7 digits');
 const procom = code(4, 6, 'the number of a comune, 4–6 digits').transform((digits) => digits.padStart(6, '0'));
 const region = code(1, 2, 'a region code 1–20').transform(Number).refine((value) => value >= 1 && value <= 20, { message: 'expected a region code 1–20' });
 
-/** Counts: whole and never negative, in any form that a spreadsheet writes. */
+/** Whole counts that are never negative, in any form that a spreadsheet writes. */
 const count = z.union([z.string(), z.number()]).transform((value, context) => {
   const text = String(value).trim();
   if (/^\d{1,9}(?:\.0+)?$/.test(text)) return Number(text);
@@ -34,7 +34,7 @@ const count = z.union([z.string(), z.number()]).transform((value, context) => {
   return z.NEVER;
 });
 
-/** Whether the code of the census section starts with the number of the comune. Otherwise one of the two was damaged. */
+/** Returns whether the code of the census section starts with the number of the comune. If it does not, one of the two values is wrong. */
 const sameComune = (row: { readonly section_id: string; readonly istat_code: string }): boolean => row.section_id.slice(0, -7) === row.istat_code.replace(/^0+/, '');
 const disagreement = { path: ['section_id'], message: 'expected a section code that begins with the number of its comune' };
 

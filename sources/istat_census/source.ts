@@ -11,18 +11,20 @@ import { manifest } from './manifest.ts';
 import { INDICATOR_COLUMNS, INDICATOR_FILE, editionOf, otherRegion, readIndicators } from './read.ts';
 import { sectionRow } from './schema.ts';
 
-/** `R15_21.zip` and the shapefile in it. */
+/** Names such as `R15_21.zip` and the shapefile inside. */
 const WHOLE_BASES: WholeName = { whole: /^R\d{2}_21(?:_WGS84)?$/i, stated: /^R\d{2}_21/i };
 /** `Dati_regionali_2021.zip`, `R02_indicatori_2021_sezioni.xlsx`, `R18_Calabria_2023_sezioni.xlsx`. */
 const WHOLE_INDICATORS: WholeName = { whole: /^(?:Dati_regionali_\d{4}|R\d{2}_indicatori_\d{4}_sezioni)$/i, stated: /^(?:Dati_regionali|R\d{2}_)/i };
 const REGION_WORKBOOK = /^R\d{2}_(.+)_\d{4}_sezioni$/i;
 const BASES_VINTAGE = 'basi_2021';
-/** Tables that come with the geometry, as CSV (UTF-16, tabs), xlsx and ods. */
+/** Pattern of the tables that come with the geometry, as CSV (UTF-16, tabs), xlsx and ods. */
 const COMPANION = /^(?:(?:SEZ|LOC|ISAM|ZIC|ASC[123])_)?R\d{2}_21\b.*\.(?:csv|xlsx|ods)$/i;
 const FIELD_LIST = /^TRACCIATO\b.*\.(?:xlsx|csv)$/i;
-const OLD_BASES = 'the key is that of the census sections of 2011, whose geometry is not loaded; use the issue on the 2021 bases (July 2024 or later, same file name), with the key SEZ21_ID';
+const OLD_BASES = 'the key is that of the census sections of 2011, whose geometry is not loaded. Use the issue of July 2024 or later, which has the same file name and the key SEZ21_ID';
 
-/** Returns the census year in the key of sections of other bases than 2021: `SEZ2011`, `SEZ31_ID`. Null if there is no such key. */
+/**
+ * Returns the census year in the key of sections of other bases than 2021 (`SEZ2011`, `SEZ31_ID`), or null if there is no such key.
+ */
 function otherBases(columns: readonly string[]): number | null {
   for (const column of columns) {
     const [, long, short] = /^sez(?:(\d{4})|(\d{2})_id)$/.exec(column) ?? [];
@@ -32,17 +34,17 @@ function otherBases(columns: readonly string[]): number | null {
   return null;
 }
 
-/** Returns why a file of other bases is not read. */
+/** Returns the reason why a file of other bases is not read. */
 function otherBasesText(year: number): string {
-  return year === 2011 ? OLD_BASES : `the key is that of the census sections of ${year}; only those of 2021 (SEZ21_ID) are read, and years are never mixed`;
+  return year === 2011 ? OLD_BASES : `the key is that of the census sections of ${year}. Only census sections of 2021 (SEZ21_ID) are read, and years are never mixed`;
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   if (FIELD_LIST.test(probe.name) && mentionsFields(await textOf(probe))) {
-    return { role: 'field_list', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'list of the fields and their meaning, without data' };
+    return { role: 'field_list', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'the file is a list of the fields and their meaning, without data' };
   }
   if (COMPANION.test(probe.name)) {
-    return { role: 'companion', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'companion table of the geometry; the same numbers are in the .dbf, and localities are not served' };
+    return { role: 'companion', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'the file is a table next to the geometry; the same numbers are in the .dbf file, and localities are not served' };
   }
   const looks = await lookAtVectors(probe);
   for (const { path, fields } of looks) {
@@ -67,7 +69,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const recognition = /\.csv$/i.test(first) ? recogniseCsv(first, await probe.headOf(first), names) : await recogniseWorkbook(probe, first, `${first}/`, names);
   if (recognition === null) return null;
   const dated = newestEntry(probe.entries);
-  // The zip of one region has that region. In a zip of several, each row states its region.
+  // A zip of one region has the region of its file. In a zip of several regions, each row states its region.
   return { ...recognition, region: inside.length === 1 ? recognition.region : null, ...(dated === undefined ? {} : { dated }) };
 }
 
@@ -76,12 +78,15 @@ async function textOf(probe: Probe): Promise<string> {
   return probe.entries.some((entry) => entry.path === 'xl/sharedStrings.xml') ? (await probe.headOf('xl/sharedStrings.xml')).toString('utf8') : '';
 }
 
-/** Whether the text is a list of fields. A list of fields contains the key and the meaning of the first indicator, which data files never contain. */
+/**
+ * Returns whether the text is a list of fields. A list of fields contains the key and the meaning of the first indicator. Data files never contain
+ * this meaning.
+ */
 function mentionsFields(text: string): boolean {
   return text.includes('SEZ21_ID') && /Popolazione residente/i.test(text);
 }
 
-/** @param inner path of the workbook inside the probed zip with a final slash, or empty */
+/** @param inner path of the workbook inside the probed zip with a final slash; empty for a single workbook */
 async function recogniseWorkbook(probe: Probe, name: string, inner: string, names: readonly string[]): Promise<Recognition | null> {
   const entries = inner === '' ? probe.entries ?? [] : await probe.entriesOf(inner.slice(0, -1));
   const sheet = entries.find((entry) => /^xl\/worksheets\/[^/]+\.xml$/.test(entry.path));
@@ -99,7 +104,7 @@ function recogniseCsv(name: string, head: Buffer, names: readonly string[]): Rec
 }
 
 /**
- * @param names name of the file and, in a zip, of the entry
+ * @param names name of the file and, if it is in a zip, of the entry
  * @throws `CENSUS_EDITION`
  */
 function recogniseIndicators(
@@ -119,12 +124,12 @@ function recogniseIndicators(
   return { role: 'indicators', vintage: String(year), region: Number.isInteger(code) && code >= 1 && code <= 20 ? code : null, complete: isWholeRegion(names) };
 }
 
-/** Whether the name belongs to a file of a whole region. Since 2023 the workbook's name contains the region's. */
+/** Returns whether the name is the name of a file of a whole region. Since 2023, the workbook's name contains the region's name. */
 function isWholeRegion(names: readonly string[]): boolean {
   return isWhole(names, WHOLE_INDICATORS) || names.slice(-1).some((name) => findRegion(REGION_WORKBOOK.exec(stemOf(name))?.[1] ?? '') !== undefined);
 }
 
-/** Returns COD_REG of a dBASE table's first record: header and field descriptors of 32 bytes, records of fixed width. */
+/** Returns COD_REG of the first record of a dBASE table, which has a header, field descriptors of 32 bytes, and records of fixed width. */
 async function regionOfTable(probe: Probe, shp: string): Promise<number | null> {
   const dbf = shp.replace(/\.shp$/i, '.dbf').toLowerCase();
   const name = (probe.entries === null ? probe.siblings : probe.entries.map((entry) => entry.path)).find((found) => found.toLowerCase() === dbf);
@@ -152,7 +157,7 @@ export default defineSource({
   layers,
   repeats: { raw_census_section: 'section_repeated', raw_census_indicator: 'section_repeated' },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
-  // Years do not supersede each other: a later edition lacks whole comuni, which keep the edition before.
+  // Years do not supersede each other. A later edition may lack whole comuni, which keep the numbers of the previous edition.
   places: { census_section: { place: 'istat_code', region: 'region_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code', region: 'region_code' } },
   unique: { census_section: ['section_id'], census_indicator: ['section_id', 'reference_year'] },
   recognise,

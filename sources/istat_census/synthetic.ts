@@ -1,7 +1,7 @@
 /**
- * Synthetic census sections and indicators. Census sections follow the borders of cadastral sheets, so that a parcel's representative point is
- * unambiguous. Most consist of one or two sheets. One consists of two separate sheets, one has a spike (invalid), and one has a hole in the shape of a parcel
- * that another census section fills. Some sheets are in no census section.
+ * Writes synthetic census sections and indicators. Census sections follow the borders of cadastral sheets, so that a parcel's representative point is
+ * unambiguous. Most census sections consist of one or two sheets. One section consists of two separate sheets and one has an invalid spike. One has a
+ * hole in the shape of a parcel, which another census section fills. Some sheets are in no census section.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const BANDS = ['0_4', '5_9', '10_14', '15_19', '20_24', '25_29', '30_34', '35_39
 
 const range = (prefix: string, from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, i) => `${prefix}${from + i}`);
 
-/** The 127 columns of the issue of 2024, in their order. */
+/** The 127 columns of the issue of 2024, in the published order. */
 const HEADER: readonly string[] = [
   'CODREG', 'REGIONE', 'CODPRO', 'PROVINCIA', 'CODCOM', 'COMUNE', 'PROCOM', 'SEZ21_ID', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3',
   ...range('P', 1, 3), ...range('P', 14, 45), ...range('P', 67, 103), ...range('IT', 1, 12), 'ST1', 'ST2', 'ST2_B', ...range('ST', 3, 5),
@@ -37,18 +37,18 @@ const TABLE: readonly ShapefileField[] = [
   { name: 'SHAPE_Area', type: 'real', length: 19, decimals: 11 },
 ];
 
-/** Size of a group of sheets: the third joins the second, the seventh joins the fifth across the sixth, and each other sheet is a census section. */
+/** Number of sheets in a group: the third joins the second, the seventh joins the fifth across the sixth, and each other sheet is a census section. */
 const GROUP = 7;
 const PARTNER: Readonly<Record<number, number>> = { 2: 1, 6: 4 };
 const SPIKE = 3;
 const ENCLAVE = 5;
-/** Returns a sheet's count across comuni, so that a region of small comuni has every case too. */
+/** Returns the number of a sheet, counted across comuni, so that a region of small comuni also has every case. */
 const countOf = (sheet: SyntheticSheet): number => sheet.index + 4 * sheet.comune.index;
 const placeOf = (sheet: SyntheticSheet): number => countOf(sheet) % GROUP;
-/** Whether a sheet is in no census section, like every thirteenth. */
+/** Returns whether a sheet is in no census section, as every thirteenth sheet. */
 const isGap = (count: number): boolean => count % 13 === 12;
 
-/** First number of enclaves in a comune. Other census sections have the number of their first sheet. */
+/** First number of enclaves in a comune. The other census sections have the number of their first sheet. */
 const FIRST_ENCLAVE = 5_000_000;
 const HOMELESS = 8_888_888;
 const CONTESTED = 9_999_999;
@@ -64,12 +64,12 @@ function sectionOfSheet(sheet: SyntheticSheet): number | null {
   return sheet.index + 1 - (joins ? back : 0);
 }
 
-/** Returns the parcel whose outline is a census section: the sheet's first land parcel of one cell that touches no border. */
+/** Returns the parcel whose outline is a census section: the first land parcel of the sheet that has one cell and touches no border. */
 function enclaveIn(parcels: readonly SyntheticParcel[]): SyntheticParcel | null {
   return parcels.find(({ kind, cells: [[column, row], ...others] }) => kind === 'land' && others.length === 0 && column > 0 && column < 11 && row > 0 && row < 9) ?? null;
 }
 
-/** Yields each parcel of a sheet with its census section, null in a gap. */
+/** Yields each parcel of a sheet with its census section, or with null in a gap. */
 function* membership(sheet: SyntheticSheet, parcels: readonly SyntheticParcel[]): Generator<readonly [SyntheticParcel, number | null]> {
   const enclave = placeOf(sheet) === ENCLAVE && !isGap(countOf(sheet)) ? enclaveIn(parcels) : null;
   for (const parcel of parcels) yield [parcel, parcel === enclave ? FIRST_ENCLAVE + sheet.index : sectionOfSheet(sheet)];
@@ -81,14 +81,14 @@ interface Section {
   readonly polygons: (readonly (readonly LonLat[])[])[];
 }
 
-/** Returns a box whose upper side has a spike: invalid, with the same area once it is made valid. */
+/** Returns a box whose upper side has a spike. The box is invalid, and has the same area after the repair. */
 function spikedRing(box: SyntheticSheet['box']): LonLat[] {
   const [west, south, east, north] = box;
   const middle = (west + east) / 2;
   return [[west, south], [east, south], [east, north], [middle, north], [middle, north + 0.0005], [middle, north], [west, north], [west, south]];
 }
 
-/** Returns the census sections of one comune, without the fictitious ones. */
+/** Returns the census sections of a comune without the fictitious sections. */
 function sectionsOf(region: SyntheticRegion, comune: SyntheticComune): Section[] {
   const sections = new Map<number, Section>();
   for (const sheet of region.sheets(comune)) {
@@ -113,7 +113,7 @@ function knowledgeOf(random: Random): Knowledge {
   return draw < 6 ? 'unpopulated' : draw === 6 ? 'row_missing' : 'figures';
 }
 
-/** Splits a whole number into parts that add up to it. */
+/** Splits a whole number into random parts with the same sum. */
 function split(total: number, parts: number, random: Random): number[] {
   const result = new Array<number>(parts).fill(0);
   for (let i = 0; i < total; i += 1) {
@@ -125,7 +125,7 @@ function split(total: number, parts: number, random: Random): number[] {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Returns all published indicators of a census section, consistent with one another. */
+/** Returns all published indicators of a census section, which are consistent with one another. */
 function figuresOf(random: Random): Record<string, number> {
   const total = 1 + random.below(180);
   const figures: Record<string, number> = Object.fromEntries(HEADER.slice(11).map((name) => [name, 0]));
@@ -152,7 +152,7 @@ function figuresOf(random: Random): Record<string, number> {
   figures['ST1'] = sum(foreign);
   figures['ST16'] = random.below(sum(foreign) + 1);
   figures['ST19'] = sum(foreign) - figures['ST16'];
-  // Some residents have no household, as in a convent or barracks.
+  // Some residents have no household, as residents of a convent or barracks.
   const households = random.below(20) === 0 ? [0, 0, 0, 0, 0, 0] : split(1 + Math.floor(total / 3), 6, random);
   figures['PF1'] = sum(households);
   households.forEach((value, i) => (figures[`PF${3 + i}`] = value));
@@ -178,7 +178,7 @@ function row(region: SyntheticRegion, comune: SyntheticComune, id: string, figur
   ];
 }
 
-/** Yields the rows of the region's workbook, with codes as text cells and quirks. */
+/** Yields the rows of the region's workbook. Codes are text cells, and some rows have quirks. */
 function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
   yield [...HEADER];
   for (const comune of region.comuni) {
@@ -190,7 +190,7 @@ function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
       if (knowledge !== 'figures') continue;
       const cells = row(region, comune, id, figures);
       first ??= cells;
-      // A spreadsheet converted two codes to numbers: one keeps its digits, one got a decimal.
+      // In two rows, a spreadsheet converted the code to a number: one code keeps its digits, the other code got a decimal.
       if (written === 1) cells[7] = Number(id);
       if (written === 2) cells[7] = `${id}.0`;
       written += 1;
@@ -198,7 +198,7 @@ function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
     }
     yield row(region, comune, sectionId(comune, HOMELESS), known(region, sectionId(comune, HOMELESS)).figures);
     if (comune.index !== 0) continue;
-    // The first census section again with other numbers, which must not count, and a row that must be rejected.
+    // The first census section is repeated with other numbers, which must not be used. Another row must be rejected.
     if (first !== null) yield [...first.slice(0, 11), ...first.slice(11).map(() => 1)];
     yield row(region, comune, sectionId(comune, 7_777_777), known(region, 'refused').figures).map((cell, i) => (i === 11 ? 'n.d.' : cell));
   }
@@ -221,7 +221,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
         const lives = knowledge !== 'unpopulated';
         yield feature(section.number, section.polygons, lives ? (figures['P1'] ?? 0) : 0, lives ? (figures['PF1'] ?? 0) : 0);
       }
-      // Polygons that are no sections: a small one over the first parcels, and a contested area over the whole comune.
+      // Polygons that are not sections: a small polygon over the first parcels, and a contested area over the whole comune.
       const [west, south, east, north] = comune.box;
       const small: SyntheticSheet['box'] = [west, north - 0.001, west + 0.001, north];
       yield feature(HOMELESS, [[boxRing(small)]], 12, 12);
@@ -240,7 +240,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   await writeXlsx(join(data, 'TRACCIATO FILE REGIONALI.xlsx'), 'TRACCIATO', [
     ['SEZ21_ID', 'Codice che identifica univocamente la sezione di censimento 2021'], ['P1', 'Popolazione residente - totale'],
   ]);
-  // The issue before, under the same name, with census sections that are not loaded.
+  // The previous issue has the same name and census sections that are not loaded.
   const old = join(folder, 'Dati_regionali_2021_prima_edizione');
   await mkdir(old, { recursive: true });
   const [first] = region.comuni;
@@ -250,7 +250,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   ]);
 }
 
-/** Returns the JSON that the contract derives from the numbers. */
+/** Returns the JSON that the contract defines for the numbers. */
 function demographics(figures: Readonly<Record<string, number>>, id: string, share: number): Record<string, unknown> {
   const of = (name: string): number => figures[name] ?? 0;
   return {
@@ -278,7 +278,7 @@ interface Weight {
   readonly residential: number;
 }
 
-/** Divides persons in hundredths by the largest remainders. */
+/** Divides persons into hundredths by the method of largest remainders. */
 function spread(residents: number, weights: readonly number[]): number[] {
   const total = BigInt(sum(weights));
   const hundredths = BigInt(residents * 100);
@@ -290,7 +290,7 @@ function spread(residents: number, weights: readonly number[]): number[] {
 }
 
 interface ComuneFigures {
-  /** Persons per household in the census sections that are places. */
+  /** Persons per household in those census sections that are places. */
   readonly household: number;
   readonly residents: number;
 }
@@ -307,7 +307,7 @@ function comuneFigures(region: SyntheticRegion, comune: SyntheticComune): Comune
   return { household: residents / households, residents: residents + (known(region, sectionId(comune, HOMELESS)).figures['P1'] ?? 0) };
 }
 
-/** Yields the section population of the land parcels of a census section. @param weights in the order of the fids */
+/** Yields the section population for the land parcels of a census section. @param weights in the order of the fids */
 function* populationOf(
   region: SyntheticRegion, comune: SyntheticComune, id: string, weights: readonly Weight[], of: ComuneFigures,
 ): Generator<readonly [index: number, population: Record<string, unknown>]> {
@@ -351,7 +351,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
     }
     const figures = comuneFigures(region, comune);
     for (const [id, weights] of weighed) {
-      // Fids are assigned in the order of the parcels' references.
+      // Fids follow the order of the parcels' references.
       weights.sort((a, b) => (a.reference < b.reference ? -1 : 1));
       for (const [index, found] of populationOf(region, comune, id, weights, figures)) population.set(index, found);
     }
