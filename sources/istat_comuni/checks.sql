@@ -6,7 +6,7 @@
 
 -- check: belfiore_unique
 -- level: error
--- expects: a cadastral code belongs to one comune
+-- expects: each cadastral code belongs to only one comune
 select belfiore, array_agg(istat_code order by istat_code) as istat_codes
 from comune_code
 group by belfiore
@@ -14,7 +14,7 @@ having count(*) > 1;
 
 -- check: istat_code_unique
 -- level: error
--- expects: an ISTAT code belongs to one comune
+-- expects: each ISTAT code belongs to only one comune
 select istat_code, array_agg(belfiore order by belfiore) as belfiore_codes
 from comune_code
 group by istat_code
@@ -45,7 +45,7 @@ having count(distinct region_name) > 1;
 
 -- check: letters_lost
 -- level: warn
--- expects: no name lost letters through the publisher's encoding
+-- expects: no name has lost letters in the publisher's encoding
 select istat_code, name, name_other
 from comune_code
 where name like '%?%' or name_other like '%?%';

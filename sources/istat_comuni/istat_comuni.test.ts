@@ -30,7 +30,7 @@ describe('the list of comuni', () => {
     expect(await trial(source, path)).toEqual({ recognition: null, collected: null, error: null });
   });
 
-  test('is ignored with a reason in an edition before 2021, whatever year a date in its header suggests', async () => {
+  test('is ignored with a reason in an edition before 2021, whatever year is in its header', async () => {
     const header = [
       'Codice Regione', "Codice dell'Unità territoriale sovracomunale (valida a fini statistici)", 'Codice Provincia (Storico)(1)', 'Progressivo del Comune (2)',
       'Codice Comune formato alfanumerico', 'Denominazione (Italiana e straniera)', 'Denominazione in italiano', 'Denominazione altra lingua', 'Codice Ripartizione Geografica',
@@ -48,7 +48,7 @@ describe('the list of comuni', () => {
     await rm(join(folder, 'Elenco-comuni-italiani.csv'));
   });
 
-  test('is rejected with the names of the sheets if a workbook with its name has other content', async () => {
+  test('is rejected with the names of the sheets if a workbook with the right name has other content', async () => {
     const path = join(folder, 'Elenco-comuni-italiani.xlsx');
     await writeZip(path, [
       ['[Content_Types].xml', '<Types/>'],
@@ -60,7 +60,7 @@ describe('the list of comuni', () => {
     expect(`${error!.message} ${error!.detail} ${error!.hint}`).not.toMatch(/\bzip\b|teach/);
   });
 
-  test('is read for the synthetic region with its accents, apostrophes and second names', async () => {
+  test('is read for the synthetic region, with accents, apostrophes and second names', async () => {
     const region = makeRegion({ parcels: 20_000, seed: 1 });
     await synthetic.write(region, folder);
     const { recognition, collected } = await trial(source, join(folder, 'Elenco-comuni-italiani.csv'));
@@ -73,7 +73,7 @@ describe('the list of comuni', () => {
       })));
   });
 
-  test('has a truth that names the comune of a parcel', () => {
+  test('has the comune of a parcel among its expected values', () => {
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const truth = synthetic.truth!(region);
     const [parcel] = region.parcels(region.comuni[2]);

@@ -1,4 +1,3 @@
-/** Tests load.sql and checks.sql. */
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
@@ -18,7 +17,7 @@ describeDatabase('loading the list of comuni', (engine) => {
     `insert into raw_comune values (1, ${position}, 14, '${more.province ?? '070'}', '${more.province ?? '070'}', '${code}', '${more.name ?? 'Finto'}', null, '${more.region ?? 'Molise'}',
       '${more.provinceName ?? 'Campobasso'}', 1, false, '${more.sigla ?? 'CB'}', null, '${code}', '${code}', '${code}', '${belfiore}');`;
 
-  test('counts a repeated row as a duplicate, and a valid list passes all checks', async () => {
+  test('counts a repeated row as a duplicate, and passes all checks with a valid list', async () => {
     await loaded(database, 'istat_comuni', [comune(4, 'Z001', '070901'), comune(5, 'Z002', '070902'), comune(6, 'Z001', '070901')].join('\n'), async ({ session, checks }) => {
       expect(await session.query('select release_id, position::int4 as position, belfiore, istat_code, region_code::int4 as region_code, region_name, code_107_2017 from comune_code order by position')).toEqual([
         { release_id: 1, position: 4, belfiore: 'Z001', istat_code: '070901', region_code: 14, region_name: 'Molise', code_107_2017: null },
@@ -36,7 +35,7 @@ describeDatabase('loading the list of comuni', (engine) => {
     ['province_consistent', 'error', [comune(4, 'Z001', '070901'), comune(5, 'Z002', '070902', { sigla: 'IS' })]],
     ['region_consistent', 'error', [comune(4, 'Z001', '070901'), comune(5, 'Z002', '070902', { region: 'Molisse' })]],
     ['letters_lost', 'warn', [comune(4, 'Z001', '070901', { name: 'Neznam?' })]],
-  ])('runs the check %s (%s), which reports a violation', async (name, level, inserts) => {
+  ])('reports a violation of the check %s (%s)', async (name, level, inserts) => {
     await loaded(database, 'istat_comuni', inserts.join('\n'), async ({ checks }) => {
       expect((await checks()).map((violation) => [violation.name, violation.level, violation.rows])).toEqual([[name, level, 1]]);
     });

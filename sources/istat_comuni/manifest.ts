@@ -12,13 +12,13 @@ export const manifest: Manifest = {
     text: 'Fonte: Istat, Codici statistici delle unità amministrative territoriali',
   },
   vintageRule:
-    'for a workbook, the day in the name of its sheet (`CODICI al 01_01_2026` → `2026-01-01`); otherwise the date or year in the file name (`Elenco-comuni-italiani_2023.csv` → `2023`), '
-    + 'because the CSV has no date; without one, the first year that follows from the columns: the year after the last closed numbering (`dal 2017 al 2025` → `2026`), '
-    + 'the year of the newest NUTS',
+    'for a workbook, the date in the name of its sheet (`CODICI al 01_01_2026` → `2026-01-01`). For a CSV, which has no date, the date or year in the file name (`Elenco-comuni-italiani_2023.csv` → `2023`). '
+    + 'If the name has no date, the first year that the columns imply. This is the year after the last closed numbering (`dal 2017 al 2025` → `2026`), '
+    + 'or the year of the newest NUTS',
   downloads: [
     {
       url: 'https://www.istat.it/storage/codici-unita-amministrative/Elenco-comuni-italiani.csv',
-      note: 'always the current list; keep each edition under a name with its date, because the file has none; Elenco-comuni-italiani.xlsx states its day and is read too',
+      note: 'always the current list. Save each edition under a name with its date, because the file contains no date. Elenco-comuni-italiani.xlsx contains its date and is accepted too',
     },
   ],
   cadence: 'twice a year and at each change of territory',
@@ -27,13 +27,13 @@ export const manifest: Manifest = {
   reference: true,
   ignored: {
     'Progressivo del Comune (2)': 'the last three digits of the code',
-    'Denominazione (Italiana e straniera)': 'the two names joined; read from their own columns instead',
+    'Denominazione (Italiana e straniera)': 'the two names joined; the columns of each name are read instead',
     'Codice Ripartizione Geografica': 'follows from the region',
     'Ripartizione geografica': 'follows from the region',
-    'Codice Comune formato numerico': 'the code without its zeros',
+    'Codice Comune formato numerico': 'the code without leading zeros',
     'Codice NUTS*': 'European statistical regions: not served',
   },
-  optional: { 'Codice Comune numerico con 107 province (dal 2017*': 'the lists before 2026 lack it' },
+  optional: { 'Codice Comune numerico con 107 province (dal 2017*': 'the lists before 2026 lack this column' },
   envelope: {
     records: { elenco: { min: 7_800, max: 8_300 } },
     rejectShare: 0,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 
-/** Field names → published column names, compared without case, accents, line breaks and footnote marks. */
+/** Published column names of each field. They are compared without case, accents, line breaks and footnote marks. */
 export const COLUMNS = {
   region_code: 'Codice Regione',
   province_code: "Codice dell'Unità territoriale sovracomunale*",
@@ -33,7 +33,7 @@ const COMMON = [
 ] as const;
 const nuts = (year: number): string[] => [1, 2, 3].map((level) => `Codice NUTS${level} ${year}`);
 
-/** All columns of each edition: two pairs of NUTS columns, with or without the codes of 2017–2025. */
+/** All columns of each edition. The editions differ in their NUTS columns and in the codes of 2017–2025. */
 export const EDITIONS = {
   '2022–2023': [...COMMON, ...nuts(2010), ...nuts(2021)],
   '2024–2025': [...COMMON, ...nuts(2021), ...nuts(2024)],
@@ -43,14 +43,14 @@ export const EDITIONS = {
   'three NUTS': [...COMMON, ...nuts(2010), ...nuts(2021), ...nuts(2024)],
 } as const;
 
-/** Optional columns. The codes of 2017–2025 became a column when Sardinia was renumbered in 2026. */
+/** Optional columns. The codes of 2017–2025 became a separate column when Sardinia was renumbered in 2026. */
 export const OPTIONAL: readonly Field[] = ['code_107_2017'];
 
 const trimmed = z.string().transform((text) => text.replaceAll('\u00a0', ' ').trim());
 const text = (expected: string) => trimmed.pipe(z.string().min(1, expected));
 const code = (pattern: RegExp, expected: string) => trimmed.pipe(z.string().regex(pattern, expected));
 const optional = trimmed.transform((value) => (value === '' ? null : value));
-/** Published without zeros: `1001` is `001001`. */
+/** Code that is published without leading zeros: `1001` is `001001`. */
 const former = trimmed.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')).transform((value) => (value === '' ? null : value.padStart(6, '0')));
 
 export const schema = z.strictObject({

@@ -1,4 +1,4 @@
-/** The list of current comuni with their codes in the cadastre, in statistics and in former numberings. */
+/** Reads the list of current comuni with their codes in the cadastre, in statistics and in former numberings. */
 import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { peekWorkbook, readXlsxRows } from '../../pipelines/readers/xlsx-rows.ts';
@@ -9,7 +9,7 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
-/** `Elenco-comuni-italiani`, with the day that the user adds. Another word makes the file a part. */
+/** Name `Elenco-comuni-italiani`, with the day that the user adds. A file with another word in its name is a part. */
 const WHOLE: WholeName = { whole: /^Elenco[-_ ]comuni[-_ ]italiani(?:[-_ ]*(?:al|del|\d))*$/i, stated: /^Elenco[-_ ]comuni/i };
 
 const raw_comune: Columns = {
@@ -31,7 +31,7 @@ const raw_comune: Columns = {
   belfiore: 'text not null',
 };
 
-/** Whether this is the header of an edition before 2021, whose NUTS columns have no year. */
+/** Returns whether this is the header of an edition before 2021. The names of its NUTS columns have no year. */
 function isBefore2021(header: readonly string[]): boolean {
   const names = header.map(normaliseHeader);
   return ['nuts1', 'nuts2', 'nuts3'].every((name) => names.includes(name));
@@ -39,7 +39,7 @@ function isBefore2021(header: readonly string[]): boolean {
 
 const BEFORE_2021: Recognition = {
   role: 'old', vintage: '0000', region: null, complete: false,
-  ignored: 'an edition of the list of comuni from before 2021, which has other columns; the current list is read',
+  ignored: 'the file is an edition of the list of comuni from before 2021, which has other columns; use the current list',
 };
 
 export default defineSource({
@@ -70,7 +70,7 @@ export default defineSource({
   },
 });
 
-/** Returns the vintage by the manifest's rule. */
+/** Returns the vintage according to the rule in the manifest. */
 function vintageOf(names: readonly string[], header: readonly string[]): string {
   for (const name of names) {
     const day = /(?<!\d)(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(name);
