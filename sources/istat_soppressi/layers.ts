@@ -1,4 +1,4 @@
-/** Suppressed comuni and the comuni that took over their territory. */
+/** Suppressed comuni, and the comuni that took over their territory. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -10,9 +10,9 @@ export const layers: Layers = {
       name: ['text not null', 'Name of the suppressed comune'],
       province_code: ['text not null', 'Province of the suppressed comune (UTS), 3 digits, text'],
       sigla: ['text not null', 'Car plate code of the province of the suppressed comune'],
-      divided: ['bool not null', 'True if the territory was divided. It then has a row for each comune that took over a part'],
+      divided: ['bool not null', 'True if the territory was divided. In this case, each comune that took over a part has its own row'],
       event_date: ['date not null', 'Day of the suppression'],
-      successor_istat_code: ['text', 'ISTAT code of the comune that took over, as of that day (possibly suppressed since); null if abroad'],
+      successor_istat_code: ['text', 'ISTAT code, on that day, of the comune that took over; null if abroad. This comune may have been suppressed since'],
       successor_name: ['text not null', 'Name of the comune that took over, or Stato estero'],
     },
     indexes: { 'the successors of a code': ['istat_code'] },

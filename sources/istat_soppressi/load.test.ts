@@ -1,4 +1,3 @@
-/** Tests load.sql and checks.sql. */
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../../test/harness/database.ts';

@@ -4,7 +4,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 export const manifest: Manifest = {
   id: 'istat_soppressi',
   version: 1,
-  title: 'ISTAT: suppressed comuni and what became of them',
+  title: 'ISTAT: suppressed comuni and their successors',
   attribution: {
     holder: HOLDERS.istat,
     license: 'CC-BY-4.0',
@@ -15,7 +15,7 @@ export const manifest: Manifest = {
   downloads: [
     {
       url: 'https://www.istat.it/classificazione/codici-dei-comuni-delle-province-e-delle-regioni/',
-      note: 'Elenco dei comuni soppressi, saved as CSV (;, UTF-8)',
+      note: 'Elenco dei comuni soppressi, saved as CSV (UTF-8 with ;)',
     },
   ],
   cadence: 'at each change of territory',
@@ -26,7 +26,7 @@ export const manifest: Manifest = {
     Anno: 'the year of Data evento',
     'Codice Unità territoriale sovracomunale associato alla variazione': 'follows from the comune that took over',
     'Sigla Automobilistica associata alla variazione': 'follows from the comune that took over',
-    '': 'nameless columns at the end of each line, always empty',
+    '': 'columns without a name at the end of each line, always empty',
   },
   envelope: {
     records: { soppressi: { min: 2_500, max: 5_000 } },

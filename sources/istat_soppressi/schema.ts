@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 
-/** Field names → published column names. */
+/** Published column names of each field. */
 export const COLUMNS = {
   istat_code: 'Codice Comune',
   name: 'Denominazione Comune',

@@ -1,4 +1,4 @@
-/** Suppressed comuni, which lead from old codes to current ones. */
+/** Reads suppressed comuni, which connect old codes to current codes. */
 import { expectColumns, normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
@@ -8,7 +8,7 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, schema } from './schema.ts';
 
-/** `comuni-soppressi`, `Elenco-comuni-soppressi_2024`; another word makes the file a part. */
+/** Names such as `comuni-soppressi` and `Elenco-comuni-soppressi_2024`. A file with another word in its name is a part. */
 const WHOLE: WholeName = { whole: /^(?:istat[-_ ])?(?:elenco[-_ ](?:dei[-_ ])?)?comuni[-_ ]soppressi(?:[-_ ]*(?:al|del|\d))*$/i, stated: /comuni[-_ ]soppressi/i };
 
 const raw_suppressed: Columns = {

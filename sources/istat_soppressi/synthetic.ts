@@ -1,4 +1,4 @@
-/** Suppressed comuni of the synthetic region: mergers, one of them in two steps, a division, and a cession to another state. */
+/** Writes suppressed comuni of the synthetic region: mergers (one of them in two steps), a division, and a cession to another state. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -13,11 +13,11 @@ interface Event {
   readonly year: string;
   readonly day: string;
   readonly old: FormerComune;
-  /** Comune whose province the former comune belonged to. */
+  /** Comune in the province of the former comune. */
   readonly comune: SyntheticComune;
-  /** `1` for a divided comune. */
+  /** `1` if the comune was divided. */
   readonly divided?: string;
-  /** Comune that has the territory now; null: another state. */
+  /** Comune that has the territory today; null if another state has it. */
   readonly into: FormerComune | null;
 }
 
