@@ -6,7 +6,7 @@
 
 -- check: brackets_add_up_to_the_total
 -- level: error
--- expects: The eight brackets add up to the total, in taxpayers and in euro, if nothing is withheld.
+-- expects: The eight brackets add up to the total, in taxpayers and in euro, unless a value is withheld.
 select
   tax_year,
   level,
@@ -19,7 +19,7 @@ order by tax_year, level, belfiore, cap;
 
 -- check: brackets_stay_below_the_taxpayers
 -- level: error
--- expects: The brackets never have more taxpayers than the total.
+-- expects: The brackets together never have more taxpayers than the total.
 select
   tax_year,
   level,
@@ -43,7 +43,7 @@ order by tax_year, level, belfiore, cap;
 
 -- check: one_comune_per_postal_code
 -- level: warn
--- expects: A postal code of the subcomunale table belongs to one comune.
+-- expects: A postal code of the table by postal code (subcomunale) belongs to one comune.
 select
   tax_year,
   cap,
@@ -56,7 +56,7 @@ order by tax_year, cap;
 
 -- check: postal_codes_stay_below_their_comune
 -- level: warn
--- expects: The postal codes of a comune never have more taxpayers than the comune.
+-- expects: The postal codes of a comune together never have more taxpayers than the comune.
 select
   c.tax_year,
   c.belfiore,

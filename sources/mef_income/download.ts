@@ -1,9 +1,9 @@
 import { yearsSince, type Download } from '../../pipelines/contract/download.ts';
 
 export default {
-  // A tax year is published in the second April after its end, and reissued without notice.
+  // The data of a tax year is published in the second April after the year's end, and is reissued without notice.
   cycle: ['05-15', '07-15', '10-15'],
-  // CSV of the tax year 2023 before it is packed.
+  // Size of the CSV of the tax year 2023 before it is packed.
   largest: 2_308_165,
   files: (_region, today) => ['comunale', 'subcomunale'].map((level) => {
     const [newest, before] = yearsSince(today, 5);

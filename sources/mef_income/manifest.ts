@@ -1,7 +1,7 @@
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
-const NOT_SERVED = 'kind of income or tax: not served';
+const NOT_SERVED = 'a type of income or tax: not served';
 
 export const manifest: Manifest = {
   id: 'mef_income',
@@ -18,20 +18,20 @@ export const manifest: Manifest = {
   downloads: [
     {
       url: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/v_4_0_0/contenuti/Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip',
-      note: 'By comune; the year in the name is the tax year.',
+      note: 'Table by comune. The year in the name is the tax year.',
     },
     {
       url: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/v_4_0_0/contenuti/Redditi_e_principali_variabili_IRPEF_su_base_subcomunale_CSV_2023.zip',
-      note: 'By postal code, for the comuni with several.',
+      note: 'Table by postal code, for comuni with several postal codes.',
     },
   ],
-  cadence: 'yearly, about April',
+  cadence: 'yearly, in April',
   crs: null,
-  // The section economics uses the newest year of each comune and level, which may differ between neighbours.
+  // The section economics uses the newest year of each comune and level, so neighbouring comuni may have different years.
   keep: 'all',
   ignored: {
     '': 'trailing cells without a name, whose number changes every year',
-    denominazione_comune: 'names are not keys; the cadastral code identifies the comune',
+    denominazione_comune: 'name of the comune; the cadastral code identifies the comune',
     sigla_provincia: 'follows from the comune',
     regione: 'follows from Codice Istat Regione',
     'reddito_da_fabbricati_*': NOT_SERVED,
@@ -39,7 +39,7 @@ export const manifest: Manifest = {
     'reddito_da_pensione_*': NOT_SERVED,
     'reddito_di_spettanza_*': NOT_SERVED,
     'reddito_da_partecipazione_*': NOT_SERVED,
-    'reddito_imponibile_*': 'taxable income, not the income earned; averages and Gini use Reddito complessivo',
+    'reddito_imponibile_*': 'taxable income, not the income earned; the averages and the Gini index use Reddito complessivo',
     'bonus_spettante_*': `${NOT_SERVED} (until 2020)`,
     'trattamento_spettante_*': `${NOT_SERVED} (since 2021)`,
     'addizionale_*': NOT_SERVED,

@@ -25,7 +25,7 @@ describe('MEF files', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('are read from 2024 with a byte order mark, a 53rd column without a name, and a row without a comune', async () => {
+  it('are read from the file of 2024, which has a byte order mark, a 53rd column without a name, and a row without a comune', async () => {
     const text = readFileSync(join(FOLDER, 'fixture/header-with-one-cell-more-than-rows.csv'), 'latin1').replaceAll(/^2023;/gm, '2024;');
     const [header = '', first = ''] = text.split(/\r?\n/);
     const width = first.split(';').length;
@@ -58,7 +58,7 @@ describe('MEF files', () => {
     ]);
   });
 
-  it('are refused without a postal code, without a year or for another level', async () => {
+  it('are rejected without a postal code, without a year or for another level', async () => {
     const [header, row] = readFileSync(join(FOLDER, 'fixture', 'taxpayers-without-a-place.csv'), 'latin1').split('\r\n') as [string, string];
     const province = join(folder, 'provinciale.csv');
     await writeFile(province, `${header.replace('Codice catastale', 'Provincia')}\r\n${row}\r\n`);
@@ -95,10 +95,10 @@ describeDatabase('the Gini index of brackets', (engine) => {
     expect(await gini([null, 10, 20], [null, 1000, 2000], null, null)).toBe(0);
   });
 
-  it('matches values computed by hand', async () => {
-    // Half of the people have no income: 1 − (0.5 · (0 + 0) + 0.5 · (0 + 1)) = 0.5.
+  it('matches values calculated by hand', async () => {
+    // Half of the people have no income, so the index is 1 − (0.5 · (0 + 0) + 0.5 · (0 + 1)) = 0.5.
     expect(await gini([10, 10], [0, 1000], 20, 1000)).toBe(0.5);
-    // 1 of 4 has 1/2, three share the rest: 1 − (0.75 · 0.5 + 0.25 · 1.5) = 0.25.
+    // One of four people has half of the income and three share the rest: 1 − (0.75 · 0.5 + 0.25 · 1.5) = 0.25.
     expect(await gini([0, 3, 1], [0, 3, 3], 4, 6)).toBe(0.25);
   });
 
@@ -106,16 +106,16 @@ describeDatabase('the Gini index of brackets', (engine) => {
     expect(await gini([0, 1, 3], [0, 3, 3], 4, 6)).toBe(0.25);
   });
 
-  it('counts losses as 0, and leaves out the lowest bracket if no total is published', async () => {
+  it('counts losses as 0, and excludes the lowest bracket if no total is published', async () => {
     expect(await gini([10, 10], [-500, 1000], 20, 500)).toBe(0.5);
     expect(await gini([10, 10, 10], [-500, 1000, 1000], null, null)).toBe(0);
   });
 
-  it('counts withheld amounts as one group if they follow from the total', async () => {
+  it('counts withheld amounts as one group if the total determines them', async () => {
     expect(await gini([null, 3, null], [null, 3, null], 4, 6)).toBe(0.25);
   });
 
-  it('is null for fewer than two groups or without income', async () => {
+  it('is null if there are fewer than two groups or no income', async () => {
     expect(await gini([null, 10, null], [null, 1000, null], null, null)).toBeNull();
     expect(await gini([5, 5], [-100, 0], 10, -100)).toBeNull();
     expect(await gini([null, null], [null, null], null, null)).toBeNull();

@@ -1,11 +1,11 @@
 /**
- * Converts the text of a MEF file to values.
- * Source of the columns and their meaning: "definizione_variabili_2024_irpef.pdf" and "nota_metodologica_2024.pdf" of the Dipartimento delle Finanze.
+ * Converts the text of a MEF file to values. Source of the columns and their meaning: "definizione_variabili_2024_irpef.pdf" and
+ * "nota_metodologica_2024.pdf" of the Dipartimento delle Finanze.
  */
 import { z } from 'zod';
 import type { Columns } from '../../pipelines/contract/source.ts';
 
-/** Brackets of total income in the order of the files: field name → published name, normalised. */
+/** Normalised published names of the brackets of total income, in the order of the files. */
 export const BRACKETS = {
   lte_zero: 'minore_o_uguale_a_zero_euro',
   from_0_to_10k: 'da_0_a_10000_euro',
@@ -21,7 +21,7 @@ type Bracket = keyof typeof BRACKETS;
 export const BRACKET_NAMES = Object.keys(BRACKETS) as Bracket[];
 
 type PairName = 'total_income' | 'net_tax' | Bracket;
-/** Quantities published as a pair: number of taxpayers and amount. */
+/** Values that are published as a pair of number of taxpayers and amount. */
 export const PAIRS: readonly PairName[] = ['total_income', 'net_tax', ...BRACKET_NAMES];
 type Field = 'tax_year' | 'cap' | 'belfiore' | 'istat_code' | 'region_code' | 'taxpayers' | `${PairName}_n` | `${PairName}_eur`;
 
@@ -30,7 +30,7 @@ const pairColumns = (name: PairName, words: string): Record<string, string> => (
   [`${name}_eur`]: `${words}_ammontare_in_euro`,
 });
 
-/** Field names → published headers, normalised (without case, accents, punctuation, repeated and trailing spaces). */
+/** Published headers of each field, normalised (without case, accents, punctuation, repeated and trailing spaces). */
 export const COLUMNS = {
   tax_year: 'anno_di_imposta',
   cap: 'cap',
@@ -44,7 +44,7 @@ export const COLUMNS = {
 } as Readonly<Record<Field, string>>;
 
 const pairOf = (words: string): string[] => [`${words} - Frequenza`, `${words} - Ammontare in euro`];
-/** @param key columns before the comune @param total columns before the brackets */
+/** @param key columns that come before the comune @param total columns that come before the brackets */
 const editionOf = (key: readonly string[], credit: 'Bonus spettante' | 'Trattamento spettante', total: readonly string[]): string[] => [
   'Anno di imposta', ...key, 'Codice catastale', 'Codice Istat Comune', 'Denominazione Comune', 'Sigla Provincia', 'Regione', 'Codice Istat Regione', 'Numero contribuenti',
   ...[
@@ -69,22 +69,25 @@ export const EDITIONS = {
   subcomunale: editionsOf(['CAP']),
 } as const;
 
-/** `CAP` is only in the subcomunale files, the total since tax year 2023. */
+/** `CAP` is only in the files by postal code. The total is only in files since tax year 2023. */
 export const OPTIONAL: readonly Field[] = ['cap', 'total_income_n', 'total_income_eur'];
 
-/** A count. Blank means withheld (statistical secrecy: one to three taxpayers, and other values that would reveal them) and becomes null, which is not 0. */
+/**
+ * A count. A blank becomes null, which is not 0. The value is withheld for statistical secrecy (one to three taxpayers, or a value that would reveal
+ * them).
+ */
 const count = z.string().regex(/^\d{0,9}$/, 'expected a whole number or nothing').transform((text) => (text === '' ? null : Number(text)));
-/** Amount in euro. Blank means withheld and becomes null. */
+/** Amount in euro. A blank is withheld and becomes null. */
 const amount = z.string().regex(/^\d{0,15}$/, 'expected whole euro without separators, or nothing').transform((text) => (text === '' ? null : Number(text)));
 const signedAmount = z.string().regex(/^(?:-?\d{1,15})?$/, 'expected whole euro without separators, or nothing').transform((text) => (text === '' ? null : Number(text)));
 
 const pairShape = (name: PairName): Record<string, z.ZodType<number | null, string>> => ({
   [`${name}_n`]: count,
-  // Losses make the lowest bracket negative, and can make a small total negative.
+  // Losses make the lowest bracket negative, and can also make a small total negative.
   [`${name}_eur`]: name === 'lte_zero' || name === 'total_income' ? signedAmount : amount,
 });
 
-/** One record. `cap`, `istat_code` and `region_code` get the zeros that some years drop. */
+/** One record. `cap`, `istat_code` and `region_code` are padded, because the files of some years drop leading zeros. */
 export const record = z.object({
   tax_year: z.string().regex(/^20\d{2}$/, 'expected a year').transform(Number),
   /** `118` is 00118. */

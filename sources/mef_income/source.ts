@@ -9,8 +9,8 @@ import { COLUMNS, EDITIONS, OPTIONAL, tables } from './schema.ts';
 const WHOLE: WholeName = { whole: /^Redditi_e_principali_variabili_IRPEF_su_base_(?:sub)?comunale_CSV_\d{4}$/i, stated: /^Redditi_e_principali_variabili/i };
 
 /**
- * Returns whether a table has on average two rows or more for each comune.
- * @param codes cadastral code of each row; `0` for taxpayers without a place
+ * Returns whether a table has on average at least two rows per comune.
+ * @param codes cadastral code of each row; `0` means taxpayers without a comune
  */
 function hasComuniTwice(codes: readonly string[]): boolean {
   const comuni = codes.filter((code) => /^[A-Z]\d{3}$/.test(code));
@@ -23,8 +23,8 @@ function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | nul
   if (!resembles(header, EDITIONS.comunale)) return null;
   const columns = header.map(normaliseHeader);
   const [first = []] = rows;
-  // Without its column, the table by postal code looks like the table by comune. In that case the file name decides. If the file has
-  // another name, the number of rows of a comune decides.
+  // If the CAP column is missing, the table by postal code looks like the table by comune. In that case the file name decides. If the file has
+  // another name, the number of rows per comune decides.
   const [, named] = /_((?:sub)?comunale)(?![a-z])/i.exec(at) ?? [];
   const isByPostalCode = named === undefined ? hasComuniTwice(rows.map((row) => row[columns.indexOf(COLUMNS.belfiore)]?.trim() ?? '')) : /^sub/i.test(named);
   const role = columns.includes('cap') || isByPostalCode ? 'subcomunale' : 'comunale';

@@ -1,7 +1,7 @@
 /**
- * Synthetic incomes over the synthetic region, in the formats of four tax years: 2020 by postal code without leading zeros, 2022 without a
- * total, 2023 at both levels, 2024 by comune only. The second comune is missing from 2024, the third from 2023 too. Economics must use
- * 2023 by postal code, the newest year with this level, and for whole comuni the newest year of each: 2024, 2023 or 2022.
+ * Writes synthetic incomes in the formats of four tax years: 2020 by postal code without leading zeros, 2022 without a total, 2023 at both levels,
+ * 2024 only by comune. The second comune is missing from 2024, and the third is missing from 2023 and 2024. For postal codes, the section must use
+ * 2023. For whole comuni, it must use the newest year of each comune: 2024, 2023 or 2022.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,21 +13,21 @@ import type { Random, SyntheticRegion, SyntheticComune, SyntheticParcel } from '
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { BRACKET_NAMES } from './schema.ts';
 
-/** First year in which the total is published, and no bracket is withheld alone. */
+/** First year in which the total is published. From this year on, no bracket is withheld alone. */
 const FIRST_WITH_TOTAL = 2023;
-/** Newest year by postal code. */
+/** Newest year with data by postal code. */
 const NEWEST_BY_POSTAL_CODE = 2023;
-/** Years of whole comuni, newest first. */
+/** Years with data of whole comuni, newest first. */
 const BY_COMUNE = [2024, 2023, 2022] as const;
 const WORDS = [
   'minore o uguale a zero euro', 'da 0 a 10000 euro', 'da 10000 a 15000 euro', 'da 15000 a 26000 euro', 'da 26000 a 55000 euro',
   'da 55000 a 75000 euro', 'da 75000 a 120000 euro', 'oltre 120000 euro',
 ];
-/** Lowest and highest mean of a bracket's incomes. */
+/** Lowest and highest average income of each bracket. */
 const MEANS: readonly (readonly [number, number])[] = [
   [-4000, 0], [2000, 7000], [11_000, 14_000], [17_000, 24_000], [28_000, 45_000], [58_000, 70_000], [80_000, 110_000], [130_000, 400_000],
 ];
-/** Kinds of income that are published between the number of taxpayers and the brackets. Two names have two spaces. */
+/** Types of income that are published between the number of taxpayers and the brackets. Two names have two spaces. */
 const OTHERS = [
   'Reddito da fabbricati', 'Reddito da lavoro dipendente e assimilati', 'Reddito da pensione', 'Reddito da lavoro autonomo (comprensivo dei valori nulli)',
   'Reddito di spettanza dell\'imprenditore in contabilita\' ordinaria  (comprensivo dei valori nulli)',
@@ -36,21 +36,21 @@ const OTHERS = [
 
 interface Declared {
   readonly taxpayers: number | null;
-  /** Number and euro of each bracket; null if withheld. */
+  /** Number of taxpayers and amount in euro of each bracket; null if withheld. */
   readonly brackets: readonly (readonly [number, number] | null)[];
   readonly total: readonly [number, number];
   readonly netTax: readonly [number, number];
   readonly taxable: readonly [number, number];
 }
 
-/** Withheld brackets of the comuni in rotation: none, a pair, none, another pair, four. Since 2023 a bracket is never withheld alone. */
+/** Withheld brackets, in rotation over the comuni: none, a pair, none, another pair, four. Since 2023 a bracket is never withheld alone. */
 const WITHHELD: readonly (readonly number[])[] = [[], [0, 7], [], [6, 7], [0, 5, 6, 7]];
 const WITHHELD_BEFORE: readonly (readonly number[])[] = [[], [7], [0], []];
 
 function declared(random: Random, taxpayers: number, unit: number, year: number): Declared {
   const weights = [1, 22, 11, 26, 30, 5, 3, 2];
   const whole = weights.map((weight, bracket): readonly [number, number] => {
-    // One comune of five has no taxpayers in the lowest bracket: a true 0.
+    // One of five comuni has no taxpayers in the lowest bracket, so its value is 0 and not withheld.
     const n = unit % WITHHELD.length === 2 && bracket === 0 ? 0 : Math.max(4, Math.round((taxpayers * weight * (70 + random.below(60))) / 10_400));
     const [low, high] = itemAt(MEANS, bracket);
     return [n, n * low + random.below(n * (high - low) + 1)];
@@ -74,8 +74,8 @@ function ofComune(region: SyntheticRegion, comune: SyntheticComune, year: number
 }
 
 /**
- * Returns the data of one postal code of the comune. Together the codes have fewer taxpayers than the comune. The number of taxpayers of the third code is
- * withheld.
+ * Returns the data of one postal code of the comune. All codes together have fewer taxpayers than the comune. The number of taxpayers of the third
+ * code is withheld.
  */
 function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: string, year: number): Declared | null {
   const number = comune.postalCodes.indexOf(cap);
@@ -89,14 +89,14 @@ function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: str
 interface Format {
   readonly year: number;
   readonly byPostalCode: boolean;
-  /** End of the header and of every row, which differ and change every year. */
+  /** End of the header and end of every row. The two ends differ and change every year. */
   readonly headerEnd: string;
   readonly rowEnd: string;
-  /** Codes lose their zeros, as in 2020. */
+  /** If true, codes lose their leading zeros, as in 2020. */
   readonly unpadded: boolean;
 }
 
-/** Area of a row: a comune, or one of its postal codes. */
+/** Area of a row: a comune or one of its postal codes. */
 interface Where {
   readonly comune: SyntheticComune;
   readonly cap: string | null;
@@ -145,7 +145,7 @@ function* table(region: SyntheticRegion, format: Format): Generator<string> {
     }
   }
   if (format.byPostalCode || format.year === 2020) return;
-  // Taxpayers without a comune, which are kept and never served.
+  // Taxpayers without a comune. The row is kept but never served.
   const rest = declared(region.random('mef', 'unplaced', format.year), 300, 0, format.year);
   const nowhere: SyntheticComune = { ...region.comuni[0], belfiore: '0', istatCode: '0', italianName: '0', index: 0, province: { code: '0', name: '', sigla: '0' } };
   const cells = row(region, format, { comune: nowhere, cap: null }, rest, random).split(';');
@@ -172,7 +172,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
 
 // --- truth -------------------------------------------------------------------------------------------------------
 
-/** Returns n / d exactly with `decimals` decimals, rounding halves away from zero like PostgreSQL's numeric. */
+/** Returns n / d exactly with `decimals` decimals. Halves are rounded away from zero, like PostgreSQL's numeric. */
 function ratio(n: bigint, d: bigint, decimals: number): number {
   const scale = 10n ** BigInt(decimals);
   return Number(((2n * n * scale) / d + 1n) / 2n) / Number(scale);
@@ -181,7 +181,8 @@ function ratio(n: bigint, d: bigint, decimals: number): number {
 type Group = readonly [number, number];
 
 /**
- * Returns number and euro of the taxpayers with a total income, as published, or the sum of the brackets in earlier years; null if a bracket is withheld.
+ * Returns number and euro of the taxpayers with a total income, or null if a bracket is withheld. In years before the total was published, the result
+ * is the sum of the brackets.
  */
 function totalOf({ brackets, total }: Declared, year: number): Group | null {
   if (year >= FIRST_WITH_TOTAL) return total;
@@ -190,8 +191,8 @@ function totalOf({ brackets, total }: Declared, year: number): Group | null {
 }
 
 /**
- * Computes the grouped Lorenz curve in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). If a total is published, withheld brackets are one group. Otherwise
- * they are left out, and so is the bracket of zero or less.
+ * Computes the grouped Lorenz curve in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). If a total is published, the withheld brackets are one
+ * group. Otherwise the withheld brackets and the bracket of zero or less are left out.
  */
 function gini({ brackets, total }: Declared, year: number): number {
   const withTotal = year >= FIRST_WITH_TOTAL;
@@ -214,7 +215,7 @@ function gini({ brackets, total }: Declared, year: number): number {
   return ratio(n * a - area, n * a, 4);
 }
 
-/** Returns the section's truth without the price, which comes from OMI, and without the affordability that depends on it. */
+/** Returns the expected values of the section without the price, which comes from OMI, and without the affordability, which depends on the price. */
 function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
   const known = new Map<string, Record<string, unknown> | null>();
   const find = (comune: SyntheticComune, cap: string | null): { level: 'cap' | 'comune'; year: number; found: Declared } | null => {
