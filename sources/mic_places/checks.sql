@@ -6,7 +6,7 @@
 
 -- check: places_have_coordinates
 -- level: warn
--- expects: at least a fifth of the places have coordinates in Italy; about 40 % of the published ones do
+-- expects: at least a fifth of the places have coordinates in Italy; about 40 % of the published places have coordinates
 select
   count(*) as places,
   count(*) filter (where lat between 35 and 47.5 and lon between 6 and 19) as in_italy

@@ -1,4 +1,4 @@
--- purpose: loads places of culture; a place that a file repeats, for example in a second category, becomes a duplicate
+-- purpose: loads places of culture; a repeated place, for example with a second category, becomes a duplicate
 -- reads: staging.raw_cultural_place, core.region_box
 -- writes: layer.cultural_place
 -- grain: one row per place

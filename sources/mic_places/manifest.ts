@@ -14,12 +14,12 @@ export const manifest: Manifest = {
     url: 'https://dati.cultura.gov.it/',
     text: 'Fonte: Ministero della Cultura, Luoghi della cultura (DBUnico 2.0)',
   },
-  vintageRule: 'the day or year in the name, `luoghi_della_cultura_20260701`; otherwise unknown',
+  vintageRule: 'the day or year in the name (`luoghi_della_cultura_20260701`); otherwise unknown',
   downloads: [
-    { url: 'https://dati.cultura.gov.it/sparql', note: 'the answer to sources/mic_places/query.sparql, page by page, as luoghi_della_cultura_<day>.csv' },
-    { url: 'https://dati.beniculturali.it/', note: 'the ministry\'s list, datasetLuoghiDellaCultura, as CSV: places with an institutional name only' },
+    { url: 'https://dati.cultura.gov.it/sparql', note: 'the answer to sources/mic_places/query.sparql. Pages are joined in luoghi_della_cultura_<day>.csv' },
+    { url: 'https://dati.beniculturali.it/', note: 'the ministry\'s list, datasetLuoghiDellaCultura, as CSV. The list contains only places with an institutional name' },
   ],
-  cadence: 'continuous; an export has the data of its day',
+  cadence: 'continuous; an export contains the data of its day',
   crs: 'WGS 84 degrees',
   keep: 'newest',
   ignored: {
@@ -48,9 +48,9 @@ export const manifest: Manifest = {
     '*': 'a query returns only the columns that it names',
     'etichetta|tipo|tipo_luogo|tipologia|type|disciplina|categoria|classe|class|category|indirizzo|address': 'a query returns only the columns that it names',
     'provincia|prov|sigla_provincia|province|codice_catalogo|identifier|codice|codice_dbunico|catalog_code': 'a query returns only the columns that it names',
-    'lat_luogo|lon_luogo|lat_sede|lon_sede': 'only the query of this project returns several coordinates',
+    'lat_luogo|lon_luogo|lat_sede|lon_sede': 'only the query of this project returns several pairs of coordinates',
   },
-  // 58,941 places by the query; 6,721 of them have an institutional name.
+  // The query returns 58,941 places, and 6,721 of them have an institutional name.
   envelope: { records: { places: { min: 20_000, max: 100_000 }, published: { min: 3_000, max: 100_000 } }, rejectShare: 0.01 },
   layers: ['cultural_place'],
 };

@@ -20,7 +20,7 @@ describe('the answer to the query and the ministry\'s list', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mappale-mic-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Returns a file as loaded, with the places that a test gives it. */
+  /** Returns a file as it is after loading, with the given places. */
   async function loaded(fileId: number, fixture: string, name: string, places: readonly string[]): Promise<LoadedFile> {
     copyFileSync(join(FOLDER, 'fixture', fixture), join(folder, name));
     const { recognition } = await trial(source, join(folder, name));
@@ -31,7 +31,7 @@ describe('the answer to the query and the ministry\'s list', () => {
     };
   }
 
-  /** Returns the current files of a list of one day and an answer of another. */
+  /** Returns the current files, given a list of one day and an answer of another day. */
   async function active(listDay: string, answerDay: string): Promise<{ names: string[]; ties: number; roles: string[] }> {
     const list = await loaded(1, 'made_published-list.csv', `datasetLuoghiDellaCultura_${listDay}.csv`, ['CB campo finto', 'CB solo elenco']);
     const answer = await loaded(2, 'made_query-answer.csv', `luoghi_della_cultura_${answerDay}.csv`, ['CB campo finto', 'CB solo risposta']);
@@ -39,16 +39,16 @@ describe('the answer to the query and the ministry\'s list', () => {
     return { names: files.map(({ file: { name } }) => name), ties: ties.length, roles: [list.role, answer.role] };
   }
 
-  it('are two roles of one series, and on the same day the answer counts without a contradiction', async () => {
+  it('are two roles of one series, and the answer is used without a contradiction if both have the same day', async () => {
     expect(await active('20261101', '20261101')).toEqual({ names: ['luoghi_della_cultura_20261101.csv'], ties: 0, roles: ['published', 'places'] });
   });
 
-  it('supersede one another by their days', async () => {
+  it('supersede each other by their days', async () => {
     expect((await active('20261102', '20261101')).names).toEqual(['datasetLuoghiDellaCultura_20261102.csv']);
     expect((await active('20261101', '20261102')).names).toEqual(['luoghi_della_cultura_20261102.csv']);
   });
 
-  it('have envelopes of up to 100,000 places', () => {
+  it('have envelopes that hold up to 100,000 places', () => {
     expect(Object.values(source.manifest.envelope.records ?? {}).map(({ max }) => max)).toEqual([100_000, 100_000]);
   });
 });

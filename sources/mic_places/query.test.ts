@@ -1,4 +1,7 @@
-/** Tests the query that users run, on the endpoint's answer for one museum if a developer keeps it, and on invented places in the same vocabulary. */
+/**
+ * Tests the query that users run. The data is the endpoint's answer for one museum, if the developer has a copy, and invented places in the same
+ * vocabulary.
+ */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Returns the staged rows of an answer, by column name. */
+/** Returns the staged rows of an answer as objects with column names. */
 async function staged(answer: readonly Solution[]): Promise<Readonly<Record<string, unknown>>[]> {
   const cell = (value = ''): string => `"${value.replaceAll('"', '""')}"`;
   const file = join(folder, 'luoghi_della_cultura_20261101.csv');
@@ -30,7 +33,10 @@ async function staged(answer: readonly Solution[]): Promise<Readonly<Record<stri
   return collected!.rows['raw_cultural_place'] as Readonly<Record<string, unknown>>[];
 }
 
-/** Returns the Turtle blocks about places in the published example. The first block ends with lines that are not Turtle: another subject after a semicolon. */
+/**
+ * Returns the Turtle blocks of the published example that describe places. The first block ends with text that is not Turtle, because another subject
+ * follows a semicolon.
+ */
 function describedTriples(markdown: string): Triple[] {
   const [places = ''] = markdown.split('\n## Events');
   return [...places.matchAll(/```sparql\n([\s\S]*?)```/g)].map(([, block = '']) => block).filter((block) => block.startsWith('@prefix'))
@@ -38,15 +44,15 @@ function describedTriples(markdown: string): Triple[] {
 }
 
 describe('the query of places of culture', () => {
-  it('requests one page of 2,000 rows with the reader\'s columns, without order, functions or groups', () => {
+  it('requests one page of 2,000 rows with the columns of the reader, without order, functions or groups', () => {
     expect(QUERY).toMatchObject({ limit: 2000, offset: 0 });
     expect([...QUERY.variables].sort()).toEqual([...ANSWER.query].sort());
     expect(text('query.sparql').replace(/^#.*$/gm, '')).not.toMatch(/order\s+by|group\s+by|filter|count|distinct/i);
   });
 
-  it.skipIf(REAL === null)('fills every variable for the museum described by the endpoint', async () => {
+  it.skipIf(REAL === null)('fills every variable for the museum that the endpoint describes', async () => {
     const described = describedTriples(readFileSync(REAL!, 'utf8'));
-    // The published example describes neither the province nor the discipline, so their labels are added.
+    // The published example does not describe the province and the discipline, so the test adds their labels.
     const labels = described.flatMap(([, predicate, object]): Triple[] => (
       /(?:hasProvince|hasDiscipline)>$/.test(predicate) ? [[object, '<http://www.w3.org/2000/01/rdf-schema#label>', `"${object.slice(object.lastIndexOf('/') + 1, -1)}"`]] : []
     ));
@@ -64,7 +70,7 @@ describe('the query of places of culture', () => {
     }]);
   });
 
-  it('gives one row per discipline for invented places in the same vocabulary, and one for a place with only a label', () => {
+  it('gives one row per discipline for invented places in the same vocabulary, and one row for a place with only a label', () => {
     const place = (number: number): string => `http://example.org/made/${number}`;
     const first = {
       id: place(1), nome_istituzionale: 'Museo di nulla', etichetta: 'Museo di nulla, etichetta', tipo: 'Museo, Galleria e/o raccolta', codice_catalogo: 'DBUnico.1',

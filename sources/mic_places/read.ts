@@ -12,12 +12,12 @@ import { ANSWER, COLUMNS, OPTIONAL, place, PUBLISHED } from './schema.ts';
 
 const BATCH = 1000;
 
-/** Returns the delimiter: comma from endpoints, semicolon from spreadsheets. */
+/** Returns the delimiter: a comma in files from endpoints, a semicolon in files from spreadsheets. */
 export function delimiterOf(text: string): CsvOptions['delimiter'] {
   return firstLine(text).includes(';') ? ';' : ',';
 }
 
-/** Postal code and province after the street in `Via Roma, 12 - 86100 Campobasso (CB)`, without the comune's name. */
+/** Pattern of the postal code and the province after the street in `Via Roma, 12 - 86100 Campobasso (CB)`, without the comune's name. */
 const AROUND_COMUNE = /(?<!\d)\d{5}(?!\d)|\([A-Za-z]{2}\)/g;
 
 /** Returns the address without the comune that the ministry writes after it. */
@@ -28,7 +28,10 @@ function streetOf(address: string | null, comune: string | null): string | null 
   return end === undefined ? address : address.slice(0, end.index);
 }
 
-/** Streams the file. Position = number of the record's last line. @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` */
+/**
+ * Reads the file as a stream. The position is the number of the record's last line. @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`,
+ * `ENCODING_WRONG`, `COLUMNS_CHANGED`
+ */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const chunks = (counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)))[Symbol.asyncIterator]();
   const first = await chunks.next();

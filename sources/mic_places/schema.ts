@@ -5,7 +5,7 @@ import { coordinate, optionalText, requiredText } from '../../pipelines/readers/
 
 const CONTACTS = ['Prenotazioni', 'Orari_di_apertura', 'Telefono', 'Fax', 'Email', 'WebSite', 'Biglietti', 'Servizi'] as const;
 
-/** Columns of the answer to `query.sparql`. */
+/** Columns of the answer to the query `query.sparql`. */
 export const ANSWER = {
   query: [
     'id', 'nome_istituzionale', 'etichetta', 'tipo', 'disciplina', 'indirizzo', 'cap', 'comune', 'provincia',
@@ -22,13 +22,13 @@ export const PUBLISHED = {
     'subject', 'Nome_Istituzionale', 'Descrizione', 'Description', 'ISILIdentifier', 'Latitudine', 'Longitudine', 'Disciplina', 'Tipo_luogo', 'Indirizzo', 'Codice_postale', 'Comune', 'Provincia',
     ...CONTACTS,
   ],
-  'published, older, with identifier': [
+  'column of older published lists, which have an identifier': [
     'subject', 'Nome_Istituzionale', 'Descrizione', 'Description', 'Identifier', 'ISILIdentifier', 'Latitudine', 'Longitudine', 'Disciplina', 'Tipo_luogo', 'Indirizzo', 'Codice_postale', 'Comune',
     'Provincia', ...CONTACTS,
   ],
 } as const satisfies Editions;
 
-/** Column names of the query and of the ministry, then those of other queries. */
+/** Column names of the query and of the ministry's list, followed by the names in other queries. */
 export const COLUMNS = {
   place_id: ['id', 'subject', 'uri', 'iri', 'identificativo'],
   name: ['nome_istituzionale', 'nome', 'denominazione', 'nome_luogo', 'name', 'label'],
@@ -47,7 +47,7 @@ export const COLUMNS = {
   catalog_code: ['codice_catalogo', 'identifier', 'codice', 'codice_dbunico', 'catalog_code'],
 } as const;
 
-/** Columns that some queries and editions leave out. */
+/** Columns that are missing from some queries and editions. */
 export const OPTIONAL = ['label', 'type', 'class', 'address', 'province', 'place_lat', 'place_lon', 'site_lat', 'site_lon', 'catalog_code'] as const;
 
 const published = z.strictObject({
@@ -59,7 +59,7 @@ const published = z.strictObject({
   class: optionalText,
   address: optionalText,
   comune: optionalText,
-  /** Name, or car plate code. */
+  /** Name or car plate code of the province. */
   province: optionalText,
   lat: coordinate,
   lon: coordinate,
@@ -70,7 +70,10 @@ const published = z.strictObject({
   catalog_code: optionalText,
 });
 
-/** Takes the institutional name, otherwise the label, and the first complete pair of coordinates: of the place, of its geometry, of its site's geometry. */
+/**
+ * Selects the name and the coordinates. The name is the institutional name, or the label if there is none. The coordinates are the first complete
+ * pair: of the place, of its geometry, of its site's geometry.
+ */
 export const place = published.transform(({ label, lat, lon, place_lat, place_lon, site_lat, site_lon, ...fields }, context) => {
   const name = fields.name ?? label;
   if (name === null) {

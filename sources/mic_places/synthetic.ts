@@ -1,6 +1,7 @@
 /**
- * Places of culture of the synthetic region: the answer to this source's query, and the ministry's list of the same day, of places with an institutional name.
- * Most have no coordinates, some no type, and some have wrong coordinates. A place is repeated for each of its disciplines.
+ * Writes places of culture of the synthetic region: the answer to this source's query, and the ministry's list of the same day, which has only places
+ * with an institutional name. Most places have no coordinates, some have no type, and some have wrong coordinates. A place is repeated for each of
+ * its disciplines.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ const MOST = 20;
 const DAY = '20260701';
 const TYPES = ['Museo, Galleria e/o raccolta', 'Biblioteca', 'Archivio', 'Area Archeologica', 'Chiesa o edificio di culto'];
 const CLASSES = ['Arte', 'Archeologia', 'Etnografia e antropologia', 'Storia'];
-/** Columns for a point in the endpoint's answer: of the place, of its geometry, of its site's geometry. */
+/** Columns for a point in the endpoint's answer: the point of the place, of its geometry, or of its site's geometry. */
 const VOCABULARIES = [['lat', 'lon'], ['lat_luogo', 'lon_luogo'], ['lat_sede', 'lon_sede']] as const;
 
 const idOf = (point: SyntheticPoint): string => `http://dati.beniculturali.it/mibact/luoghi/resource/CulturalInstituteOrSite/${serialOf(point, 6)}`;
@@ -63,7 +64,7 @@ function* answers(region: SyntheticRegion): Generator<string> {
   yield answer(first, { ...plain, id: 'urn:finto:4', etichetta: 'Museo senza comune', comune: '', provincia: '' });
 }
 
-/** The ministry's list, without discipline and house number, so that these values show which file was used. */
+/** The ministry's list has no discipline and no house number, so that these values show which file was used. */
 function* published(region: SyntheticRegion): Generator<string> {
   const columns = PUBLISHED.published;
   yield `${columns.join(',')}\n`;
