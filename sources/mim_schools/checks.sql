@@ -6,7 +6,7 @@
 
 -- check: one_school_year
 -- level: warn
--- expects: a list covers one school year
+-- expects: each list covers only one school year
 select
   kind,
   count(distinct school_year) as school_years
@@ -16,7 +16,7 @@ having count(distinct school_year) > 1;
 
 -- check: schools_have_addresses
 -- level: warn
--- expects: at least half of the schools of a list have an address, because a school without an address cannot be located
+-- expects: at least half of the schools of a list have an address; a school without an address cannot be located
 select
   kind,
   count(*) as schools,

@@ -1,4 +1,4 @@
--- purpose: loads schools; a school repeated in a file becomes a duplicate
+-- purpose: loads schools; a repeated school becomes a duplicate
 -- reads: staging.raw_school
 -- writes: layer.school
 -- grain: one row per school

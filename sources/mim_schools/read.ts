@@ -1,4 +1,4 @@
-/** Reads one of the four lists of schools: CSV with doubled quotes. */
+/** Reads one of the four lists of schools, which are CSV with doubled quotes. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, openCsv } from '../../pipelines/formats/csv.ts';
 import { counted } from '../../pipelines/formats/streams.ts';
@@ -9,7 +9,10 @@ import { COLUMNS, EDITIONS, school } from './schema.ts';
 
 const BATCH = 1000;
 
-/** Streams the file. Position = number of the record's last line. @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` */
+/**
+ * Reads the file as a stream. The position is the number of the record's last line. @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`,
+ * `ENCODING_WRONG`, `COLUMNS_CHANGED`
+ */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const reader = await openCsv(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), { at: file.name, delimiter: ',' });
   try {

@@ -20,13 +20,13 @@ const OF_ALL = [
   'ANNOSCOLASTICO', 'AREAGEOGRAFICA', 'REGIONE', 'PROVINCIA', 'CODICESCUOLA', 'DENOMINAZIONESCUOLA', 'INDIRIZZOSCUOLA', 'CAPSCUOLA', 'CODICECOMUNESCUOLA', 'DESCRIZIONECOMUNE',
   'DESCRIZIONETIPOLOGIAGRADOISTRUZIONESCUOLA', 'INDIRIZZOEMAILSCUOLA', 'INDIRIZZOPECSCUOLA', 'SITOWEBSCUOLA',
 ];
-/** Columns of every list of state schools, and of no other list. */
+/** Columns that every list of state schools has, and no other list. */
 export const OF_STATE_ONLY: readonly string[] = [
   'CODICEISTITUTORIFERIMENTO', 'DENOMINAZIONEISTITUTORIFERIMENTO', 'DESCRIZIONECARATTERISTICASCUOLA', 'INDICAZIONESEDEDIRETTIVO', 'INDICAZIONESEDEOMNICOMPRENSIVO',
 ];
 const OF_STATE = [...OF_ALL, ...OF_STATE_ONLY];
 
-/** All columns of each list, by role. Only the list of state schools states where lessons are held. */
+/** All columns of each list, by role. Only the list of state schools has a column for the site of lessons. */
 export const EDITIONS: Readonly<Record<string, Editions>> = {
   STAT: { 'state schools': [...OF_STATE, 'SEDESCOLASTICA'] },
   AUTSTAT: { 'state schools of autonomous provinces': OF_STATE, 'state schools': [...OF_STATE, 'SEDESCOLASTICA'] },
@@ -34,7 +34,7 @@ export const EDITIONS: Readonly<Record<string, Editions>> = {
   AUTPAR: { 'private schools': OF_ALL },
 };
 
-/** `202021` → `2020_2021`; null if it is not a school year. */
+/** Converts `202021` to `2020_2021`. Returns null if the text is not a school year. */
 export function schoolYear(written: string): string | null {
   const [, first, last] = /^(20\d{2})(\d{2})$/.exec(written.trim()) ?? [];
   return first !== undefined && Number(last) === (Number(first) + 1) % 100 ? `${first}_${Number(first) + 1}` : null;
@@ -47,7 +47,7 @@ export const school = z.strictObject({
     context.addIssue({ code: 'custom', message: 'expected a school year such as 202425' });
     return z.NEVER;
   }),
-  /** Null if no region has the name. */
+  /** Null if no region has this name. */
   region: z.string().transform((value) => findRegion(value)?.code ?? null),
   province: optionalText,
   school_id: text.pipe(z.string().regex(/^[A-Z0-9]{10}$/i, 'expected ten letters and digits')).transform((code) => code.toUpperCase()),

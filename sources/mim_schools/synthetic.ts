@@ -1,6 +1,6 @@
 /**
- * Schools of the synthetic region in two lists, state and private: doubled quotes, `Non Disponibile`, numbers with and without a comma, a list of the
- * previous year that must not count, a repeated school, and rows that cannot be read.
+ * Writes schools of the synthetic region in two lists, state and private. The quirks are doubled quotes, `Non Disponibile`, and numbers with and
+ * without a comma. A list of the previous year must not be used, one school is repeated, and some rows cannot be read.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -20,12 +20,12 @@ const PAR = ['ANNOSCOLASTICO', 'AREAGEOGRAFICA', 'REGIONE', 'PROVINCIA', ...COMM
 const NONE = 'Non Disponibile';
 const TYPES = ['SCUOLA INFANZIA', 'SCUOLA PRIMARIA', 'SCUOLA PRIMO GRADO', 'LICEO SCIENTIFICO'];
 
-/** Whether a school is private: one in five. */
+/** Returns whether a school is private, which is true for one in five. */
 const isPrivate = ({ nth }: SyntheticPoint): boolean => nth % 5 === 4;
 const idOf = (point: SyntheticPoint): string => `${point.comune.province.sigla}${isPrivate(point) ? '1M' : 'EE'}${serialOf(point, 6).slice(-6)}`.padEnd(10, 'X');
 const nameOf = (point: SyntheticPoint): string => (point.nth % 6 === 1 ? `"NESSUNO ${idOf(point)}"` : `LUIGI NESSUNO ${idOf(point)}`);
 const typeOf = (point: SyntheticPoint): string => `${cyclicItem(TYPES, point.nth)}${isPrivate(point) ? ' NON STATALE' : ''}`;
-/** Returns the address as written. In the lists of Bolzano it is padded with many spaces, without a comma. */
+/** Returns the address as written. In the lists of Bolzano, the number comes after many spaces, without a comma. */
 function writtenOf({ street, number, nth, reason }: SyntheticPoint): string {
   return street === '' ? NONE : number === '' ? street : nth % 3 === 2 || reason !== null ? `${street}      ${number}` : `${street}, ${number}`;
 }
@@ -62,7 +62,7 @@ function* stateLines(region: SyntheticRegion): Generator<string> {
   yield record(region, STAT, first, { CODICESCUOLA: id(1), CODICECOMUNESCUOLA: '070901' });
   yield record(region, STAT, first, { CODICESCUOLA: id(2), ANNOSCOLASTICO: '2025' });
   yield `${record(region, STAT, first, { CODICESCUOLA: id(3), INDIRIZZOSCUOLA: NONE }).trimEnd()},di troppo\n`;
-  // A cadastral code of a suppressed comune, so that name and province identify the comune.
+  // A cadastral code of a suppressed comune. The names of the comune and the province therefore identify the comune.
   yield record(region, STAT, first, { CODICESCUOLA: id(4), CODICECOMUNESCUOLA: 'Y999', INDIRIZZOSCUOLA: NONE });
   yield record(region, STAT, first, { CODICESCUOLA: id(5), CODICECOMUNESCUOLA: 'Y999', DESCRIZIONECOMUNE: 'PAESE CHE NON ESISTE', INDIRIZZOSCUOLA: 'VIA ROMA 1' });
 }
