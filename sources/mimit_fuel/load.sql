@@ -1,4 +1,4 @@
--- purpose: loads fuel stations; a station repeated in a file becomes a duplicate
+-- purpose: loads fuel stations; a repeated station becomes a duplicate
 -- reads: staging.raw_fuel_station
 -- writes: layer.fuel_station
 -- grain: one row per station

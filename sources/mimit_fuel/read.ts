@@ -1,4 +1,4 @@
-/** Reads the register: a line with its day, a header, then one line per station, whose name may contain the separator. */
+/** Reads the register of fuel stations: a line with the day, a header, then one line per station. The name of a station may contain the separator. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { counted } from '../../pipelines/formats/streams.ts';
@@ -11,12 +11,15 @@ import { COLUMNS, EDITIONS, station } from './schema.ts';
 
 const BATCH = 1000;
 
-/** Returns the separator: `|` since February 2026, `;` before. */
+/** Returns the separator: `|` since February 2026, `;` in older files. */
 export function separatorOf(header: string): '|' | ';' {
   return header.includes('|') ? '|' : ';';
 }
 
-/** Streams the file. Positions are line numbers; the line with the day is line 1. @throws input errors `COLUMNS_CHANGED`, `REGISTER_EMPTY` */
+/**
+ * Reads the file as a stream. The position is the line number, and the line with the day is line 1. @throws input errors `COLUMNS_CHANGED`,
+ * `REGISTER_EMPTY`
+ */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ path: '', size: file.size });
   let columns: FoundColumns<keyof typeof COLUMNS> | null = null;

@@ -25,7 +25,7 @@ export const station = z.strictObject({
   name: optionalText,
   address: optionalText,
   comune: optionalText,
-  /** Car plate code of the province, possibly a former one. */
+  /** Car plate code of the province, in some cases of a former province. */
   province: optionalText.transform((value) => value?.toUpperCase() ?? null),
   lat: coordinate,
   lon: coordinate,
