@@ -6,7 +6,7 @@
 
 -- check: link_zona_names_one_zone
 -- level: error
--- expects: In a half-year every LinkZona belongs to one zone of one comune.
+-- expects: In a half-year, each LinkZona belongs to one zone of one comune.
 select
   half_year,
   link_zona,
@@ -22,7 +22,7 @@ order by half_year, link_zona;
 
 -- check: quotations_have_their_zone
 -- level: warn
--- expects: Every quoted zone is described in ZONE, if ZONE of that half-year and comune is loaded.
+-- expects: ZONE describes every quoted zone, if ZONE of this half-year and comune is loaded.
 select distinct
   q.half_year,
   q.belfiore,
@@ -34,7 +34,7 @@ order by q.half_year, q.belfiore, q.zona;
 
 -- check: perimeters_have_their_zone
 -- level: warn
--- expects: Every perimeter is described in ZONE, if ZONE of that half-year and comune is loaded (22 of 26,609 were not in 2018/2).
+-- expects: ZONE describes every perimeter, if ZONE of this half-year and comune is loaded (22 of 26,609 perimeters had no description in 2018/2).
 select
   p.half_year,
   p.belfiore,
@@ -46,7 +46,7 @@ order by p.half_year, p.belfiore, p.zona;
 
 -- check: one_prevalent_state
 -- level: warn
--- expects: At most one state of a type is prevalent in a zone.
+-- expects: In a zone, at most one state of each type is prevalent.
 select
   half_year,
   belfiore,
@@ -61,7 +61,7 @@ order by half_year, belfiore, zona, cod_tip;
 
 -- check: ranges_run_upwards
 -- level: warn
--- expects: The lowest price is at most the highest price. A reversed range is served as published (one rent of 161,999 rows in 2017/1).
+-- expects: The lowest price is at most the highest price. A reversed range is served as published (one of 161,999 rents in 2017/1).
 select
   half_year,
   link_zona,

@@ -1,7 +1,7 @@
 import { platesOfRegion } from '../../pipelines/contract/regions.ts';
 import type { Download, Edition } from '../../pipelines/contract/download.ts';
 
-/** Returns the half-years that should be published: the second of a year from April on, the first from November on. */
+/** Returns the half-years that should be published. The second half of a year is published from April on, and the first half from November on. */
 function halfYears(today: Date): readonly [newest: string, before: string] {
   const [year, month] = [today.getUTCFullYear(), today.getUTCMonth() + 1];
   if (month >= 11) return [`${year}1`, `${year - 1}2`];
@@ -10,7 +10,7 @@ function halfYears(today: Date): readonly [newest: string, before: string] {
 
 export default {
   cycle: ['04-15', '11-15'],
-  // Estimate: the perimeters of all comuni together have about 100 MB, and those of one province less than a tenth.
+  // This is an estimate: the perimeters of all comuni together have about 100 MB, and the perimeters of one province have less than a tenth.
   largest: 10_000_000,
   files: ({ code }, today) => platesOfRegion(code).map((plate) => {
     const edition = (half: string): Edition => ({ path: `prov=${plate}&semestre=${half}&formato=kml`, name: `${plate} ${half.slice(0, 4)}-${half.slice(4)}.kml` });
@@ -18,5 +18,5 @@ export default {
     return { base: 'https://www1.agenziaentrate.gov.it/servizi/geopoi_omi/perimetri.php?', editions: [edition(newest), edition(before)] };
   }),
   byHand: () => 'the quotations require registration: log in at https://telematici.agenziaentrate.gov.it (SPID, CIE, CNS or Entratel), choose Forniture OMI – Quotazioni Immobiliari, '
-    + 'region and half-years, and save the zip without unpacking it. Its name contains your tax code, which is masked in all output. The perimeters are downloaded without registration',
+    + 'region and half-years, and save the zip. Do not unpack the zip. The name of the zip contains your tax code, which is masked in all output. The perimeters are downloaded without registration',
 } satisfies Download;

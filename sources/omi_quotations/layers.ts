@@ -5,8 +5,8 @@ import type { LayerColumns, Layers } from '../../pipelines/contract/source.ts';
 const ZONE: LayerColumns = {
   semester: ['text not null', 'Half-year, 2025_1'],
   half_year: ['int2 not null', 'Half-year as a number: year × 2 + (half − 1)'],
-  elaborated: ['date not null', 'Day of the elaboration in the title line'],
-  region_code: ['int2 not null', 'ISTAT region code of the region that OMI names'],
+  elaborated: ['date not null', 'Date of the elaboration in the title line'],
+  region_code: ['int2 not null', 'ISTAT code of the region that OMI names'],
   belfiore: ['text not null', 'Cadastral code of the comune'],
   comune_name: ['text not null', 'Name of the comune as OMI writes it'],
   fascia: ['text not null', 'Band: B central, C semi-central, D peripheral, E suburban, R rural'],
@@ -16,20 +16,20 @@ const ZONE: LayerColumns = {
 
 export const layers: Layers = {
   omi_quotation: {
-    description: 'OMI quotations (VALORI): price ranges of a zone by type of building and state',
+    description: 'OMI quotations (VALORI): price ranges of a zone, by type and state of the building',
     position: 'Line of the file, from 1.',
     columns: {
       ...ZONE,
       cod_tip: ['int2 not null', 'Code of the type of building'],
       type: ['text not null', 'Name of the type of building'],
-      stato: ['text', 'State: NORMALE, OTTIMO, SCADENTE (for shops: the commercial position); null for garages and parking spaces'],
+      stato: ['text', 'State of the building: NORMALE, OTTIMO, SCADENTE (for shops: the commercial position); null for garages and parking spaces'],
       stato_prev: ['bool not null', 'True for the prevalent state of the type in the zone'],
       purchase_min_eur_m2: ['int4', 'Lowest price, euro per square metre; null if not quoted'],
       purchase_max_eur_m2: ['int4', 'Highest price, euro per square metre; null if not quoted'],
-      purchase_surface: ['text', 'Surface that the price refers to: L gross, N net; null if not stated'],
+      purchase_surface: ['text', 'Surface to which the price refers: L gross, N net; null if not stated'],
       rental_min_eur_m2_month: ['float8', 'Lowest rent, euro per square metre and month; null if not quoted'],
       rental_max_eur_m2_month: ['float8', 'Highest rent, euro per square metre and month; null if not quoted'],
-      rental_surface: ['text', 'Surface that the rent refers to: L gross, N net; null if not stated. Provinces change it between half-years: a change of definition, not of the market'],
+      rental_surface: ['text', 'Surface to which the rent refers: L gross, N net; null if not stated. Some provinces change the surface between half-years, which is a change of definition and not of the market'],
     },
   },
   omi_zone: {
@@ -41,7 +41,7 @@ export const layers: Layers = {
       prevalent_cod_tip: ['int2', 'Code of the prevalent type of building, or of the prevalent crop in rural zones; null if none'],
       prevalent_type: ['text', 'Name of the prevalent type; null if none'],
       prevalent_stato: ['text', 'Prevalent state: NORMALE, OTTIMO, SCADENTE; null if none'],
-      microzona: ['int4', 'Cadastral microzone; null if none (0 or blank in the source)'],
+      microzona: ['int4', 'Cadastral microzone; null if none (0 or blank in the file)'],
     },
   },
   omi_perimeter: {
@@ -50,11 +50,11 @@ export const layers: Layers = {
     columns: {
       semester: ['text not null', 'Half-year, 2025_1'],
       half_year: ['int2 not null', 'Half-year as a number: year × 2 + (half − 1)'],
-      generated: ['date', 'Day on which the file was generated; null if not stated'],
+      generated: ['date', 'Date on which the file was generated; null if not stated'],
       belfiore: ['text not null', 'Cadastral code of the comune'],
       zona: ['text not null', 'Zone code inside the comune'],
-      made_valid: ['bool not null', 'True if the published polygon was invalid and was repaired'],
-      geom: ['geometry(multipolygon, 4326) not null', 'The zone, EPSG:4326 longitude latitude, parts and holes as published'],
+      made_valid: ['bool not null', 'True if the published polygon was invalid and has been repaired'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the zone, EPSG:4326 longitude latitude, with parts and holes as published'],
     },
   },
 };

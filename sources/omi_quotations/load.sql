@@ -1,12 +1,12 @@
--- purpose: loads OMI records, separates repeated ones and repairs perimeters
+-- purpose: loads OMI records, separates repeated records and repairs perimeters
 -- reads: staging.raw_quotation, staging.raw_zone, staging.raw_perimeter
 -- writes: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter
--- grain: one row per record that is used
+-- grain: one row per used record
 -- crs: EPSG:4326
 
--- A zip may have a half-year several times (all Italy, and one comune requested later). A file has either all of a comune or nothing, so
--- the newest elaboration is used comune by comune, and rows missing from it are dropped. If two elaborations are equal, the first member is
--- used. `repeated`: equal to the row that is used; `superseded`: different from it, or missing from the newest elaboration.
+-- A zip may contain a half-year several times (all Italy, and one comune requested later). A file contains either all rows of a comune or none. The
+-- newest elaboration is therefore used for each comune, and rows that it lacks are dropped. If two elaborations have the same date, the first member
+-- is used. `repeated`: equal to the used row; `superseded`: different from the used row, or missing from the newest elaboration.
 create table quotation_ranked as
 select
   q.*,
@@ -35,7 +35,7 @@ window key as (
   order by z.elaborated desc, z.member_id, z.position
 );
 
--- Overlapping parts are merged into one zone (method=structure) and do not cut holes into each other.
+-- Overlapping parts are merged into one zone (method=structure) instead of cutting holes into each other.
 create table perimeter_ranked as
 select
   p.member_id,
@@ -135,7 +135,7 @@ where p.rank = 1
   and not st_isempty(p.geom)
 order by p.half_year, p.belfiore collate "C", p.zona collate "C";
 
--- serves: the perimeters that overlap a region
+-- serves: sections, for the perimeters that overlap a region
 create index on omi_perimeter using gist (geom);
 
 create table duplicate as
@@ -159,7 +159,7 @@ select
   p.member_id,
   p.position,
   'perimeter_without_area' as code,
-  'expected a polygon with an area, found none left after the repair' as message,
+  'expected a polygon with an area, found none after the repair' as message,
   '<Placemark><ExtendedData><Data name="CODCOM"><value>' || p.belfiore || '</value></Data><Data name="CODZONA"><value>' || p.zona || '</value></Data></ExtendedData>'
     || st_askml(p.published, 6) || '</Placemark>' as raw
 from perimeter_ranked p

@@ -13,11 +13,11 @@ export const manifest: Manifest = {
     mandatory: true,
   },
   vintageRule:
-    'the half-year of the title line (`Semestre 2025/1`) or of the perimeters\' document name (`Anno/Semestre 2025/1`), written `2025_1`; never taken from the name of the outer zip',
+    'the half-year in the title line (`Semestre 2025/1`) or in the perimeters\' document name (`Anno/Semestre 2025/1`), written `2025_1`. The name of the outer zip is never used',
   downloads: [
     {
       url: 'https://telematici.agenziaentrate.gov.it',
-      note: 'Forniture OMI – Quotazioni Immobiliari (registered users): VALORI and ZONE, with or without perimeters, by comune, provincia, regione or for Italy, one zip per half-year',
+      note: 'Forniture OMI – Quotazioni Immobiliari (registered users): VALORI and ZONE, with or without perimeters, by comune, provincia, regione or for Italy. Choose one zip per half-year',
     },
     {
       url: 'https://www1.agenziaentrate.gov.it/servizi/geopoi_omi/index.htm',
@@ -29,13 +29,13 @@ export const manifest: Manifest = {
   keep: 'all',
   ignored: {
     Area_territoriale: 'macro-area of the region; follows from Regione',
-    Prov: 'one of the 103 provinces before 2005, repeated in the prefix of LinkZona',
-    Comune_ISTAT: 'malformed and outdated for hundreds of comuni; Comune_amm (cadastral code) identifies the comune',
+    Prov: 'one of the 103 provinces before 2005; also the first letters of LinkZona',
+    Comune_ISTAT: 'malformed, and outdated for hundreds of comuni; Comune_amm (cadastral code) identifies the comune',
     Comune_cat: 'internal office code',
-    Sez: 'always one blank',
-    LINKZONA: 'perimeters: empty since 2014; CODCOM and CODZONA identify the zone',
+    Sez: 'always a single blank',
+    LINKZONA: 'perimeters: empty since 2014; CODCOM and CODZONA identify the zone instead',
   },
-  optional: { LINKZONA: 'perimeters before 2014/2: only in some files, without any other data' },
+  optional: { LINKZONA: 'perimeters before 2014/2: only in some files, and without other data' },
   envelope: { rejectShare: 0.01 },
   layers: ['omi_quotation', 'omi_zone', 'omi_perimeter'],
 };

@@ -33,7 +33,7 @@ describe('OMI files', () => {
   });
 
   it.each(['perimeter-refused-placemarks.kml', 'perimeter-part-off-africa.kml', 'perimeter-rings-too-short.kml'])(
-    'keep the rejected parts of %s so that a retry rejects only these again',
+    'keep the rejected parts of %s, so that a retry rejects only these parts again',
     async (name) => {
       const { collected } = await trial(source, join(FOLDER, 'fixture', name));
       const rejects = collected!.members[0]!.rejects;
@@ -55,14 +55,14 @@ describe('OMI files', () => {
     expect((await trial(source, path)).recognition).toMatchObject({ role: 'ZONE', vintage: '2018_2' });
   });
 
-  it('are parts whatever they contain, because a user requested them', async () => {
+  it('are parts with any content, because a user requested them', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 1 }), folder);
     for (const name of readdirSync(folder).filter((each) => /^(?:QI|Prov|Z)/.test(each))) {
       expect((await trial(source, join(folder, name))).recognition?.complete, name).toBe(false);
     }
   });
 
-  it('never show the tax code in the name of the outer zip', async () => {
+  it('never show the tax code of the outer zip\'s name', async () => {
     expect(maskTaxCode('QIP294582_RSSMRA80A01H501U.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('QIP294582_12345678901.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('copia di rssmra80a01h501u.zip')).toBe('copia di ***.zip');
@@ -91,7 +91,7 @@ describe('title lines and document names', () => {
 describe('text in two encodings', () => {
   const mixed = Buffer.concat([Buffer.from('Città\n'), Buffer.from([0x50, 0x65, 0x72, 0xf2, 0x92, 0x0a]), Buffer.from('€ fine', 'utf8')]);
 
-  it('is decoded line by line in any chunks', async () => {
+  it('is decoded line by line in chunks of any size', async () => {
     for (let size = 1; size <= mixed.length; size += 1) {
       async function* chunks(): AsyncGenerator<Buffer> {
         for (let at = 0; at < mixed.length; at += size) yield mixed.subarray(at, at + size);
@@ -102,7 +102,7 @@ describe('text in two encodings', () => {
     }
   });
 
-  it('is decoded as a stream in any chunks', () => {
+  it('is decoded as a stream in chunks of any size', () => {
     for (let size = 1; size <= mixed.length; size += 1) {
       const decoder = new MixedDecoder();
       let text = '';
@@ -111,7 +111,7 @@ describe('text in two encodings', () => {
     }
   });
 
-  it('stops at a line that never ends', async () => {
+  it('is rejected if a line never ends', async () => {
     async function* endless(): AsyncGenerator<Buffer> {
       for (;;) yield Buffer.alloc(65_536, 0x61);
     }
@@ -133,7 +133,7 @@ describe('a KML reader', () => {
     return { placemarks, broken };
   }
 
-  it('gives the same placemarks and texts in any chunks', () => {
+  it('gives the same placemarks and texts in chunks of any size', () => {
     const whole = readIn(text.length);
     expect(whole.broken).toEqual([]);
     expect(whole.placemarks).toHaveLength(2);
@@ -142,7 +142,7 @@ describe('a KML reader', () => {
     for (const size of [1, 2, 3, 7, 64, 1000]) expect(readIn(size)).toEqual(whole);
   });
 
-  it('keeps holes as holes and parts as parts', () => {
+  it('keeps holes as holes, and parts as parts', () => {
     const [{ parts }] = readIn(text.length).placemarks as [Placemark, Placemark];
     expect(parts.map(({ rings }) => rings.length)).toEqual([2, 1]);
     expect(parts[0]!.rings[1]).toEqual([14.002, 41.002, 14.004, 41.002, 14.004, 41.004, 14.002, 41.004, 14.002, 41.002]);
@@ -160,7 +160,7 @@ describe('a KML reader', () => {
     expect(parseCoordinates(coordinates)).toEqual(expected);
   });
 
-  it('writes a multipolygon byte by byte as EWKB', () => {
+  it('writes a multipolygon as EWKB with the expected bytes', () => {
     const bytes = multiPolygon([[[14, 41, 15, 41, 15, 42, 14, 41]]]);
     const doubles = [14, 41, 15, 41, 15, 42, 14, 41].map((value) => {
       const eight = Buffer.alloc(8);

@@ -1,4 +1,4 @@
-/** Reads one file of the OMI: a CSV of quotations or zones, a KML of perimeters, or a zip or KMZ of any of them. */
+/** Reads one OMI file: a CSV of quotations or zones, a KML of perimeters, or a zip or KMZ of such files. */
 import type { z } from 'zod';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { outsideItaly } from '../../pipelines/readers/italy.ts';
@@ -12,7 +12,7 @@ import { manifest } from './manifest.ts';
 import { HEADERS, PERIMETER_EDITIONS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
 import { MixedDecoder, readLines, type Line } from './text.ts';
 
-/** Entries of a zip without records. */
+/** Pattern of the entries of a zip that contain no records. */
 const COMPANIONS = /(?:\/|\.(?:pdf|txt|html?|docx?|png|jpe?g|gif))$/i;
 
 export async function read(file: InputFile, sink: Sink): Promise<void> {
@@ -54,7 +54,7 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
     }
     const facts = { path, size: entry.size, crc32: entry.crc32 };
     const context = { sink, at, name: entry.path, vintage: file.vintage };
-    // Members are not reused from earlier releases: which of two records counts depends on all files of the half-year.
+    // Members are not reused from earlier releases, because all files of the half-year determine which of two records is used.
     const stream = (await zip.stream(entry.path)) as AsyncIterable<Buffer>;
     if (kind === 'csv') {
       await readCsv(stream, facts, context);
@@ -95,7 +95,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, count: (bytes: number) =>
 
 type Cell<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Caches parsed cells, because texts repeat a lot, up to a limit of different texts. */
+/** Caches parsed cells, because texts are often repeated. The number of different texts in the cache is limited. */
 function remembering<T>(schema: z.ZodType<T>): (text: string) => Cell<T> {
   const known = new Map<string, Cell<T>>();
   return (text) => {
@@ -111,7 +111,7 @@ function remembering<T>(schema: z.ZodType<T>): (text: string) => Cell<T> {
 
 type Readers = readonly { readonly column: string; readonly at: number; readonly read: (text: string) => Cell<unknown> }[];
 
-/** Returns one reader per mapped column, with its index in this file. */
+/** Returns the readers of the mapped columns, with the index of each column in the file. */
 function readersOf(kind: Kind, { indexes }: FoundColumns<string>): Readers {
   return Object.entries(fieldsOfKind(kind)).map(([column, schema]) => ({ column, at: indexes[column] ?? -1, read: remembering(schema) }));
 }
@@ -167,7 +167,7 @@ interface Header {
   readonly width: number;
 }
 
-/** Parses the header. Every line, including the header, ends with one more semicolon. @throws input error `COLUMNS_CHANGED` */
+/** Parses the header. Every line, including the header, ends with an additional semicolon. @throws input error `COLUMNS_CHANGED` */
 function headerOf(kind: Kind, line: Line, at: string): Header {
   const cells = line.text.split(';').map((cell) => cell.trim());
   if (cells.at(-1) === '') cells.pop();
@@ -197,7 +197,7 @@ function readRecord(title: Title, { columns, width }: Header, readers: Readers, 
     const prevalent = value['Cod_tip_prev'] as number;
     member.row('raw_zone', line.number, [
       ...first, value['Zona_Descr'],
-      // 0 means "Non presente". In rural zones the prevalent type is a crop, whose name is kept.
+      // 0 means "Non presente". In rural zones, the prevalent type is a crop. The name of the crop is kept.
       prevalent === 0 ? null : prevalent, prevalent === 0 ? null : value['Descr_tip_prev'],
       value['Stato_prev'], value['Microzona'],
     ]);
@@ -214,7 +214,7 @@ function readRecord(title: Title, { columns, width }: Header, readers: Readers, 
 
 // --- KML ---------------------------------------------------------------------------------------------------------
 
-/** Number of bytes in which the document's name is found. Styles and placemarks follow it. */
+/** Number of bytes in which the document's name must occur. Styles and placemarks come after the name. */
 const HEAD_BYTES = 65_536;
 
 async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, context: Context): Promise<{ readonly networkLinks: number }> {
@@ -273,7 +273,7 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   return { networkLinks: reader.networkLinks };
 }
 
-/** @param pattern that captures year and half */
+/** @param pattern expression that captures the year and the half */
 function semesterIn(pattern: RegExp, text: string): Semester | null {
   const [, year, half] = pattern.exec(text) ?? [];
   return year === undefined || half === undefined ? null : semesterOf(year, half);
@@ -283,7 +283,7 @@ function semesterOfName(name: string): Semester | null {
   return semesterIn(/(\d{4})[-_]([12])\.km[lz]$/i, name);
 }
 
-/** Properties of the file that hold for all its placemarks. */
+/** Properties of the file that apply to all its placemarks. */
 interface KmlFacts {
   readonly semester: Semester | null;
   readonly generated: string | null;
@@ -292,7 +292,7 @@ interface KmlFacts {
 }
 
 /**
- * Reads one zone. A part or a hole that cannot be used is rejected as a separate record, and the zone keeps the rest.
+ * Reads one zone. An unusable part or hole is rejected as a separate record, and the zone keeps its other parts.
  * @returns the number of rejected parts
  */
 function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink): number {
@@ -302,7 +302,7 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
     reject('xml_malformed', `expected well-formed XML, found: ${placemark.fault}`);
     return 0;
   }
-  // Deliveries before 2014/2 have no CODCOM and CODZONA. The comune is in the table of the description or in the file's name, the zone in <name>.
+  // Deliveries before 2014/2 have no CODCOM and CODZONA. The table in the description or the file's name contains the comune, and <name> contains the zone.
   const comune = belfiore.safeParse(placemark.data.get('CODCOM') || (/Cod\. Naz\. Comune<\/b><\/td><td>\s*(\w{4})/.exec(placemark.description)?.[1] ?? /(?:^|\/)([A-Z]\d{3})(?: - |[._])/.exec(facts.fileName)?.[1] ?? ''));
   if (!comune.success) {
     reject('belfiore_malformed', `CODCOM: expected a cadastral code such as F205, found ${JSON.stringify(placemark.data.get('CODCOM') ?? placemark.name)}`);
@@ -325,7 +325,7 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
   const refusePart = (fault: string, raw: string): void => {
     refused += 1;
     const colon = fault.indexOf(': ');
-    // The raw record has only the rejected part, so that a retry does not load the whole zone twice.
+    // The raw record contains only the rejected part, so that a retry does not load the whole zone twice.
     reject(fault.slice(0, colon), fault.slice(colon + 2), `<Placemark><ExtendedData><Data name="CODCOM"><value>${comune.data}</value></Data><Data name="CODZONA"><value>${zone.data}</value></Data><Data name="LINKZONA"><value></value></Data></ExtendedData>${raw}</Placemark>`);
   };
   const polygons = [];
@@ -346,7 +346,10 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
   return refused;
 }
 
-/** Returns the error of a part outside Italy, or null. Such parts are data errors (a Sardinian zone has one off Africa). */
+/**
+ * Returns the error of a part outside Italy, or null if the part is in Italy. Parts outside Italy are errors in the data (a Sardinian zone has a part
+ * off Africa).
+ */
 function misplaced(ring: readonly number[]): string | null {
   for (const [i, lon] of ring.entries()) {
     if (i % 2 === 1) continue;

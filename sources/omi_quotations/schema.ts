@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
 
-/** Types of building (`Cod_Tip`) and the name of each code (`Descr_Tipologia`). */
+/** Types of building, with the code (`Cod_Tip`) and the name (`Descr_Tipologia`) of each type. */
 export const PROPERTY_TYPES: ReadonlyMap<number, string> = new Map([
   [1, 'Ville e Villini'],
   [5, 'Negozi'],
@@ -31,7 +31,7 @@ export const PROPERTY_TYPES: ReadonlyMap<number, string> = new Map([
 
 const MONTHS = ['GEN', 'FEB', 'MAR', 'APR', 'MAG', 'GIU', 'LUG', 'AGO', 'SET', 'OTT', 'NOV', 'DIC'];
 
-/** A half-year as written (`2025_1`) and as a number for arithmetic: year × 2 + (half − 1). */
+/** A half-year as text (`2025_1`), and as a number for arithmetic: year × 2 + (half − 1). */
 export interface Semester {
   readonly text: string;
   readonly halfYear: number;
@@ -47,13 +47,16 @@ export type Kind = 'VALORI' | 'ZONE';
 export interface Title {
   readonly kind: Kind;
   readonly semester: Semester;
-  /** Day of the elaboration, ISO. If two files have one half-year, the newer one is used. */
+  /** ISO date of the elaboration. If two files have the same half-year, the newer file is used. */
   readonly elaborated: string;
 }
 
 const TITLE = /^\uFEFF?Quotazioni Immobiliari\s*:\s*(Valori di Mercato|Informazioni di Zona OMI)\s*-\s*Semestre\s+(\d{4})\/([12])\s*-\s*elaborazione del\s+(\d{1,2})-([A-Z]{3})-(\d{2})\b/;
 
-/** Parses the first line of a CSV: `Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-APR-19`; null if it is another text. */
+/**
+ * Parses the first line of a CSV, such as `Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-APR-19`. Returns null
+ * for any other text.
+ */
 export function parseTitle(line: string): Title | null {
   const match = TITLE.exec(line);
   if (match === null) return null;
@@ -69,7 +72,7 @@ export function parseTitle(line: string): Title | null {
 
 const DOCUMENT = /Anno\/Semestre\s*(\d{4})\/([12])(?:\s+generato il\s+(\d{2})\/(\d{2})\/(\d{4})(?:\s+(\d{2}):(\d{2}))?)?/;
 
-/** Parses the document name of a KML: `GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55`; null if it is another text. */
+/** Parses the document name of a KML, such as `GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55`. Returns null for any other text. */
 export function parseDocumentName(text: string): { readonly semester: Semester; readonly generated: string | null; readonly time: string | null } | null {
   const match = DOCUMENT.exec(text);
   if (match === null) return null;
@@ -88,7 +91,7 @@ const whole = (code: string, pattern: RegExp, words: string) => z.string().regex
 
 export const belfiore = whole('belfiore_malformed', /^[A-Z]\d{3}$/, 'a cadastral code such as F205');
 
-/** Zone code: `B1`. Perimeters before 2014/2 write `B01`. */
+/** Zone code, such as `B1`. In perimeters before 2014/2, the code is written `B01`. */
 export const zona = whole('zone_malformed', /^[BCDER]\d{0,3}$/, 'a zone code such as B1 or R').transform((text) => text.replace(/^([A-Z])0+(?=\d)/, '$1'));
 
 const linkZona = whole('link_zona_malformed', /^[A-Z]{2}\d{8}$/, 'two letters and eight digits');
@@ -106,10 +109,13 @@ const region = z.string().transform((text, context): number => {
   return found.code;
 });
 
-/** Euro per square metre, whole. 0 or blank means not quoted and becomes null. */
+/** Price in whole euro per square metre. 0 or blank means not quoted and becomes null. */
 const purchase = whole('price_malformed', /^(?:\d{1,9}| ?)$/, 'whole euro without separators').transform((text) => (Number(text) === 0 ? null : Number(text)));
 
-/** Euro per square metre and month with a decimal comma, with or without a leading zero (`,9`). 0 or blank (seven rows of 2017/1) becomes null: not quoted. */
+/**
+ * Rent in euro per square metre and month, with a decimal comma and with or without a leading zero (`,9`). 0 or blank (in seven rows of 2017/1) means
+ * not quoted and becomes null.
+ */
 const rental = whole('price_malformed', /^(?:\d{1,6}(?:,\d{1,4})?|,\d{1,4}| ?)$/, 'a number with a decimal comma').transform((text) => {
   const value = Number(text.replace(',', '.'));
   return value === 0 ? null : value;
@@ -126,7 +132,7 @@ export const valori = {
   LinkZona: linkZona,
   Cod_Tip: code('type_unknown'),
   Descr_Tipologia: z.string(),
-  /** Blank is allowed for garages and parking spaces. */
+  /** The value may be blank for garages and parking spaces. */
   Stato: z.enum(['NORMALE', 'OTTIMO', 'SCADENTE', '', ' '], 'condition_unknown: expected NORMALE, OTTIMO, SCADENTE or blank').transform((text) => (text.trim() === '' ? null : text)),
   Stato_prev: z.enum(['P', '', ' '], 'prevalent_unknown: expected P or blank').transform((text) => text === 'P'),
   Compr_min: purchase,
@@ -142,7 +148,7 @@ export const zone = {
   Comune_amm: belfiore,
   Comune_descrizione: comuneName,
   Fascia: fascia,
-  /** Text in single quotes, which are not part of it. */
+  /** Text in single quotes. The quotes are not part of the text. */
   Zona_Descr: z.string().transform((text) => {
     const bare = text.trim().replace(/^'(.*)'$/s, '$1').trim();
     return bare === '' ? null : bare;
@@ -151,13 +157,13 @@ export const zone = {
   LinkZona: linkZona,
   Cod_tip_prev: code('prevalent_type_malformed'),
   Descr_tip_prev: z.string(),
-  /** A letter for the state that VALORI has as a word; `0` and blank mean none. */
+  /** One letter for the state, for which VALORI has a word. `0` or blank means none. */
   Stato_prev: z.enum(['N', 'O', 'S', '0', '', ' '], 'condition_unknown: expected N, O, S, 0 or blank').transform((text) => CONDITIONS[text] ?? null),
-  /** Cadastral microzones count from 1; 0 and blank mean none. */
+  /** Cadastral microzones start at 1. 0 or blank means none. */
   Microzona: whole('microzona_malformed', /^(?:\d{1,4}|\s*)$/, 'a whole number or blank').transform((text) => (Number(text) === 0 ? null : Number(text))),
 } as const;
 
-/** Columns of each CSV, by name. The order of the columns does not matter. */
+/** Columns of each CSV, which are found by name. */
 export const HEADERS: Readonly<Record<Kind, readonly string[]>> = {
   VALORI: [
     'Area_territoriale', 'Regione', 'Prov', 'Comune_ISTAT', 'Comune_cat', 'Sez', 'Comune_amm', 'Comune_descrizione', 'Fascia', 'Zona', 'LinkZona',
@@ -169,12 +175,12 @@ export const HEADERS: Readonly<Record<Kind, readonly string[]>> = {
   ],
 };
 
-/** All names of `ExtendedData` in perimeters. */
+/** All names of `ExtendedData` elements in perimeters. */
 export const PERIMETER_EDITIONS = { 'since 2014/2': ['CODCOM', 'CODZONA', 'LINKZONA'], 'before 2014/2, with links': ['LINKZONA'], 'before 2014/2': [] } as const;
 
 // --- staging -----------------------------------------------------------------------------------------------------
 
-/** Leading columns of both tables of a half-year. */
+/** Leading columns of both tables. */
 const OF_A_ZONE = {
   semester: 'text not null',
   half_year: 'int2 not null',

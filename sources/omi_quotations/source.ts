@@ -6,7 +6,7 @@ import { read } from './read.ts';
 import { parseDocumentName, parseTitle, tables, type Title } from './schema.ts';
 import { decodeLine } from './text.ts';
 
-/** Maximum number of KML entries that are inspected in a zip, because the first may be the index. */
+/** Maximum number of KML entries that are inspected in a zip. The first KML may be the index. */
 const KML_PROBES = 3;
 
 function titleOf(head: Buffer): Title | null {
@@ -14,13 +14,13 @@ function titleOf(head: Buffer): Title | null {
   return parseTitle(decodeLine(head.subarray(0, end === -1 ? head.length : end)).trimEnd());
 }
 
-/** Half-year of a file or entry, and the day of its elaboration or generation. */
+/** Half-year of a file or entry, and its date of elaboration or generation. */
 interface Dated {
   readonly vintage: string;
   readonly dated: string | null;
 }
 
-/** Returns the half-year of a KML of OMI perimeters; null if the KML is something else or does not state its half-year, which must not be guessed. */
+/** Returns the half-year of a KML of OMI perimeters, or null if the KML is another document or does not state a half-year. The half-year is never guessed. */
 function perimeterOf(head: Buffer, name: string): Dated | null {
   const text = head.toString('latin1');
   if (!/<kml[\s>]/.test(text)) return null;
@@ -33,7 +33,7 @@ function perimeterOf(head: Buffer, name: string): Dated | null {
   return named === null ? null : { vintage: named.slice(1).join('_'), dated: null };
 }
 
-/** Returns the tables of a zip. Without tables, returns the first perimeter, which may be in a provincial KMZ inside the zip. */
+/** Returns the tables of a zip. If the zip has no tables, returns the first perimeter, which may be in a provincial KMZ inside the zip. */
 async function entriesOf(probe: Probe): Promise<Dated[]> {
   const found: Dated[] = [];
   const entries = probe.entries ?? [];
@@ -54,7 +54,7 @@ async function entriesOf(probe: Probe): Promise<Dated[]> {
   return found;
 }
 
-/** Every delivery contains what a user requested, so it is a part, even if it covers all of Italy. */
+/** A delivery contains what a user requested, so it is a part, even if it covers all of Italy. */
 function recognition(role: string, found: readonly Dated[]): Recognition {
   const newest = (values: readonly string[]): string | undefined => [...values].sort().at(-1);
   const dated = newest(found.flatMap((each) => each.dated ?? []));
@@ -71,7 +71,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (/^(?:\u00ef\u00bb\u00bf)?Area_territoriale;/.test(probe.head.toString('latin1', 0, 64))) {
     throw inputError('the OMI file has no title line', {
       code: 'TITLE_UNREADABLE', at: `${probe.name}:1`, detail: 'expected "Quotazioni Immobiliari : … - Semestre 2025/1 - elaborazione del 23-NOV-25", found the header',
-      hint: 'Use the file as delivered by the Agenzia delle Entrate. Only its first line states the half-year.',
+      hint: 'Use the file as delivered by the Agenzia delle Entrate. Only the first line states the half-year.',
     });
   }
   const perimeter = perimeterOf(probe.head, probe.name);

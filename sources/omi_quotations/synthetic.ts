@@ -1,10 +1,10 @@
 /**
- * Synthetic zones and quotations over the synthetic region, in the formats of the Agenzia delle Entrate: 23 half-years of VALORI and
- * ZONE, perimeters for three of them (and in an older format), zones that are redrawn twice, a comune that changes its code, and one
- * whose perimeters are unchanged since 2018.
+ * Writes synthetic zones and quotations in the formats of the Agenzia delle Entrate: 23 half-years of VALORI and ZONE. Three half-years have
+ * perimeters, and one more has perimeters in an older format. Zones are redrawn twice, a comune changes its code, and the perimeters of another
+ * comune have not changed since 2018.
  *
- * A zone is a block of whole sheets, so a parcel is in one zone with all its area, and the position of its representative point does
- * not matter. One zone of each comune is the outline of a single parcel, a hole in the zone around it.
+ * A zone is a block of whole sheets, so a parcel is in one zone with all its area. The position of its representative point does not matter. In each
+ * comune, one zone is the outline of a single parcel, which is a hole in the zone around it.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const half = (year: number, number: 1 | 2): number => year * 2 + number - 1;
 const FIRST = half(2014, 2);
 const WINDOW_FIRST = half(2015, 1);
 const LAST = half(2025, 2);
-/** Half-years delivered in one zip. */
+/** Half-years that are delivered in one zip. */
 const COMBINED = [half(2016, 1), half(2016, 2)] as const;
 const WITH_REFUSALS = half(2017, 1);
 const PROVINCIAL_PERIMETERS = half(2018, 2);
@@ -33,7 +33,7 @@ const OLD_FORMAT = half(2013, 2);
 
 const text = (halfYear: number, between = '_'): string => `${Math.floor(halfYear / 2)}${between}${(halfYear % 2) + 1}`;
 
-/** Zones are redrawn after 2018/2 and after 2022/2. For each zone: share of the comune's sheets up to its end. */
+/** Zones are redrawn after 2018/2 and after 2022/2. Each zone has a number: the share of the comune's sheets up to the end of the zone. */
 type Era = 'A' | 'B' | 'C';
 const ERAS: Readonly<Record<Era, readonly (readonly [number, string])[]>> = {
   A: [[0.3, 'B1'], [0.55, 'C1'], [0.8, 'D1'], [1, 'R1']],
@@ -41,12 +41,12 @@ const ERAS: Readonly<Record<Era, readonly (readonly [number, string])[]>> = {
   C: [[0.35, 'B1'], [0.5, 'C1'], [0.65, 'D1'], [0.8, 'E1'], [1, 'R1']],
 };
 const eraOf = (halfYear: number): Era => (halfYear <= half(2018, 2) ? 'A' : halfYear <= LAST_OF_FORMER_CODE ? 'B' : 'C');
-/** The zone of a single parcel, which exists since era B. */
+/** Zone with the outline of a single parcel, which exists since era B. */
 const HOLE = 'B2';
 
 /**
- * Ending of LinkZona. A zone keeps its LinkZona over half-years, while letter and number may change. The D1 of era A became E1, and the D1 of today is
- * another zone. C1 and R1 were replaced by new zones of the same name.
+ * Last digits of LinkZona. A zone keeps its LinkZona across half-years, while its letter and number may change. Zone D1 of era A became E1, and the
+ * present D1 is another zone. C1 and R1 were replaced by new zones with the same names.
  */
 const LINKS: Readonly<Record<Era, Readonly<Record<string, number>>>> = {
   A: { B1: 1, C1: 2, D1: 3, R1: 4 },
@@ -61,7 +61,7 @@ function zoneByLink(link: number, era: Era): string | null {
   return Object.entries(LINKS[era]).find(([, each]) => each === link)?.[0] ?? null;
 }
 
-/** Whether the comune has perimeters of 2018 only, as the fifth has. */
+/** Returns whether the comune has the newest perimeters. The fifth comune has only perimeters of 2018. */
 function drawnLast(region: SyntheticRegion, comune: SyntheticComune): boolean {
   return region.comuni.length < 6 || comune.index !== 4;
 }
@@ -78,25 +78,27 @@ function blockOf(sheet: SyntheticSheet, era: Era): string {
   return zona;
 }
 
-/** Returns the comune's code in OMI. The last comune had another code until 2022/2. No real comune has a code with Y. */
+/**
+ * Returns the comune's code in OMI. The last comune had another code until 2022/2. This code has a Y, which no code of a real comune has.
+ */
 function codeOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
   const merged = region.comuni.length >= 3 && comune.index === region.comuni.length - 1;
   return merged && halfYear <= LAST_OF_FORMER_CODE ? `Y${comune.belfiore.slice(1)}` : comune.belfiore;
 }
 
-/** Returns a name in OMI's spelling: upper case, accents as a trailing grave accent, the second language between dots. */
+/** Returns a name in OMI's spelling: upper case, a trailing grave accent in place of accents, and the second language between dots. */
 function omiName(comune: SyntheticComune): string {
   const plain = comune.italianName.normalize('NFD').replace(/\p{M}(?=\p{L}|$|\s)/gu, '`').replaceAll(/`(?=\p{L})/gu, '').replaceAll('\'', '`').toUpperCase();
   return comune.otherName === null ? plain : `${plain} .${comune.otherName.toUpperCase()}.`;
 }
 
-/** Returns a parcel of one ring in the middle of the first sheet, whose outline is a separate zone. */
+/** Returns a parcel with one ring in the middle of the first sheet. The outline of this parcel is a separate zone. */
 function holeParcel(region: SyntheticRegion, comune: SyntheticComune): SyntheticParcel {
   for (const parcel of region.parcels(comune)) {
     const inner = parcel.cells.every(([column, row]) => column > 0 && column < SHEET_COLUMNS - 1 && row > 0 && row < SHEET_ROWS - 1);
     if (inner && parcel.kind === 'land' && parcel.polygons.length === 1 && parcel.polygons[0].length === 1) return parcel;
   }
-  throw new RangeError(`${comune.belfiore} has no parcel of one ring inside its first sheet`);
+  throw new RangeError(`${comune.belfiore} must have a parcel with one ring inside its first sheet, found none`);
 }
 
 // --- quotations --------------------------------------------------------------------------------------------------
@@ -105,17 +107,17 @@ interface Quotation {
   readonly codTip: number;
   readonly stato: 'NORMALE' | 'OTTIMO' | 'SCADENTE' | null;
   readonly prevalent: boolean;
-  /** Whole euro, or null if not quoted. */
+  /** Range in whole euro, or null if not quoted. */
   readonly purchase: readonly [number, number] | null;
-  /** Tenths of a euro per month, or null. */
+  /** Range in tenths of a euro per month, or null if not quoted. */
   readonly rental: readonly [number, number] | null;
-  /** Whether a missing rent is written as a blank. */
+  /** True if a missing rent is written as a blank. */
   readonly blank: boolean;
 }
 
 const BASE: ReadonlyMap<string, number> = new Map([['B', 3000], ['C', 2200], ['D', 1500], ['E', 1100], ['R', 700]]);
 const fasciaOf = (zona: string): string => zona.charAt(0);
-/** Type, state, prevalent. */
+/** Type, state, and whether the state is prevalent. */
 type Kind = readonly [number, Quotation['stato'], boolean];
 const RESIDENTIAL: readonly Kind[] = [[20, 'NORMALE', true], [20, 'OTTIMO', false], [21, 'NORMALE', true]];
 
@@ -128,14 +130,14 @@ function kindsOf(comune: SyntheticComune, zona: string): readonly Kind[] {
   return kinds;
 }
 
-/** Returns whether the comune has quotations in the half-year. The third comune has no quotations in the last half-year, as after an earthquake. */
+/** Returns whether the comune has quotations in the half-year. The third comune has no quotations in the last half-year, as a comune after an earthquake. */
 function isQuoted(comune: SyntheticComune, halfYear: number): boolean {
   return comune.index !== 2 || halfYear !== LAST;
 }
 
 /**
  * Returns the OMI data of a zone in a half-year.
- * @param revision 1 for a later elaboration of the last half-year with other values for the second comune
+ * @param revision 1 for a later elaboration of the last half-year, which has other values for the second comune
  */
 function quotationsOf(region: SyntheticRegion, comune: SyntheticComune, zona: string, halfYear: number, revision: 0 | 1): Quotation[] {
   if (!isQuoted(comune, halfYear)) return [];
@@ -162,7 +164,7 @@ function quoted(region: SyntheticRegion, comune: SyntheticComune, zona: string, 
   return quotationsOf(region, comune, zona, halfYear, comune.index === 1 && halfYear === LAST ? 1 : 0);
 }
 
-/** Descriptions of zones. Some have letters beyond ASCII, in one encoding or the other. */
+/** Description of a zone, by band (fascia). Some descriptions have letters beyond ASCII, in two encodings. */
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['B', 'CENTRO STORICO, CITTÀ VECCHIA'], ['C', 'SEMICENTRO - VIALE INVENTATO'], ['D', 'PERIFERIA, LOCALITÀ FINTE'], ['E', 'FRAZIONI'], ['R', 'ZONA RURALE'],
 ]);
@@ -187,7 +189,7 @@ function linkZona(comune: SyntheticComune, zona: string, halfYear: number): stri
 }
 
 function place(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
-  // The column is the region's number followed by the old ISTAT code, and empty for every fifth comune.
+  // The column contains the region's number followed by the old ISTAT code. It is empty for every fifth comune.
   const istat = comune.index % 5 === 4 ? '' : `${region.code}${comune.istatCode}`;
   return `SUD;${region.name.toUpperCase()};${comune.province.sigla};${istat};${String.fromCharCode(65 + (comune.index % 26))}2AA; ;${codeOf(region, comune, halfYear)};${omiName(comune)}`;
 }
@@ -200,7 +202,7 @@ function tenths(value: number): string {
 
 function* valori(region: SyntheticRegion, comuni: readonly SyntheticComune[], halfYear: number, revision: 0 | 1 = 0): Generator<string> {
   yield `${title('Valori di Mercato', halfYear, revision === 1 ? '2026-05-30' : '2026-04-27')}\n${VALORI_HEADER}\n`;
-  // Files generated between 2014 and 2018 leave the cell empty. The others put a space into it.
+  // Files generated between 2014 and 2018 leave the cell empty. Other files contain a space in this cell.
   const blank = halfYear <= half(2018, 2) ? '' : ' ';
   for (const comune of comuni) {
     for (const zona of zonesOf(eraOf(halfYear))) {
@@ -214,7 +216,7 @@ function* valori(region: SyntheticRegion, comuni: readonly SyntheticComune[], ha
   }
 }
 
-/** Returns rows that must be rejected, and one that repeats the first one. */
+/** Returns rows that must be rejected, and a row that repeats the first row. */
 function refusals(region: SyntheticRegion, first: string): string {
   const [comune] = region.comuni;
   const start = `${place(region, comune, WITH_REFUSALS)};D;D9;${linkZona(comune, 'D9', WITH_REFUSALS)}`;
@@ -237,7 +239,7 @@ function* zone(region: SyntheticRegion, comuni: readonly SyntheticComune[], half
       const microzona = microzonaOf(comune, zona) ?? (comune.index % 2 === 0 ? 0 : '');
       const line = `${place(region, comune, halfYear)};${fasciaOf(zona)};'${describe(comune, zona)}';${zona};${linkZona(comune, zona, halfYear)};`
         + `${rural ? (comune.index % 2 === 0 ? '101;Seminativo' : '0;Non presente') : isQuoted(comune, halfYear) ? '20;Abitazioni civili' : '0;Non presente'};${rural ? blank : 'N'};${microzona};\n`;
-      // One file has lines in UTF-8 and lines in Latin-1.
+      // A file contains lines in UTF-8 and lines in Latin-1.
       yield Buffer.from(line, number % 3 === 0 ? 'latin1' : 'utf8');
       number += 1;
     }
@@ -285,14 +287,14 @@ function polygon(outer: Ring, holes: readonly Ring[] = []): string {
   return `<Polygon>\n${boundary('outer', outer)}${holes.map((hole) => boundary('inner', hole)).join('')}</Polygon>\n`;
 }
 
-/** Returns a rectangle outside all comuni, east of them. */
+/** Returns a rectangle to the east of all comuni. */
 function away(region: SyntheticRegion, comune: SyntheticComune, number: number, size: number): ReturnType<typeof boxRing> {
   const west = region.box[2] + 0.01 + number * 0.002;
   const south = comune.box[1] + 0.001;
   return boxRing([west, south, west + size, south + size]);
 }
 
-/** Returns the polygons of each zone of a comune, with the publisher's quirks: slivers, a part off Africa, a ring that crosses itself. */
+/** Returns the polygons of each zone of a comune with the publisher's quirks: slivers, a part off Africa, and a ring that crosses itself. */
 function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): Map<string, string[]> {
   const era = eraOf(halfYear);
   const hole = holeParcel(region, comune);
@@ -310,28 +312,28 @@ function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear
   if (era !== 'A') zones.set(HOLE, [polygon(ring)]);
   const first = valueOf(zones, blockOf(hole.sheet, era));
   if (comune.index === 0) {
-    // A sliver of a few square metres, a ring that is not closed, and a part whose ring has two points.
+    // The quirks are a sliver of a few square metres, a ring that is not closed, and a part whose ring has two points.
     first.push(polygon(away(region, comune, 0, 0.00003)), polygon(away(region, comune, 1, 0.0005).slice(0, 4)), polygon([[14, 41], [14.001, 41], [14, 41]]));
   }
   if (comune.index === 1) {
-    // A ring that crosses itself, a part off Africa, and a hole of two points.
+    // The quirks are a ring that crosses itself, a part off Africa, and a hole with two points.
     const [a, b, c, d] = away(region, comune, 0, 0.0005);
     const offAfrica = polygon([[-4.25, 1.17], [-4.24, 1.17], [-4.24, 1.18], [-4.25, 1.17]]);
     first.push(polygon([a, c, b, d, a]), offAfrica, polygon(away(region, comune, 1, 0.0005), [[a, b, a]]));
   }
-  // The fourth comune's newest perimeters lack a zone.
+  // The newest perimeters of the fourth comune lack a zone.
   if (comune.index === 3 && halfYear === LAST) zones.delete('D1');
   return zones;
 }
 
 interface KmlOptions {
-  /** Before 2014: LINKZONA is filled, code and zone are not, and zones are written `B01`. */
+  /** True for the format before 2014: LINKZONA is filled, the code and the zone are empty, and zones are written `B01`. */
   readonly old?: boolean;
 }
 
 function kml(region: SyntheticRegion, comune: SyntheticComune, halfYear: number, { old = false }: KmlOptions = {}): Buffer {
   const code = codeOf(region, comune, halfYear);
-  // Names keep their accents here, as Latin-1 in a file that declares UTF-8. The ampersand is bare.
+  // Names keep their accents, as Latin-1 in a file that declares UTF-8. The ampersand is not escaped.
   const name = `${comune.italianName.toUpperCase()}${comune.index === 2 ? ' & VILLE D39;INVENZIONE' : ''}`;
   const parts = [
     '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2" \nxmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \nxsi:schemaLocation="http://www.opengis.net/kml/2.2 \nhttp://schemas.opengis.net/kml/2.2.0/ogckml22.xsd">\n<Document>\n',
@@ -361,7 +363,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
     if (halfYear === COMBINED[1]) continue;
     const request = 900_000 + halfYear - FIRST;
     if (halfYear === WINDOW_FIRST) {
-      // Unpacked by the user.
+      // These files are unpacked, as by a user.
       const [values, zones] = names(halfYear, request);
       await writeFile(join(folder, values), [...valori(region, comuni, halfYear)].join(''));
       await writeFile(join(folder, zones), Buffer.concat([...zone(region, comuni, halfYear)]));
@@ -377,17 +379,17 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
     }));
   }
 
-  // With perimeters, the zip's name contains the requester's tax code (an impossible one here).
+  // The name of a zip with perimeters contains the tax code of the user (here an impossible tax code).
   await writeZip(join(folder, 'QIP900098_XXXXXX00X00X000X.zip'), (function* (): Generator<ZipEntry> {
     yield [`QI_${text(LAST, '')}_VALORI.csv`, valori(region, comuni, LAST)];
     yield [`QI_${text(LAST, '')}_ZONE.csv`, zone(region, comuni, LAST)];
     for (const comune of comuni.filter((each) => drawnLast(region, each))) yield [`${comune.belfiore}.kml`, kml(region, comune, LAST)];
   })());
-  // One comune again, elaborated a month later.
+  // One comune is delivered again, with an elaboration one month later.
   await writeFile(join(folder, `QI_900099_1_${text(LAST, '')}_VALORI.csv`), [...valori(region, comuni.slice(1, 2), LAST, 1)].join(''));
 
   for (const province of region.provinces) {
-    // A comune that changed its province is in both files.
+    // A comune that changed its province is in the files of both provinces.
     const members = comuni.filter((comune) => comune.province.code === province.code || comune.index === 1);
     const stem = `Provincia di ${province.name.toUpperCase()} ${text(PROVINCIAL_PERIMETERS, '-')}`;
     const path = (comune: SyntheticComune): string => `Comuni/Comune di ${omiName(comune)} ${text(PROVINCIAL_PERIMETERS, '-')}.kml`;
@@ -406,7 +408,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
 
 // --- truth -------------------------------------------------------------------------------------------------------
 
-/** Returns n / d with `decimals` decimals, rounding halves away from zero like PostgreSQL's numeric. */
+/** Returns n / d with `decimals` decimals. Halves are rounded away from zero, like PostgreSQL's numeric. */
 function ratio(n: number, d: number, decimals: number): number {
   const scale = 10n ** BigInt(decimals);
   const doubled = (2n * BigInt(n) * scale) / BigInt(d);
@@ -429,7 +431,7 @@ function rentRange(values: readonly [number, number] | null): Range {
   return range(values === null ? null : [euro(values[0]), euro(values[1])]);
 }
 
-/** Returns the zone that the perimeters of a half-year have for each parcel. */
+/** Returns a function for the zone of a parcel according to the perimeters of a half-year. */
 function drawnZones(region: SyntheticRegion): (parcel: SyntheticParcel, halfYear: number) => string | null {
   const holes = new Map(region.comuni.map((comune) => [comune.index, holeParcel(region, comune).index]));
   return (parcel, halfYear) => {
@@ -449,14 +451,14 @@ interface Valuation {
   readonly price: number | null;
 }
 
-/** A zone, its name in the half-year before, and the half-year of its perimeter. */
+/** A zone with its name in the previous half-year and the half-year of its perimeter. */
 interface Zone {
   readonly zona: string;
   readonly before: string | null;
   readonly perimeters: number;
 }
 
-/** Values of a zone in the last half-year. */
+/** Returns the values of a zone in the last half-year. */
 function valuationOf(region: SyntheticRegion, comune: SyntheticComune, { zona, before, perimeters }: Zone): Valuation {
   const earlier = before === null ? [] : quoted(region, comune, before, LAST - 1);
   const now = quoted(region, comune, zona, LAST);
@@ -484,7 +486,7 @@ function valuationOf(region: SyntheticRegion, comune: SyntheticComune, { zona, b
   return { elements, price: residential.length === 0 ? null : ratio(sum, 2 * residential.length, 2) };
 }
 
-/** Values of a parcel's zone in one half-year. @param zona null if the parcel is in no zone */
+/** Returns the values of a parcel's zone in one half-year. @param zona null if the parcel is in no zone */
 function semesterOf(region: SyntheticRegion, comune: SyntheticComune, zona: string | null, halfYear: number): Record<string, unknown> {
   const found = zona === null ? undefined : quoted(region, comune, zona, halfYear).find(({ codTip, stato }) => codTip === 20 && stato === 'NORMALE');
   const purchase = found?.purchase ?? null;
@@ -500,7 +502,7 @@ function semesterOf(region: SyntheticRegion, comune: SyntheticComune, zona: stri
 
 function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
   const byPerimeter = drawnZones(region);
-  /** Uses the perimeters of the half-year; without any, the LinkZona of the parcel's zone. */
+  /** Uses the perimeters of the half-year. If there are none, uses the LinkZona of the parcel's zone. */
   const zoneAt = (parcel: SyntheticParcel, link: number, halfYear: number): string | null =>
     isDrawn(region, parcel.comune, halfYear) ? byPerimeter(parcel, halfYear) : zoneByLink(link, eraOf(halfYear));
   const valuations = new Map<string, Valuation>();
@@ -527,7 +529,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
       coverage,
       valuation: elements,
       valuation_history: { zone_current: current ?? placed, municipality_code: comune.belfiore, property_type: 'Abitazioni civili', condition: 'NORMALE', semesters },
-      // The section that shows the price needs incomes.
+      // The section with the price requires incomes.
       economics: hasIncomes(comune) ? { avg_residential_price_m2: price } : null,
     };
   };

@@ -1,6 +1,6 @@
 /**
- * Decodes text whose encoding changes inside the file: UTF-8 if the bytes are valid UTF-8, otherwise Windows-1252.
- * (ZONE 2018/2 has lines in both; some KML files declare UTF-8 and are Latin-1.)
+ * Decodes text whose encoding changes inside the file: as UTF-8 if the bytes are valid UTF-8, otherwise as Windows-1252. (ZONE 2018/2 has lines in
+ * both encodings, and some KML files declare UTF-8 but are Latin-1.)
  */
 import { isUtf8 } from 'node:buffer';
 import { inputError } from '../../pipelines/contract/source.ts';
@@ -9,8 +9,8 @@ import { inputError } from '../../pipelines/contract/source.ts';
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Characters of the bytes 0x80–0x9F in Windows-1252; U+FFFD if there is none. Listed here because TextDecoder's
- * 'windows-1252' decodes these bytes as Latin-1 in some versions of Node.
+ * Characters of the bytes 0x80–0x9F in Windows-1252; U+FFFD if a byte has no character. They are listed here, because in some versions of Node
+ * TextDecoder decodes these bytes as Latin-1.
  */
 const C1 = '€\uFFFD‚ƒ„…†‡ˆ‰Š‹Œ\uFFFDŽ\uFFFD\uFFFD‘’“”•–—˜™š›œ\uFFFDžŸ';
 
@@ -28,12 +28,12 @@ export function decodeLine(bytes: Buffer): string {
 export interface Line {
   /** From 1. */
   readonly number: number;
-  /** Without its line end. */
+  /** Text of the line without the line end. */
   readonly text: string;
 }
 
 /**
- * Splits bytes into lines (LF or CR LF) and decodes each line separately. Yields the lines of each chunk together.
+ * Splits bytes into lines (LF or CR LF) and decodes each line separately. The lines of each chunk are yielded together.
  * @param at name of the file in messages
  * @throws input error `LINE_TOO_LONG`
  */
@@ -74,8 +74,8 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): Asy
 }
 
 /**
- * Decodes a stream byte sequence by byte sequence: valid UTF-8 as UTF-8, every other byte as Windows-1252. Used for XML, whose lines
- * may be as long as the file.
+ * Decodes each byte sequence of a stream: valid UTF-8 as UTF-8, and every other byte as Windows-1252. This function is used for XML, whose lines may
+ * be as long as the file.
  */
 export class MixedDecoder {
   #rest: Buffer = Buffer.alloc(0);
@@ -112,7 +112,7 @@ export class MixedDecoder {
   }
 }
 
-/** Returns the number of bytes of the UTF-8 sequence that starts with this byte; 0 if none does. */
+/** Returns the number of bytes of the UTF-8 sequence that starts with this byte, or 0 if no sequence does. */
 function sequenceLength(lead: number): number {
   if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead <= 0xdf) return 2;
@@ -121,7 +121,7 @@ function sequenceLength(lead: number): number {
   return 0;
 }
 
-/** Returns the number of final bytes that may be the start of a sequence continued in the next chunk. */
+/** Returns the number of final bytes that may be the start of a sequence. The next chunk may contain the rest of the sequence. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes.readUInt8(bytes.length - back);
