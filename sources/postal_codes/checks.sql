@@ -6,7 +6,7 @@
 
 -- check: comune_codes_agree
 -- level: warn
--- expects: A cadastral code is paired with one ISTAT code.
+-- expects: Each cadastral code is paired with only one ISTAT code.
 select
   belfiore,
   count(distinct istat_code) as istat_codes

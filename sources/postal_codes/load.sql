@@ -1,7 +1,7 @@
--- purpose: separates repeated pairs, reprojects areas to EPSG:4326 and repairs them
+-- purpose: separates repeated pairs, reprojects areas to EPSG:4326 and repairs areas
 -- reads: staging.raw_postal_code, staging.raw_postal_code_area
 -- writes: layer.comune_postal_code, layer.postal_code_area
--- grain: one row per pair; per polygon
+-- grain: one row per pair, and one row per polygon
 -- crs: EPSG:4326
 
 create table pair_ranked as
@@ -63,7 +63,7 @@ cross join release r
 where not st_isempty(a.geom)
 order by a.cap collate "C", a.member_id, a.position;
 
--- serves: the areas that overlap a region
+-- serves: sections, for the areas that overlap a region
 create index on postal_code_area using gist (geom);
 
 create table duplicate as
@@ -79,7 +79,7 @@ select
   member_id,
   position,
   'area_empty' as code,
-  'expected a polygon with an area, found none left after the repair' as message,
+  'expected a polygon with an area, found none after the repair' as message,
   json_build_object('cap', cap)::text as raw
 from area_repaired
 where st_isempty(geom);

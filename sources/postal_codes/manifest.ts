@@ -11,15 +11,15 @@ export const manifest: Manifest = {
     url: 'https://www.poste.it/cerca/index.html',
     text: 'Codici di avviamento postale: elaborazione del gestore; non è un elenco ufficiale di Poste Italiane.',
   },
-  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), otherwise undated; if several editions have the comune or an area at the place, the newest is used',
+  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), otherwise undated. If several editions contain the comune or an area at the place, the newest edition is used',
   downloads: [
     {
       url: 'https://www.poste.it/cerca/index.html',
-      note: 'There is no official open list and there are no official areas. Use any table of comuni and CAP (CSV or JSON) and, for comuni with several, any polygons with a CAP. Optional: without it, postal_code is null.',
+      note: 'There is no official open list and there are no official areas. Use any table of comuni and CAP (CSV or JSON). For comuni with several CAP, use any polygons with a CAP. This source is optional. Without it, postal_code is null.',
     },
   ],
-  cadence: 'when the operator has a newer one',
-  crs: 'of the polygon layer, as its .prj or header states',
+  cadence: 'when the operator has a newer file',
+  crs: 'the CRS of the polygon layer, as stated in its .prj or header',
   keep: 'all',
   ignored: {
     'nome|nome_comune|comune|denominazione*|descrizione_comune': 'name of the comune; the code is read instead',
@@ -28,9 +28,9 @@ export const manifest: Manifest = {
     'codice|flag_capoluogo|prefisso|popolazione|superficie*|lat|lon|latitudine|longitudine|id|fid|objectid': 'data about the comune: not used',
   },
   optional: {
-    '*': 'the table comes from the operator and may have any of these',
-    'belfiore|codice_belfiore|cod_belfiore|catasto|codice_catasto|codice_catastale|cod_catastale|codicecatastale|codice_catastale_comune': 'one code of the comune is enough',
-    'istat|istat_code|codice_istat|cod_istat|codiceistat|codice_istat_comune|codice_comune_istat|pro_com_t|pro_com|procom': 'one code of the comune is enough',
+    '*': 'the table comes from the operator and may lack this column',
+    'belfiore|codice_belfiore|cod_belfiore|catasto|codice_catasto|codice_catastale|cod_catastale|codicecatastale|codice_catastale_comune': 'one of the two codes of the comune is enough',
+    'istat|istat_code|codice_istat|cod_istat|codiceistat|codice_istat_comune|codice_comune_istat|pro_com_t|pro_com|procom': 'one of the two codes of the comune is enough',
   },
   envelope: { rejectShare: 0.2 },
   layers: ['comune_postal_code', 'postal_code_area'],

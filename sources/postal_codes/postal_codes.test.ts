@@ -27,7 +27,7 @@ describe('postal codes', () => {
     ['the list of comuni', 'Codice Comune formato numerico;Denominazione in italiano;Codice Catastale del comune\r\n70901;Finto;Z001\r\n'],
     ['addresses with a postal code', 'codice_istat;cap;odonimo;civico\n070901;86001;VIA FINTA;1\n'],
     ['a postal code without a comune', 'cap;provincia\n86001;CB\n'],
-    ['a table with many other columns', `codice_istat;cap;${Array.from({ length: 30 }, (_, i) => `c${i}`).join(';')}\n`],
+    ['a table with many additional columns', `codice_istat;cap;${Array.from({ length: 30 }, (_, i) => `c${i}`).join(';')}\n`],
   ])('are not read from %s', async (_what, text) => {
     const path = join(folder, 'other.csv');
     await writeFile(path, text);
@@ -39,7 +39,7 @@ describe('postal codes', () => {
     ['pipe', 'cap|pro_com_t|comune\n86001|070901|Finto\n'],
     ['comma, quoted', '"istat","cap","comune"\n"70901","86001","Finto, il"\n'],
     ['byte order mark', '\uFEFFcap;belfiore\n86001;z001\n'],
-  ])('are read from tables with the separator or feature %s', async (_what, text) => {
+  ])('are read from tables with %s', async (_what, text) => {
     const path = join(folder, 'table.csv');
     await writeFile(path, text);
     const { collected } = await trial(source, path);
@@ -47,7 +47,7 @@ describe('postal codes', () => {
     expect(collected!.rows['raw_postal_code']![0]).toMatchObject({ cap: '86001' });
   });
 
-  it('are read as areas of a GeoPackage in its own CRS', async () => {
+  it('are read as areas from a GeoPackage in its own CRS', async () => {
     const path = join(folder, 'zone_cap_2024.gpkg');
     const square = { type: 'Polygon', coordinates: [[[500_000, 4_600_000], [500_100, 4_600_000], [500_100, 4_600_100], [500_000, 4_600_000]]] };
     await writeGeoPackage(path, [{ name: 'zone', srid: 32632, geometry: 'Polygon', fields: [{ name: 'cap', type: 'string' }], features: [{ values: ['86001'], geometry: square }] }]);

@@ -11,20 +11,20 @@ import { partsOf } from '../../pipelines/readers/file-parts.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, cap, pair } from './schema.ts';
 
-/** Columns that a table may have. If a code occurs under two names, the first one is read. */
+/** Columns that the reader ignores if they are not used. If a table has a code under two names, the first accepted name is used. */
 const IGNORED: Readonly<Record<string, string>> = {
-  ...manifest.ignored, ...Object.fromEntries(Object.values(ALIASES).flat().map((name) => [name, 'another name of a column that is read'])),
+  ...manifest.ignored, ...Object.fromEntries(Object.values(ALIASES).flat().map((name) => [name, 'another name of a column that the reader uses'])),
 };
 
 export type Delimiter = ';' | ',' | '\t' | '|';
 
-/** Returns the delimiter that divides a header line into the most cells. */
+/** Returns the delimiter that divides a header line into the largest number of cells. */
 export function delimiterOf(line: string): Delimiter {
   const delimiters = [';', ',', '\t', '|'] as const;
   return delimiters.reduce((best, each) => (line.split(each).length > line.split(best).length ? each : best));
 }
 
-/** Maps the project's names to the aliases in this table. The first alias wins. */
+/** Returns the column name of each field in this table. If the table has several accepted names, the result is the first accepted name. */
 export function columnsOf(names: readonly string[]): Partial<Record<keyof typeof ALIASES, string>> {
   const found: Partial<Record<keyof typeof ALIASES, string>> = {};
   for (const [key, aliases] of Object.entries(ALIASES) as [keyof typeof ALIASES, readonly string[]][]) {
@@ -51,7 +51,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   const [read, name] = file.role === 'json' ? [readJson, /\.json$/i] : [readCsv, /\.(?:csv|txt)$/i];
   const table = (zip: ZipArchive): readonly ZipEntry[] => {
     const entry = zip.entries.find(({ path }) => name.test(path));
-    if (entry === undefined) throw new Error(`${file.name} has lost its table`);
+    if (entry === undefined) throw new Error(`${file.name} has no table`);
     return [entry];
   };
   for await (const { facts, at, open } of partsOf(file, sink, table)) await read((await open()) as AsyncIterable<Buffer>, facts, at, file, sink);
@@ -65,7 +65,7 @@ function place(member: MemberSink, position: number, edition: string, fields: { 
   else member.reject({ position, ...refusalOf(fields, parsed.error), raw });
 }
 
-/** @param used field name → alias in the table */
+/** @param used column name in the table for each field */
 function expectedOf(used: ReturnType<typeof columnsOf>, at: string): ExpectedColumns<keyof typeof ALIASES> {
   const mapped = { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code };
   // One code of the comune is enough.
@@ -97,7 +97,7 @@ async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: st
   await member.close(records);
 }
 
-/** Reads a list of objects, one per comune or per pair. `cap` may be a list. A record is a pair. */
+/** Reads a list of objects, one per comune or per pair. The value of `cap` may be a list. Each pair is a record. */
 async function readJson(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ ...facts, envelope: { before: '[', after: ']' } });
   let position = 0;

@@ -2,17 +2,17 @@
 import { z } from 'zod';
 import type { Columns } from '../../pipelines/contract/source.ts';
 
-/** Field names → accepted headers, normalised (without case, accents and punctuation). */
+/** Accepted headers of each field, normalised (without case, accents and punctuation). */
 export const ALIASES = {
   cap: ['cap', 'codice_postale', 'codice_avviamento_postale', 'codice_cap', 'postal_code', 'postcode', 'zip', 'zip_code'],
   belfiore: ['belfiore', 'codice_belfiore', 'cod_belfiore', 'catasto', 'codice_catasto', 'codice_catastale', 'cod_catastale', 'codicecatastale', 'codice_catastale_comune'],
   istat_code: ['istat', 'istat_code', 'codice_istat', 'cod_istat', 'codiceistat', 'codice_istat_comune', 'codice_comune_istat', 'pro_com_t', 'pro_com', 'procom'],
 } as const;
 
-/** Columns of tables with a CAP and a comune that contain other data: tax returns, offices, addresses. */
+/** Columns of other tables that have a CAP and a comune: tax returns, offices, addresses. */
 export const FOREIGN = ['anno_di_imposta', 'numero_contribuenti', 'codice_ipa', 'cod_amm', 'civico', 'numero_civico', 'odonimo', 'indirizzo'];
 
-/** CAP `118` is 00118, because spreadsheets drop zeros. 99999 means none in some tables. */
+/** CAP `118` becomes 00118, because spreadsheets drop leading zeros. In some tables, 99999 means none. */
 export const cap = z
   .union([z.string(), z.number().transform(String)], 'expected a postal code')
   .pipe(z.string().trim().regex(/^\d{3,5}$/, 'expected a postal code of five digits').transform((text) => text.padStart(5, '0')))
@@ -24,7 +24,7 @@ export const istatCode = z
   .union([z.string(), z.number().transform(String)], 'expected an ISTAT code')
   .pipe(z.string().trim().regex(/^\d{4,6}$/, 'expected an ISTAT code of six digits').transform((text) => text.padStart(6, '0')));
 
-/** One pair. Either code identifies the comune; both are kept if both are there. */
+/** One pair. One of the two codes identifies the comune. If both are present, both are kept. */
 export const pair = z
   .object({ cap, belfiore: z.union([z.literal('').transform(() => null), z.null(), belfiore]), istat_code: z.union([z.literal('').transform(() => null), z.null(), istatCode]) })
   .refine((row) => row.belfiore !== null || row.istat_code !== null, { path: ['belfiore'], message: 'expected a cadastral or an ISTAT code' });

@@ -8,25 +8,25 @@ import { manifest } from './manifest.ts';
 import { columnsOf, delimiterOf, read } from './read.ts';
 import { ALIASES, FOREIGN, tables } from './schema.ts';
 
-/** Maximum number of columns. A table of comuni and CAP has few columns; tables with many contain other data. */
+/** Maximum number of columns. A table of comuni and CAP has few columns, and tables with many columns contain other data. */
 const MAX_COLUMNS = 20;
 
-/** Names that the notes suggest. */
+/** Patterns of the file names that the notes suggest. */
 const NAMES = [/(?:^|[-_ ])cap(?:[-_ ][^/]*)?\.(?:csv|txt|tsv|json|geojson|shp|gpkg)$/i];
 
-/** Whether the name of a file states that it has CAP. */
+/** States whether the name of a file contains CAP. */
 type Name = 'cap' | 'other';
 
 /**
- * Columns of a table: a CAP and a code of the comune. If the file's name contains CAP, one of them is enough, and the reader reports the
- * missing one.
+ * Returns whether a table has a CAP and a code of the comune. If the file's name contains CAP, one of these columns is enough, and the reader reports
+ * the missing column.
  */
 function hasColumns({ cap, belfiore, istat_code }: ReturnType<typeof columnsOf>, name: Name): boolean {
   const hasCode = belfiore !== undefined || istat_code !== undefined;
   return name === 'cap' ? cap !== undefined || hasCode : cap !== undefined && hasCode;
 }
 
-/** Returns whether this first line names a CAP and a comune, and no column of other tables. */
+/** Returns whether the first line has a CAP and a comune, and no columns of other tables. */
 function isTable(head: Buffer, name: Name): boolean {
   const line = firstLine(head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, ''));
   const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));
@@ -48,8 +48,8 @@ function isJson(head: Buffer, name: Name): boolean {
 }
 
 /**
- * Recognises polygons with a CAP in their columns or in their name. In a GeoPackage or GeoJSON, the first bytes must name the column and the kind of
- * geometry.
+ * Recognises polygons with a CAP in their columns or in their name. In a GeoPackage or GeoJSON, the first bytes must contain the name of the column
+ * and the type of geometry.
  */
 function isArea({ path, fields, head }: VectorLook, name: Name): boolean {
   const named = (column: string): boolean => name === 'cap' || (ALIASES.cap as readonly string[]).includes(normaliseHeader(column));
@@ -60,7 +60,7 @@ function isArea({ path, fields, head }: VectorLook, name: Name): boolean {
     const keys = jsonKeys(text);
     return /"(?:Multi)?Polygon"/.test(text) && keys.some(named) && !keys.some((key) => FOREIGN.includes(normaliseHeader(key)));
   }
-  // Column definitions of the tables, as SQLite stores them: `"cap" TEXT(5)`.
+  // Pattern of the column definitions of the tables, as stored by SQLite: `"cap" TEXT(5)`.
   const columns = [...text.matchAll(/"(\w{1,40})"\s+(?:TEXT|VARCHAR|INTEGER|MEDIUMINT|INT|REAL|(?:MULTI)?POLYGON|GEOMETRY)/gi)].map(([, column = '']) => column);
   return /"\w+"\s+(?:MULTI)?POLYGON/i.test(text) && columns.some(named) && !columns.some((column) => FOREIGN.includes(normaliseHeader(column)));
 }

@@ -1,4 +1,4 @@
-/** Synthetic postal codes: a table with the quirks of such tables, an older table that must be ignored, and areas for the comune with several codes. */
+/** Writes synthetic postal codes: a table with common quirks, an older table that must be ignored, and areas for the comune with several codes. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { boxPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
@@ -10,10 +10,10 @@ import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic
 async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const lines = ['"Codice ISTAT";"Comune";"CAP"'];
   for (const comune of region.comuni) {
-    // Tables of this kind are not updated when codes change.
+    // Such tables are not updated when codes change.
     const istatCode = formerIstatCode(comune) ?? comune.istatCode;
     for (const [index, cap] of comune.postalCodes.entries()) {
-      // Spreadsheets drop the zeros of codes.
+      // Spreadsheets drop the leading zeros of codes.
       lines.push(`${index % 2 === 0 ? istatCode.replace(/^0+/, '') : istatCode};"${comune.italianName}";${cap}`);
     }
   }
@@ -27,7 +27,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
 
   const features = [];
   for (const sheet of region.sheets(first)) {
-    // Without an area for these sheets, the neighbour's area extends over them and must not give its code.
+    // These sheets have no area. The neighbour's area extends over the sheets but must not determine their code.
     const cap = postalCodeOfSheet(sheet) ?? second.postalCodes[0];
     features.push({ type: 'Feature', properties: { CAP: cap }, geometry: { type: 'Polygon', coordinates: boxPolygon(sheet.box) } });
   }
