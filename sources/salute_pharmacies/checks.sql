@@ -6,7 +6,7 @@
 
 -- check: some_pharmacies_are_open
 -- level: error
--- expects: some pharmacies are open; if all are closed, the column of end dates has changed
+-- expects: some pharmacies are open; if all are closed, the column of the end date has changed
 select count(*) as pharmacies
 from pharmacy
 having count(*) > 0 and not bool_or(open);

@@ -3,15 +3,15 @@ import { ADDRESS_COLUMNS, REGIONS_REACHED } from '../../pipelines/address/point-
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
-  pharmacy_id: ['text not null', 'cod_farmacia. A pharmacy that moved has several rows, at most one of them open'],
+  pharmacy_id: ['text not null', 'cod_farmacia. A pharmacy that moved has several rows, of which at most one is open'],
   name: ['text not null', 'descrizione_farmacia'],
   address: ['text', 'indirizzo; null if not stated'],
-  istat_code: ['text not null', 'ISTAT code of the comune, 6 digits, text, possibly a former one'],
+  istat_code: ['text not null', 'ISTAT code of the comune, 6 digits, text, in some cases of a former comune'],
   comune: ['text', 'Name of the comune as published; null if not stated'],
   type: ['text', 'descrizione_tipologia: Ordinaria, Succursale, Dispensario; null if not stated'],
   opened_on: ['date', 'data_inizio_validita; null if not stated'],
   closed_on: ['date', 'data_fine_validita; null if none'],
-  open: ['bool not null', 'False if closed_on is not after the day of the file. Such rows are not published'],
+  open: ['bool not null', 'False if closed_on is not later than the day of the file. Such a pharmacy is not published'],
   lat: ['float8', 'Latitude as published; null if not stated'],
   lon: ['float8', 'Longitude as published; null if not stated'],
   ...ADDRESS_COLUMNS,
@@ -21,7 +21,7 @@ export const raw_pharmacy: Columns = stagedColumns(PUBLISHED);
 
 export const layers: Layers = {
   pharmacy: {
-    description: 'Pharmacies (Ministero della Salute), open and closed, with the coordinates as published. core.point_of_interest has the position of each pharmacy',
+    description: 'Open and closed pharmacies (Ministero della Salute), with the coordinates as published. core.point_of_interest has the position of each pharmacy',
     position: 'Line of the file, from 1.',
     columns: {
       ...PUBLISHED,

@@ -1,4 +1,4 @@
--- purpose: loads pharmacies; if a pharmacy has several open rows, the newest is used
+-- purpose: loads pharmacies; if a pharmacy has several open rows, the newest row is used
 -- reads: staging.raw_pharmacy
 -- writes: layer.pharmacy
 -- grain: one row per pharmacy and period of validity

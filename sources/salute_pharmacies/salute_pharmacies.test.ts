@@ -10,7 +10,7 @@ import { testEnvironment } from '../../test/harness/environment.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
-/** Columns of 2026 and of the years before 2024, as published. */
+/** Published columns of 2026 and of the years before 2024. */
 const HEADER_2026 = 'cod_farmacia;cod_farmacia_asl;indirizzo;descrizione_farmacia;p_iva;cap;cod_comune;comune;frazione;cod_provincia;sigla_provincia;provincia;cod_regione;regione;'
   + 'data_inizio_validita;data_fine_validita;descrizione_tipologia;codice_tipologia;latitudine;longitudine;localizzazione';
 const HEADER_OLD = 'CODICEIDENTIFICATIVOFARMACIA;CODFARMACIAASSEGNATODAASL;INDIRIZZO;DESCRIZIONEFARMACIA;PARTITAIVA;CAP;CODICECOMUNEISTAT;DESCRIZIONECOMUNE;FRAZIONE;CODICEPROVINCIAISTAT;'
@@ -33,13 +33,13 @@ describe('the list of pharmacies', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is read with the columns of 2026', async () => {
+  it('is read when it has the columns of 2026', async () => {
     const row = '7;1;VIA ROMA 1;FARMACIA FINTA;00000000000;86100;070901;CAMPO FINTO;-;070;CB;CAMPOBASSO;140;MOLISE;01/01/2012;-;Ordinaria;1;41,5;14,5;1';
     const { collected } = await trial(source, written(dayName('csv'), `${HEADER_2026}\r\n${row}\r\n`));
     expect(collected!.rows['raw_pharmacy']).toMatchObject([{ pharmacy_id: '7', istat_code: '070901', lat: 41.5, lon: 14.5 }]);
   });
 
-  it('is ignored with a reason as JSON or XML, plain or zipped', async () => {
+  it('is ignored with a reason when it is JSON or XML, plain or zipped', async () => {
     const forms: readonly (readonly [string, string])[] = [
       ['json', `[{"cod_farmacia":"${random.below(9999)}"}]`], ['json', '\uFEFF {"farmacie":[]}'],
       ['xml', '<?xml version="1.0" encoding="UTF-8"?><farmacie/>'], ['xml', '<FARMACIE></FARMACIE>'],
@@ -52,14 +52,14 @@ describe('the list of pharmacies', () => {
     }
   });
 
-  it('is rejected when a web page was saved under the name of the JSON or the XML', async () => {
+  it('is rejected when it is a web page that was saved under the name of the JSON or the XML', async () => {
     for (const extension of ['json', 'xml']) {
       const { error, recognition } = await trial(source, written(dayName(extension), '<!DOCTYPE html><html><body>accesso negato</body></html>'));
       expect([recognition, error?.code]).toEqual([null, 'FILE_IS_PAGE']);
     }
   });
 
-  it('is ignored with a reason in the layout of the years before 2024', async () => {
+  it('is ignored with a reason when it has the layout of the years before 2024', async () => {
     const { recognition, error } = await trial(source, written(dayName('csv'), `${HEADER_OLD}\r\n1;1;VIA ROMA 1;FARMACIA;0;10100;1272;TORINO;-;1;TO;TORINO;10;PIEMONTE;01/01/2012;-;Ordinaria;1;45,0;7,6;1\r\n`));
     expect(error).toBeNull();
     expect(recognition?.ignored).toContain('before 2024');

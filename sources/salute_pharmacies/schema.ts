@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { coordinate, optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';
 
-/** Columns by name. The publisher has spelled some of them in two ways. */
+/** Column names of each field. The publisher has used two spellings for some names. */
 export const COLUMNS = {
   pharmacy_id: ['cod_farmacia', 'codice_farmacia', 'codice_identificativo_farmacia'],
   name: ['descrizione_farmacia'],
@@ -17,7 +17,7 @@ export const COLUMNS = {
   lon: ['longitudine'],
 } as const;
 
-/** All columns of the files of 2024 to 2026, which differ in spelling. `data_inizio_validita` is missing in some. */
+/** All columns of the files of 2024 to 2026, which have different spellings. Some files lack `data_inizio_validita`. */
 export const EDITIONS = {
   '2024–2026': [
     'cod_farmacia|codice_farmacia|codice_identificativo_farmacia', 'cod_farmacia_asl|codice_farmacia_asl', 'indirizzo', 'descrizione_farmacia', 'p_iva|partita_iva', 'cap',
@@ -26,20 +26,23 @@ export const EDITIONS = {
   ],
 } as const;
 
-/** Columns of these editions that a file may lack. */
+/** Columns that a file of these editions may lack. */
 export const OPTIONAL = ['opened_on'] as const;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', apos: '\'', lt: '<', gt: '>', nbsp: ' ' };
 
-/** Marks the end of an entity in a cell, whose semicolon does not divide cells. */
+/** Character that replaces the semicolon of an entity in a cell, because this semicolon does not separate cells. */
 const END = '\u0001';
 
-/** Marks the ends of entities in a line before it is split. Names contain HTML entities: `F.LLI ROSSI &amp; C.`, `DELL&#039;ANGELO`. */
+/**
+ * Replaces the semicolons of entities in a line before the line is split. Names contain HTML entities, such as `F.LLI ROSSI &amp; C.` and
+ * `DELL&#039;ANGELO`.
+ */
 export function markEntities(line: string): string {
   return line.replace(/&(#\d{1,6}|amp|quot|apos|lt|gt|nbsp);/g, `&$1${END}`);
 }
 
-/** Replaces the marked entities of a cell by their characters. */
+/** Replaces the entities of a cell by their characters. */
 export function withoutEntities(cell: string): string {
   return cell.replace(new RegExp(`&(?:#(\\d{1,6})|([a-z]{2,4}))${END}`, 'g'), (entity, code: string | undefined, name: string | undefined) => {
     if (code === undefined) return ENTITIES[name ?? ''] ?? entity;
@@ -47,7 +50,7 @@ export function withoutEntities(cell: string): string {
   });
 }
 
-/** A day `31/12/2025`; null for `-` or an empty cell. */
+/** A day, such as `31/12/2025`; null for `-` or an empty cell. */
 const day = z.string().transform((value, context) => {
   const written = value.trim();
   if (/^-*$/.test(written)) return null;

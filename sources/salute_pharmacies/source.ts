@@ -9,36 +9,36 @@ import { read } from './read.ts';
 import { COLUMNS } from './schema.ts';
 
 const WHOLE: WholeName = { whole: /^FRM_FARMA_5_\d{8}$/i, stated: /^FRM_FARMA/i };
-/** Columns by which even a changed header is recognised. */
+/** Columns that identify the list, even if the header has changed. */
 const TELLING = [...COLUMNS.pharmacy_id, ...COLUMNS.name, ...COLUMNS.closed_on] as readonly string[];
 
-/** The same list in other formats, which the ministry publishes next to the CSV. */
+/** Names of the same list in other formats, which the ministry also publishes. */
 const OTHER_FORM = /^FRM_FARMA[^/]*\.(json|xml)(?:\.zip)?$/i;
-/** Columns of the layout in capitals, as normalised by `normaliseHeader`. */
+/** Columns of the layout in capitals, normalised by `normaliseHeader`. */
 const OLD_LAYOUT = ['codiceidentificativofarmacia', 'codicecomuneistat', 'descrizionefarmacia', 'datafinevalidita', 'localize'];
 
 function aside(probe: Probe, ignored: string): Recognition {
   return { role: 'other', vintage: /_(\d{8})(?!\d)/.exec(probe.name)?.[1] ?? '0000', region: null, complete: false, ignored };
 }
 
-/** Whether this is the JSON or the XML of the list. A web page under that name is not. */
+/** Returns whether the file is the JSON or the XML of the list. A web page that was saved under this name is not the list. */
 function isOtherForm({ name, head, entries }: Probe): boolean {
   if (!OTHER_FORM.test(name)) return false;
   return entries !== null || /^\s*(?:[[{]|<\?xml\b|<(?!!doctype|html|head|body)[a-z])/i.test(decodeLine(head).replace(/^\uFEFF/, ''));
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  if (isOtherForm(probe)) return aside(probe, 'this is the list of pharmacies as JSON or XML; the CSV of the same day is read');
+  if (isOtherForm(probe)) return aside(probe, 'the file is the list of pharmacies as JSON or XML; mappale reads only the CSV');
   if (probe.entries !== null) return null;
   const lines = decodeLine(probe.head).replace(/^\uFEFF/, '').split(/\r?\n/);
   const names = cellsOf(lines[0] ?? '', ';').map(normaliseHeader);
   if (OLD_LAYOUT.filter((name) => names.includes(name)).length > OLD_LAYOUT.length / 2) {
-    return aside(probe, 'this is the layout of the years before 2024, whose ISTAT codes lack zeros; use the current list (FRM_FARMA_5_<day>.csv)');
+    return aside(probe, 'the file has the layout of the years before 2024, whose ISTAT codes lack zeros; use the current list (FRM_FARMA_5_<day>.csv)');
   }
   if (names.filter((name) => TELLING.includes(name)).length < 2) return null;
   const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})(?!\d)/.exec(probe.name) ?? [];
   const named = year === undefined || month === undefined || day === undefined ? null : isoDate(`${day}/${month}/${year}`);
-  // If the file name has no day, the newest day in the rows is the day of the file.
+  // If the file name has no day, the newest day in the rows is used as the day of the file.
   const newest = named ?? lines.slice(1).flatMap((line) => cellsOf(line, ';').map((cell) => isoDate(cell.trim().slice(0, 10))))
     .filter((date) => date !== null && date < '2100').sort().at(-1) ?? null;
   if (newest === null) {

@@ -1,6 +1,7 @@
 /**
- * Pharmacies of the synthetic region: decimal commas, more closed rows than open ones, one line in windows-1252, entities in names, a comune under
- * its former code, a pharmacy that is open twice, coordinates that are swapped, zero or in another comune, and rows that cannot be read.
+ * Writes pharmacies of the synthetic region. More rows are closed than open. The quirks are decimal commas, a line in windows-1252, entities in
+ * names, and a comune under its former code. One pharmacy is open twice, coordinates are swapped, zero or in another comune, and some rows cannot be
+ * read.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ function nameOf(point: SyntheticPoint): string {
 const addressOf = ({ street, number }: SyntheticPoint): string => (number === '' ? street : `${street}, ${number}`);
 const typeOf = ({ nth }: SyntheticPoint): string => (nth % 13 === 6 ? 'Dispensario' : 'Ordinaria');
 const comma = (degrees: number | undefined): string => (degrees === undefined ? '-' : String(degrees).replace('.', ','));
-/** Returns the ISTAT code. Codes of merged comuni and of an abolished province are still used. */
+/** Returns the ISTAT code. The list still contains codes of merged comuni and of an abolished province. */
 const codeOf = ({ comune, nth }: SyntheticPoint): string => mergedComuni(comune)[nth % 3]?.istatCode ?? formerIstatCode(comune) ?? comune.istatCode;
 
 function record(region: SyntheticRegion, point: SyntheticPoint, more: Partial<Record<Column, string>> = {}): string {
@@ -46,14 +47,14 @@ function* lines(region: SyntheticRegion): Generator<Buffer> {
   for (const comune of region.comuni) {
     for (const point of pointsOf(region, comune, 'pharmacy')) {
       first ??= point;
-      // The former site under other owners. In the second row it was closed on the day of the file.
+      // The former site of the pharmacy, with other owners. In the second row, the pharmacy was closed on the day of the file.
       yield line(record(region, point, { data_inizio_validita: '01/03/1998', data_fine_validita: '31/12/2011', indirizzo: 'VIA FINTA, 1', latitudine: '-', longitudine: '-' }));
       if (point.nth % 2 === 0) yield line(record(region, point, { data_inizio_validita: '01/01/2010', data_fine_validita: '16/08/2026' }));
       yield comune.index === 0 && point.nth === 2 ? Buffer.from(`${record(region, point)}\r\n`, 'latin1') : line(record(region, point));
     }
   }
   if (first === null) return;
-  // A second open row of the pharmacy. Its start is earlier, so the row becomes a duplicate.
+  // A second open row of the same pharmacy. This row starts earlier and therefore becomes a duplicate.
   yield line(record(region, first, { data_inizio_validita: '01/01/2011', descrizione_farmacia: 'FARMACIA DI PRIMA' }));
   yield line(record(region, first, { cod_farmacia: '999001', cod_comune: region.comuni[0].istatCode.slice(1) }));
   yield line(record(region, first, { cod_farmacia: '999002', latitudine: 'nord' }));
