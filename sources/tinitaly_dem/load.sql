@@ -1,4 +1,4 @@
--- purpose: the extent of each raster on the ground
+-- purpose: records the extent of each raster on the ground
 -- reads: staging.raw_tile
 -- writes: layer.tinitaly_tile
 -- grain: one row per raster
@@ -9,7 +9,7 @@ select
   release.release_id,
   raw.*,
   'ground' as elevation_of,
-  -- Edges are divided to 1 km, because a straight edge of the projection is not straight in degrees.
+  -- Edges are split into segments of at most 1 km, because a straight edge of the projection is not straight in degrees.
   st_transform(
     st_segmentize(
       st_makeenvelope(

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
-/** `w47070_s10`: northing and easting of the tile's south-western corner in units of 10 km. */
+/** Pattern of names: `w47070_s10` has the northing and easting of the tile's south-western corner in units of 10 km. */
 export const NAME = /^[ew]\d{5}_s10(?![a-z0-9])[^/]*\.tiff?$/i;
 
 const CELL = cellsOf(10, '10 m');
-/** Highest value: Mont Blanc, 4,808 m. Lowest values: land drained below the sea, quarries. */
+/** The highest value is Mont Blanc, 4,808 m. The lowest values are drained land below sea level and quarries. */
 const METRES = z.number().min(-100, 'expected metres, −100 or more').max(4900, 'expected metres, 4,900 or less').nullable();
 
 export const tile = TILE.extend({ epsg: z.literal(32632, 'expected EPSG:32632'), cell_width: CELL, cell_height: CELL, min_value: METRES, max_value: METRES });

@@ -1,5 +1,6 @@
 /**
- * The ground in tiles of 50 km, each cut to the region, like tiles at the coast to the land. Every five sheets there is a stretch without data.
+ * Writes the ground in tiles of 50 km. The tiles are cut to the region, as tiles at the coast are cut to the land. In every fifth sheet, a stretch
+ * has no data.
  */
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +22,7 @@ const synthetic: Synthetic = {
         for (let tileColumn = Math.floor(columns[0] / TILE); tileColumn * TILE < columns[1]; tileColumn += 1) {
           const [west, east] = [Math.max(columns[0], tileColumn * TILE), Math.min(columns[1], (tileColumn + 1) * TILE)];
           const [north, south] = [Math.max(rows[0], tileRow * TILE), Math.min(rows[1], (tileRow + 1) * TILE)];
-          // Northing and easting of the tile's south-western corner in units of 10 km. Rows count southward from the equator.
+          // The name has the northing and easting of the tile's south-western corner in units of 10 km. Rows are counted southward from the equator.
           const name = `w${String((-tileRow - 1) * 5).padStart(3, '0')}${String(tileColumn * 5).padStart(2, '0')}_s10`;
           const path = join(temporary, `${name}.tif`);
           writeGeoTiff(path, {
@@ -44,7 +45,7 @@ const synthetic: Synthetic = {
     const model = groundModel(region);
     return (parcel) => {
       const terrain = parcel.kind === 'land' ? reliefOf(model, parcel) : null;
-      // If the ground is unknown in one of the cells, the surface is used.
+      // If the ground is unknown in one of the parcel's cells, the surface is used.
       return terrain === null ? {} : { terrain: { ...terrain, elevation_of: 'ground' } };
     };
   },

@@ -26,8 +26,8 @@ describe('a tile of the ground', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is cut to the synthetic region, and a region across two squares has two tiles', async () => {
-    // Wide enough to cross the line of 950 km east.
+  it('is cut to the synthetic region, and there are two tiles for a region across two squares', async () => {
+    // The region is wide enough to cross the line of 950 km east.
     const region = makeRegion({ parcels: 40_000, seed: 3, comuni: 900 });
     await synthetic.write({ ...region, box: [14.4, 41.99, 14.46, 42] }, folder);
     const names = readdirSync(folder);
@@ -45,7 +45,7 @@ describeDatabase('loading tiles of the ground', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('loads the extent of each tile in degrees, and warns about tiles that share no grid and tiles far from Italy', async () => {
+  it('loads the extent of each tile in degrees, and warns about tiles without a common grid and tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 32632, 5000, 5000, ${west}, ${north}, 10, 10, '-9999', 'float32', 5000, 1, 25000000, 1, 900)`;
     const found = await loaded(database, 'tinitaly_dem', `insert into raw_tile values
