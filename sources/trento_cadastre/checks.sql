@@ -1,12 +1,12 @@
--- purpose: checks that a comune catastale is complete: its parcels have the stated number and cover it
+-- purpose: checks that each comune catastale is complete: its parcels have the stated number and the area of the boundary
 -- reads: layer.trento_parcel, layer.trento_piece, layer.trento_boundary
 -- writes: none
 -- grain: one row per violation
--- crs: areas in the square metres of the file's projection
+-- crs: none; areas are in square metres of the file's projection
 
 -- check: parcels_are_as_many_as_said
 -- level: error
--- expects: a comune catastale has as many parcels as its boundary states (BD_SUMPART)
+-- expects: each comune catastale has as many parcels as its boundary states (BD_SUMPART)
 select
   b.ccat,
   b.name,
@@ -27,7 +27,7 @@ where b.parcels <> coalesce(p.parcels, 0);
 
 -- check: parcel_without_boundary
 -- level: error
--- expects: parcels belong to the comune catastale whose boundary is in the same folder
+-- expects: parcels belong to the comune catastale of the boundary in the same folder
 select
   p.ccat,
   count(*) as parcels
@@ -63,7 +63,8 @@ join (
 ) p on p.file_id = m.file_id and p.ccat = b.ccat
 where abs(p.drawn_area_m2 - b.drawn_area_m2) > b.drawn_area_m2 / 1000;
 
--- The publisher's parcels meet without a gap. Sums of floats lose less than 0.01 m2. A larger difference that is still small is one parcel drawn differently.
+-- The publisher's parcels meet without a gap. Rounding errors of the sums are below 0.01 m2. A difference above 0.01 m2 that is still small means
+-- that one parcel was drawn differently.
 -- check: parcels_cover_the_boundary_exactly
 -- level: warn
 -- expects: the areas of the parcels of a comune catastale add up to its area, to 0.01 m2

@@ -4,13 +4,13 @@ import type { Layers } from '../../pipelines/contract/source.ts';
 export const layers: Layers = {
   trento_parcel: {
     description: 'Parcels of the cadastral map of Trento, with their pieces merged',
-    position: 'Number of the parcel\'s main piece (P) in its shapefile, from 1; of its first piece if it has no P.',
+    position: 'Number of the parcel\'s main piece (P) in its shapefile, from 1. If the parcel has no P, the number of its first piece.',
     columns: {
       ccat: ['text not null', 'Comune catastale, 3 digits'],
       code: ['text not null', 'Number of the parcel: 481/1 for land, .107/2 with a dot for a building parcel'],
       reference: ['text not null', 'IT.TN.<ccat>.<code>; unique in a release'],
-      roof: ['text', 'PT_FABB of the piece at this position: S if under a roof, N if not; null if not stated'],
-      pieces: ['int4 not null', 'Number of pieces that the parcel was merged from'],
+      roof: ['text', 'PT_FABB of the piece at this position: S under a roof, N not under a roof; null if not stated'],
+      pieces: ['int4 not null', 'Number of pieces from which the parcel was merged'],
       drawn_area_m2: ['float8 not null', 'Area in the file\'s projection, square metres'],
       made_valid: ['bool not null', 'True when a published polygon was invalid and st_makevalid repaired it'],
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
@@ -18,12 +18,12 @@ export const layers: Layers = {
     indexes: { 'parcels of a document': ['member_id'] },
   },
   trento_piece: {
-    description: 'Further pieces of the parcels of Trento, in addition to the piece in trento_parcel. Its area is part of the parcel',
+    description: 'Further pieces of the parcels of Trento, in addition to the piece in trento_parcel. The area of such a piece is part of the parcel',
     position: 'Number of the piece in its shapefile, from 1.',
     columns: {
       ccat: ['text not null', 'Comune catastale, 3 digits'],
-      code: ['text not null', 'Number of the parcel that the piece belongs to'],
-      roof: ['text', 'PT_FABB: S if under a roof, N if not; null if not stated'],
+      code: ['text not null', 'Number of the parcel to which the piece belongs'],
+      roof: ['text', 'PT_FABB: S under a roof, N not under a roof; null if not stated'],
     },
   },
   trento_building: {
@@ -31,25 +31,25 @@ export const layers: Layers = {
     position: 'Number of the piece in its shapefile, from 1.',
     columns: {
       ccat: ['text not null', 'Comune catastale, 3 digits'],
-      code: ['text not null', 'Number of the parcel that the piece belongs to'],
+      code: ['text not null', 'Number of the parcel to which the piece belongs'],
       reference: ['text not null', 'Reference of the parcel'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the roof, longitude latitude'],
     },
     indexes: { 'roofs on parcels': ['geom'] },
   },
   trento_boundary: {
-    description: 'Boundaries of the comuni catastali of Trento, each with its comune',
+    description: 'Boundaries of the comuni catastali of Trento, with the comune of each',
     position: 'Number of the record in its shapefile, from 1.',
     columns: {
       ccat: ['text not null', 'Comune catastale, 3 digits'],
       name: ['text not null', 'Italian name of the comune catastale, as published'],
       name_other: ['text', 'German name of the comune catastale; null if none'],
-      istat_code: ['text', 'ISTAT code of the comune as published, 6 digits, possibly a former code; null if not stated'],
+      istat_code: ['text', 'ISTAT code of the comune as published, 6 digits, in some cases a former code; null if not stated'],
       comune_name: ['text', 'Italian name of the comune; null if not stated'],
       comune_name_other: ['text', 'German name of the comune; null if not stated'],
-      parcels: ['int4 not null', 'Number of parcels (BD_SUMPART)'],
+      parcels: ['int4 not null', 'Number of parcels as stated (BD_SUMPART)'],
       drawn_area_m2: ['float8 not null', 'Area in the file\'s projection, square metres'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the comune catastale, longitude latitude'],
     },
   },
 };

@@ -1,10 +1,10 @@
 -- purpose: merges pieces into parcels, separates roofs, and loads boundaries
 -- reads: staging.raw_piece, staging.raw_boundary
 -- writes: layer.trento_parcel, layer.trento_piece, layer.trento_building, layer.trento_boundary, reject
--- grain: one row per parcel; per further piece of a parcel; per roof piece; per boundary
+-- grain: one row per parcel, per further piece of a parcel, per roof piece, and per boundary
 -- crs: from the file's CRS to EPSG:4326
 
--- Repair invalid geometries and put their rings in a fixed order, which differs between versions of GEOS.
+-- Repair invalid geometries. Sort the rings, because their order depends on the version of GEOS.
 create unlogged table repaired as
 select
   member_id,
@@ -35,7 +35,7 @@ join (
 ) r using (member_id, position)
 where st_isempty(m.geom);
 
--- A parcel has one piece of type P and any number of type C. The row of the parcel has the position of the P, or of the first piece if there is no P.
+-- A parcel has one piece of type P and any number of type C. The row of the parcel has the position of the P piece, or of the first piece if there is no P.
 create unlogged table piece as
 select
   p.member_id,
@@ -52,8 +52,8 @@ left join repaired m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false)
 window parcel as (partition by p.member_id, p.ccat, p.code order by p.type <> 'P', p.position);
 
--- Pieces of a parcel mostly touch and share their corners. Edges are split into segments of at most 200 m before they are reprojected. See
--- core.in_degrees. Neighbours are divided alike.
+-- Most pieces of a parcel touch each other and share their corners. Edges are split into segments of at most 200 m before they are reprojected. See
+-- core.in_degrees. Neighbouring polygons are split at the same points.
 create table trento_parcel as
 with drawn as (
   select

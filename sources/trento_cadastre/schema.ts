@@ -1,7 +1,7 @@
 /** Converts the fields of the records of a comune catastale (C.C.) to values. */
 import { z } from 'zod';
 
-/** Field name → published column name, by layer. */
+/** Published column name of each field, by layer. */
 export const COLUMNS = {
   parcel: { type: 'pt_type', code: 'pt_code', ccat: 'pt_ccat', roof: 'pt_fabb' },
   boundary: {
@@ -26,7 +26,7 @@ export const TYPES = {
 const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).trim()));
 const said = text.transform((value) => (value === '' ? null : value));
 
-/** Number of a C.C. `1` and `001` are the same. */
+/** Number of a C.C. The texts `1` and `001` are the same number. */
 const ccat = text.pipe(z.string().regex(/^\d{1,3}$/, 'expected the number of a comune catastale, 1–999'))
   .refine((value) => Number(value) > 0, 'expected the number of a comune catastale, 1–999')
   .transform((value) => value.padStart(3, '0'));
@@ -37,7 +37,7 @@ export const parcelSchema = z.strictObject({
   /** `481/1` is a land parcel (particella fondiaria); `.107/2`, with a dot, is a building parcel (particella edificiale). */
   code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
   ccat,
-  /** `S` means under a roof, `N` not. `T` has been seen. Other letters are kept, and a check counts them. */
+  /** `S` means under a roof, and `N` means not under a roof. `T` occurs too. Other letters are kept, and a check counts them. */
   roof: said,
 });
 

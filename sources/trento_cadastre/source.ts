@@ -1,4 +1,4 @@
-/** The land register's map of Trento: one zip per comune catastale (C.C.), or its shapefiles in a folder. */
+/** Reads the land register's map of Trento: one zip per comune catastale (C.C.), or its shapefiles in a folder. */
 import { basename } from 'node:path';
 import { newestEntry } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
@@ -12,19 +12,19 @@ import { boundarySchema, COLUMNS, EDITIONS, parcelSchema, TYPES } from './schema
 
 /** `IDR0020240701_TIPOCATSH_CC001.zip`. */
 const PACKAGE = /^IDR00(\d{4})(01|07)01_TIPOCATSH_CC(\d{3})/i;
-/** Names of the layers, after the number of the C.C. `001_vl_uniqueparcel_poly` has the columns of the pieces too. */
+/** Patterns of the names of the layers, after the number of the C.C. `001_vl_uniqueparcel_poly` also has the columns of the pieces. */
 const PIECES = /^(.*(?:^|[^a-z]))parcel_poly(?:\.shp)?$/i;
 const UNITED = /uniqueparcel_poly(?:\.shp)?$/i;
 
 const isPieces = (fields: readonly string[] | null): boolean => fields !== null && resembles(fields, EDITIONS.parcel);
 const isBoundary = (fields: readonly string[] | null): boolean => fields !== null && resembles(fields, EDITIONS.boundary);
 
-/** Returns the table of a shapefile, as spelled in its folder or zip. */
+/** Returns the .dbf of a shapefile, as spelled in its folder or zip. */
 function tableOf(shp: string, names: readonly string[]): string | undefined {
   return names.find((name) => name.toLowerCase() === `${shp.slice(0, -4).toLowerCase()}.dbf`);
 }
 
-/** Returns the C.C. of a table's first record. dBASE III: descriptors of 32 bytes, then records of fixed width. */
+/** Returns the C.C. of the first record of a table. dBASE III has descriptors of 32 bytes, then records of fixed width. */
 function ccatOf(head: Buffer): string | null {
   const start = head.readUInt16LE(8);
   let offset = start + 1;
@@ -39,10 +39,10 @@ function ccatOf(head: Buffer): string | null {
   return null;
 }
 
-/** Extensions of the files of a shapefile. */
+/** Extensions of the files that form a shapefile. */
 const PARTS = ['shp', 'dbf', 'shx', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'shp.xml'] as const;
 
-/** Returns the files of a folder that belong to the pieces' shapefile: its own files and the other layers of the C.C. */
+/** Returns the files of a folder that belong to the shapefile of the pieces: its own files and the other layers of the C.C. */
 function folderHint(name: string, stem: string): string[] {
   return [name.slice(0, -4), `${stem}boundary`, `${stem}uniqueparcel_poly`].flatMap((layer) => PARTS.map((part) => `${layer}.${part}`)).filter((each) => each !== name);
 }
@@ -50,7 +50,7 @@ function folderHint(name: string, stem: string): string[] {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = (await lookAtVectors(probe)).filter(({ path }) => /\.shp$/i.test(path));
   const [pieces, another] = looks.filter(({ path, fields }) => isPieces(fields) && !UNITED.test(basename(path)));
-  // Boundaries and merged parcels in a folder are read, or ignored, together with the pieces next to them.
+  // In a folder, boundaries and merged parcels are read or ignored together with the pieces.
   if (pieces === undefined) return null;
   const stop = (detail: string, hint: string): never => {
     throw inputError('the file is not one comune catastale', { code: 'CCAT_INCOMPLETE', at: probe.name, detail, hint });
@@ -64,7 +64,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (!bounded) {
     stop(
       `expected ${stem}boundary.shp next to ${basename(pieces.path)}, found none`,
-      'Add all shapefiles of the comune catastale. The boundary states its comune and its number of parcels.',
+      'Add all shapefiles of the comune catastale. The boundary states the comune and the number of parcels.',
     );
   }
   const table = tableOf(pieces.path, probe.entries?.map(({ path }) => path) ?? probe.siblings);

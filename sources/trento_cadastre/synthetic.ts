@@ -1,7 +1,7 @@
 /**
- * The land register of the synthetic region's Trento: a zip for each comune catastale, with shapefiles in UTM zone 32 as the province writes them. Roofs that
- * are separate pieces are cut out of the court of their parcel. Parcels of two polygons are two pieces. The boundary has the corners of the parcels, so
- * that both have the same area. Pieces are not in the order of their parcels.
+ * Writes the land register of the synthetic region's Trento: a zip for each comune catastale, with shapefiles in UTM zone 32 as the province writes
+ * them. A roof that is a separate piece is cut out of the court of its parcel. A parcel with two polygons has two pieces. The boundary has the
+ * corners of the parcels, so that both have the same area. The pieces are in random order.
  */
 import { join } from 'node:path';
 import { itemAt } from '../../pipelines/synthetic/items.ts';
@@ -30,18 +30,18 @@ interface Piece {
   readonly polygons: MultiPolygon;
 }
 
-/** Returns the pieces of a parcel: its main piece and further ones. */
+/** Returns the pieces of a parcel: the main piece, then the other pieces. */
 export function piecesOf(parcel: SyntheticParcel): Piece[] {
   const [first, ...others] = parcel.polygons;
   const further = others.map((polygon): Piece => ({ type: 'C', roof: 'N', polygons: [polygon] }));
   if (isRoof(parcel.sheet, parcel)) return [{ type: 'P', roof: 'S', polygons: [first] }];
   const roofs = roofsOf(parcel);
-  // Holes run clockwise. The letter T has been seen, and does not mean a building.
+  // Holes run clockwise. The letter T occurs in files and does not mean a building.
   const court: Polygon = [...first, ...roofs.map(([ring]) => [...ring].reverse())];
   return [{ type: 'P', roof: parcel.index % 50 === 7 ? 'T' : 'N', polygons: [court] }, ...further, ...roofs.map((polygon): Piece => ({ type: 'C', roof: 'S', polygons: [polygon] }))];
 }
 
-/** Returns the rings around parcels that share their corners. A side shared by two parcels is inside. */
+/** Returns the outline of parcels that share their corners. A side that two parcels share is inside the outline. */
 export function outlineOf(parcels: Iterable<SyntheticParcel>): MultiPolygon {
   const key = ([x, y]: readonly [number, number]): string => `${x} ${y}`;
   const sides = new Map<string, readonly [from: readonly [number, number], to: readonly [number, number]]>();
@@ -63,7 +63,7 @@ export function outlineOf(parcels: Iterable<SyntheticParcel>): MultiPolygon {
       const ring: (readonly [number, number])[] = [[x ?? 0, y ?? 0]];
       do {
         const way = next.get(key(itemAt(ring, ring.length - 1)))?.pop();
-        if (way === undefined) throw new RangeError(`expected a side that goes on from ${key(itemAt(ring, ring.length - 1))}, found none`);
+        if (way === undefined) throw new RangeError(`expected a side that starts at ${key(itemAt(ring, ring.length - 1))}, found none`);
         ring.push(way);
       } while (key(itemAt(ring, ring.length - 1)) !== start);
       rings.push(ring);
@@ -75,7 +75,7 @@ export function outlineOf(parcels: Iterable<SyntheticParcel>): MultiPolygon {
 
 const projected = (polygons: MultiPolygon): Polygon[] => mapPoints(polygons, etrsUtm32.forward);
 
-/** Yields a shapefile as written by the province's program: no .cpg, language driver 3, the day of the release. */
+/** Yields a shapefile as the province's program writes it: without a .cpg file, with language driver 3 and the day of the release. */
 function* layer(path: string, fields: readonly ShapefileField[], features: Iterable<ShapefileFeature>): Generator<ZipEntry> {
   for (const [name, content] of shapefileEntries(path, { type: 'polygon', srid: 25832, encoding: null, modified: RELEASE, fields, features })) {
     if (name.endsWith('.dbf') && content instanceof Buffer) content[29] = 3;
@@ -102,7 +102,7 @@ function* entries(region: SyntheticRegion, of: SyntheticComuneCatastale): Genera
   ])]);
 }
 
-/** Returns the area of polygons in the projection of the files, m². */
+/** Returns the area of polygons in square metres of the files' projection. */
 export function drawnAreaM2(polygons: MultiPolygon): number {
   return polygonsArea(projected(polygons));
 }

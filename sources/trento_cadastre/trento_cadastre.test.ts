@@ -30,23 +30,23 @@ describe('a comune catastale of Trento', () => {
     await expect(`${JSON.stringify(found, null, 1)}\n`).toMatchFileSnapshot(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')));
   });
 
-  it('is a part of the region, identified by its number, in a zip and in a folder', async () => {
+  it('is a part of the region with its number as the place, in a zip and in a folder', async () => {
     const [zip, plain] = await Promise.all(['IDR0020240701_TIPOCATSH_CC901.zip', '902_vl_parcel_poly.shp'].map((name) => trial(source, join(FOLDER, 'fixture', name))));
     expect(zip!.recognition).toMatchObject({ role: 'ccat', vintage: '2024-07-01', region: 4, complete: false, place: 'CC901' });
-    // The day comes from the header of the table.
+    // The vintage is the day in the header of the table.
     expect(plain!.recognition).toMatchObject({ role: 'ccat', vintage: '2025-01-01', region: 4, complete: false, place: 'CC902' });
     expect(plain!.recognition!.sidecars).toContain('902_vl_boundary.shp');
     expect(plain!.collected!.members.map(({ path, records }) => [path, records])).toEqual([['', 3], ['902_vl_boundary.shp', 1]]);
   });
 
-  it('has accents decoded by the code page of Windows', async () => {
+  it('has accents that are decoded with the code page of Windows', async () => {
     const { collected } = await trial(source, join(FOLDER, 'fixture', 'IDR0020240701_TIPOCATSH_CC901.zip'));
     expect(collected!.rows['raw_boundary']![0]).toMatchObject({ comune_name: 'CITTÀ D\'INVENZIONE', comune_name_other: 'MÄRCHENDORF', istat_code: '022901', parcels: 2 });
   });
 });
 
 describe('the synthetic land register', () => {
-  it('has pieces that add up to their parcel, and a boundary with the area of the parcels', () => {
+  it('has pieces that add up to their parcel, and a boundary with the total area of the parcels', () => {
     for (const of of region.comuniCatastali.filter(({ prefix }) => prefix.startsWith('IT.TN.'))) {
       const parcels = [...region.sheets(of.comune)].filter(({ comuneCatastale }) => comuneCatastale === of).flatMap((sheet) => [...region.parcelsOf(sheet)]);
       for (const parcel of parcels) {
@@ -58,7 +58,7 @@ describe('the synthetic land register', () => {
     }
   });
 
-  it('has parcels of several pieces, and roofs', async () => {
+  it('has parcels with several pieces, and roofs', async () => {
     const names = readdirSync(folder);
     expect(names.length).toBeGreaterThan(2);
     const { collected, recognition } = await trial(source, join(folder, names[0]!));
@@ -88,7 +88,7 @@ describeDatabase('loading a comune catastale', (engine) => {
     violations: (await checks()).map(({ name, level }) => [name, level]),
   }));
 
-  it('merges the pieces of each number, keeps further pieces as rows, and separates the roofs', async () => {
+  it('merges the pieces with the same number, keeps further pieces as rows, and separates the roofs', async () => {
     expect(await load(`
       (1, 1, 'C', '.7', '001', 'S', '${box(20, 0, 10, 20)}'),
       (1, 2, 'P', '.7', '001', 'N', '${box(30, 0, 10, 20)}'),
@@ -104,7 +104,7 @@ describeDatabase('loading a comune catastale', (engine) => {
     });
   });
 
-  it('is rejected if its boundary states another number of parcels, or if a part is missing', async () => {
+  it('is rejected if its boundary states another number of parcels, or if some parcels are missing', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}')`);
     expect(found.violations).toEqual([['parcels_are_as_many_as_said', 'error'], ['parcels_cover_the_boundary', 'error'], ['parcels_cover_the_boundary_exactly', 'warn']]);
     const moved = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'N', '${box(20, 0, 20, 20.001)}')`);
@@ -117,7 +117,7 @@ describeDatabase('loading a comune catastale', (engine) => {
     expect(found.buildings).toEqual([]);
   });
 
-  it('repairs polygons that cross themselves, and rejects those without an area', async () => {
+  it('repairs polygons that cross themselves, and rejects polygons without an area', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'N', 'srid=25832;polygon((660000 5100000, 660020 5100020, 660020 5100000, 660000 5100020, 660000 5100000))'),
       (1, 2, 'P', '8', '001', 'N', 'srid=25832;polygon((660020 5100000, 660030 5100000, 660020 5100000, 660020 5100000))')`);
     expect(found.parcels).toEqual([{ position: 1, reference: 'IT.TN.001.7', pieces: 1, area: 200, parts: 2, made_valid: true }]);
