@@ -6,7 +6,7 @@
 
 -- check: land_use_bounded
 -- level: warn
--- expects: a file has the boundary of its urban area; without the boundary, every parcel without land use is not_mapped
+-- expects: a file contains the boundary of its urban area; without a boundary, every parcel without land use is not_mapped
 select distinct
   member.file_name
 from land_use_polygon

@@ -1,11 +1,11 @@
--- purpose: makes polygons and boundaries valid, reprojects them once, cuts them into pieces, and records class names
+-- purpose: repairs polygons and boundaries, reprojects them once, cuts them into pieces, and records class names
 -- reads: staging.raw_land_use, staging.raw_urban_area
 -- writes: layer.land_use_polygon, layer.land_use_piece, layer.land_use_class, layer.urban_boundary, layer.urban_boundary_piece
--- grain: one row per published polygon; one per piece; one per class of a member; one per boundary; one per piece of it
+-- grain: one row per published polygon, per piece, per class of a member, per boundary, and per piece of a boundary
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 20 m before they are reprojected: see core.in_degrees. Neighbouring polygons share their edges, so the shared edges are split
--- at the same points.
+-- Edges are split into segments of at most 20 m before they are reprojected. See core.in_degrees. Neighbouring polygons share their edges, so the
+-- shared edges are split at the same points.
 create table land_use_polygon as
 with clean as materialized (
   select
@@ -61,7 +61,7 @@ cross join release
 cross join lateral core.area_pieces(land_use_polygon.geom) as piece (geom)
 order by piece.geom, land_use_polygon.member_id, land_use_polygon.position;
 
--- serves: section land_use, which reads the pieces that intersect a region's box
+-- serves: section land_use, for the pieces that intersect a region's box
 create index land_use_piece_geom_idx on land_use_piece using gist (geom);
 
 create table land_use_class as
@@ -87,5 +87,5 @@ cross join release
 cross join lateral core.area_pieces(urban_boundary.geom) as piece (geom)
 order by piece.geom, urban_boundary.member_id, urban_boundary.position;
 
--- serves: section land_use, which finds the urban areas of a region's parcels
+-- serves: section land_use, for the urban areas of a region's parcels
 create index urban_area_piece_geom_idx on urban_boundary_piece using gist (geom);

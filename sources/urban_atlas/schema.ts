@@ -1,20 +1,20 @@
-/** The classes of the Urban Atlas, and the conversion of a record's fields to values. */
+/** Lists the classes of the Urban Atlas, and converts the fields of a record to values. */
 import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 
-/** Columns that no other map has. */
+/** Columns that no other map of this publisher has. */
 export const OF_THE_YEAR: readonly string[] = ['code_2018', 'class_2018'];
 
 /** Columns of the land use in all files. */
 export const LAND_USE: Editions = { 'land use': ['country', 'fua_name', 'fua_code', ...OF_THE_YEAR, 'prod_date', 'identifier', 'perimeter', 'area', 'comment'] };
 
-/** The classes of the mapping guide (version 6.3, 2020). */
+/** Classes of the mapping guide (version 6.3, 2020). */
 const CODES: ReadonlySet<string> = new Set([
   '11100', '11210', '11220', '11230', '11240', '11300', '12100', '12210', '12220', '12230', '12300', '12400', '13100', '13300', '13400', '14100', '14200',
   '21000', '22000', '23000', '24000', '25000', '31000', '32000', '33000', '40000', '50000',
 ]);
-/** Clouds and shadows, and missing images: the publisher states that nothing is known. */
+/** Classes of places about which the publisher has no information: clouds and shadows, and missing images. */
 const NO_DATA: ReadonlySet<string> = new Set(['91000', '92000']);
 
 const text = z.union([z.string(), z.number()], 'expected a text or a number').transform((value) => String(value).trim());
@@ -27,7 +27,7 @@ const landUseRow = z.strictObject({
 
 type LandUseRow = z.infer<typeof landUseRow>;
 
-/** @returns the row, or why it is rejected */
+/** @returns the row, or the reason why the record is rejected */
 export function landUseOf(fields: Readonly<Record<string, unknown>>): LandUseRow | Refusal {
   const parsed = landUseRow.safeParse(fields);
   if (parsed.success) return parsed.data;

@@ -7,24 +7,27 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { LAND_USE, landUseOf, OF_THE_YEAR } from './schema.ts';
 
-/** `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue. Any other text after the year is another product. */
+/**
+ * Name `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue. If the name has any other text after the year, the file is
+ * another product.
+ */
 const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
 const ISSUE = /^_v(\d+)$/i;
 const LAYERS: LayerNames = { subject: 'land use', year: '2018', map: /_UA(\d{4})(?!\d)/i, changes: /(?:^|_)changes?(?![a-z])/i };
-/** Name of a file of one urban area, as a map or as changes: `EE003L1_NARVA_change_2012_2018`. */
+/** Returns whether the name is the name of a file of one urban area, as a map or as changes: `EE003L1_NARVA_change_2012_2018`. */
 const isNamed = (name: string): boolean => /^[A-Z]{2}\d{3}L\d_/i.test(name) && (LAYERS.map.test(name) || LAYERS.changes.test(name));
-/** Street trees, building heights: other products of the same area and year. */
+/** Other products of the same area and year: street trees and building heights. */
 const OTHER_PRODUCT: LayerAside = { aside: `another product; the land use of ${LAYERS.year} is read` };
 const BOUNDARY = /_Boundary$/i;
 const URBAN_CORE = /_Urban_?Core$/i;
 
-/** Returns whether a file has most columns of the land use, and at least one that no other map has. The reader reports the missing columns. */
+/** Returns whether a file has most columns of the land use, and at least one column that no other map has. The reader reports the missing columns. */
 function hasColumns({ fields, head }: VectorLook): boolean {
   const found = fields ?? [...new Set(head.toString('latin1').toLowerCase().match(/\b\w{3,40}\b/g))];
   return OF_THE_YEAR.some((name) => found.includes(name)) && resembles(found, LAND_USE);
 }
 
-/** Returns why a file or layer is not read, by its name; null if it is read, or if the name is not of the Urban Atlas. */
+/** Returns the reason why a file or layer is not read, from its name. Returns null if the file is read, or if its name is not from the Urban Atlas. */
 function notRead(name: string): LayerAside | null {
   const [, , , rest = ''] = NAME.exec(name) ?? [];
   const isRead = rest === '' || ISSUE.test(rest) || BOUNDARY.test(rest) || URBAN_CORE.test(rest);
@@ -34,7 +37,7 @@ function notRead(name: string): LayerAside | null {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const own = looks.filter(({ path }) => !BOUNDARY.test(stemOf(path)) && !URBAN_CORE.test(stemOf(path)));
-  // The names inside take precedence over the name of the zip. One file that is read is enough.
+  // The names inside take precedence over the name of the zip. One readable file is enough.
   const inside = own.map(({ path }) => stemOf(path)).filter(isNamed);
   const names = inside.length > 0 ? inside : [stemOf(probe.name)].filter(isNamed);
   const [name] = names;
@@ -53,14 +56,14 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 }
 
 function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReading<string> | LayerAside {
-  if (URBAN_CORE.test(name)) return { aside: 'the city inside the urban area; not served' };
+  if (URBAN_CORE.test(name)) return { aside: 'the layer is the city inside the urban area, which is not served' };
   const aside = notRead(name);
   if (aside !== null) return aside;
   if (BOUNDARY.test(name)) {
     return {
       table: 'raw_urban_area', geometry: 'polygon', ofEurope: true,
       // Only the shape of the boundary is used.
-      columns: { mapped: {}, ignored: { ...manifest.ignored, fua_code: 'only the shape is used' }, mayLack: { '*': 'only the shape is used' } },
+      columns: { mapped: {}, ignored: { ...manifest.ignored, fua_code: 'only the shape of the boundary is used' }, mayLack: { '*': 'only the shape of the boundary is used' } },
       types: {},
       row: () => ({ values: [] }),
     };

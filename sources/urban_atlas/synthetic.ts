@@ -1,7 +1,7 @@
 /**
- * The synthetic region's Urban Atlas: one file per urban area, for the largest comune and for one in eight of the others. In the middle of a comune the
- * blocks are divided into lots of half a hectare; outside, each block is one lot. The streets between them are one polygon with a hole for each block. The
- * layer of the boundary is the comune. The layer of the city is a part of it and is not read.
+ * Writes the synthetic region's Urban Atlas: one file for the largest comune and one for each eighth comune. In the middle of a comune, the blocks
+ * are divided into lots of half a hectare. Elsewhere, each block is one lot. The streets between the blocks are one polygon with a hole for each
+ * block. The boundary of the urban area is the comune. The layer of the city is a part of the comune and is not read.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, finely, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';
@@ -13,12 +13,12 @@ import type { SyntheticComune, SyntheticRegion } from '../../pipelines/synthetic
 import { type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 
-/** Number of cells of a block with half of the streets around it, and half of a street's width. Streets are 8 m wide. */
+/** Number of cells of a block including half of the streets around the block, and half the width of a street. Streets are 8 m wide. */
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
 const STREET = 0.1;
-/** Width in cells of the road along the border: a block extends into the border's cells at most to their middle. */
+/** Width in cells of the road along the border. A block extends at most to the middle of the border's cells. */
 const BORDER = 0.6;
-/** One comune in this many is a town. */
+/** One in this number of comuni is a town. */
 const TOWNS = 8;
 
 const CLASSES: ReadonlyMap<string, string> = new Map([
@@ -50,7 +50,7 @@ function isTown({ index }: SyntheticComune): boolean {
   return index % TOWNS === 0;
 }
 
-/** Returns west, south, east, north of a comune in cells. */
+/** Returns the west, south, east and north edges of a comune in cells. */
 function extentOf(grid: CellGrid, region: SyntheticRegion, comune: SyntheticComune): CellBox {
   const [west, south] = grid.cornerOf(comune);
   // All comuni have the same size.
@@ -59,13 +59,13 @@ function extentOf(grid: CellGrid, region: SyntheticRegion, comune: SyntheticComu
   return [west, south, west + grid.columns / across, south + grid.rows / down];
 }
 
-/** Returns the area of a block. A road runs along the comune's border. */
+/** Returns the area of a block. Along the comune's border, the block leaves space for a road. */
 function blockBox([west, south, east, north]: CellBox, column: number, row: number): CellBox {
   const [x, y] = [west + column * BLOCK_COLUMNS + 0.5, south + row * BLOCK_ROWS + 0.5];
   return [x + STREET, y + STREET, Math.min(east - BORDER, x + BLOCK_COLUMNS - STREET), Math.min(north - BORDER, y + BLOCK_ROWS - STREET)];
 }
 
-/** Returns the lots of a block by its column and row in the comune: six in the middle of the comune, one outside. */
+/** Returns the lots of a block, given its column and row in the comune: six lots in the middle of the comune, one lot elsewhere. */
 function lots(extent: CellBox, column: number, row: number): Lot[] {
   const box = blockBox(extent, column, row);
   const [west, south, east, north] = box;
@@ -97,7 +97,7 @@ function* rows(grid: CellGrid, extent: CellBox): Generator<Row> {
   const blocks = [...blocksOf(extent)];
   yield drawn('12220', [boxRing(extent), ...blocks.map(([column, row]) => [...boxRing(blockBox(extent, column, row))].reverse())]);
   for (const [column, row] of blocks) for (const { code, area } of lots(extent, column, row)) yield drawn(code, area.polygons.flat());
-  // A position without an image, at sea.
+  // A position at sea without an image.
   const [west, , , north] = extent;
   yield { code: '92000', class: 'No data (Missing imagery)', polygon: onMap(grid, [boxRing([west, north + 200, west + 2, north + 202])]) };
 }

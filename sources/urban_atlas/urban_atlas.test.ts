@@ -30,7 +30,7 @@ describe('the Urban Atlas', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is read from a GeoPackage with the land use and the boundary, without the city inside', async () => {
+  it('is read from a GeoPackage with the land use and the boundary, and the city inside is skipped', async () => {
     const { recognition, collected } = await trial(source, join(folder, `${TOWN}_v013.gpkg`));
     expect(recognition).toMatchObject({ role: 'urban_area', vintage: '2018', region: null, place: 'IT900L3', dated: '013', complete: false });
     expect(collected!.members.map(({ path }) => path)).toEqual([`#${TOWN}`, `#${TOWN}_Boundary`]);
@@ -41,7 +41,7 @@ describe('the Urban Atlas', () => {
     expect(collected!.rows['raw_urban_area']).toHaveLength(1);
   });
 
-  it('is the same in its zip', async () => {
+  it('gives the same rows from its zip', async () => {
     const plain = await trial(source, join(folder, `${TOWN}_v013.gpkg`));
     const path = join(folder, `${TOWN}_v013.zip`);
     await writeZip(path, [[`${TOWN}_v013/Data/${TOWN}_v013.gpkg`, readFileSync(join(folder, `${TOWN}_v013.gpkg`))], [`${TOWN}_v013/Documents/Readme.txt`, 'synthetic']]);
@@ -52,7 +52,7 @@ describe('the Urban Atlas', () => {
     await rm(path);
   });
 
-  it('is read from a file with only a layer of the file\'s name', async () => {
+  it('is read from a file whose only layer has the name of the file', async () => {
     const path = join(folder, 'IT907L3_BORGO_UA2018_v013.gpkg');
     const LAND_USE = ['country', 'fua_name', 'fua_code', 'code_2018', 'class_2018', 'prod_date', 'identifier', 'perimeter', 'area', 'comment'];
     const land = ['IT', 'Borgo', 'IT907L3', '31000', 'Forests', '2020-02', '1', '2000', '250000', ''];
@@ -76,7 +76,7 @@ describeDatabase('loading the Urban Atlas', (engine) => {
 
   const box = (x: number): string => `srid=3035;polygon((${4_650_000 + x} 2050000, ${4_650_000 + x} 2050500, ${4_650_500 + x} 2050500, ${4_650_500 + x} 2050000, ${4_650_000 + x} 2050000))`;
 
-  it('cuts polygons and boundaries, uses the first name of each class, and warns about a file without a boundary', async () => {
+  it('cuts polygons and boundaries into pieces, uses the first name of each class, and warns about a file without a boundary', async () => {
     const found = await loaded(database, 'urban_atlas', `
       update member set file_id = 2 where member_id = 3;
       insert into raw_land_use values
