@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://doi.org/10.5067/VIIRS/VNP46A4.002',
     text: 'Román, M.O. et al. (2018), NASA\'s Black Marble nighttime lights product suite, Remote Sensing of Environment 210. VNP46A4 and VJ146A4, NASA LAADS DAAC.',
   },
-  vintageRule: 'the year in the name: VNP46A4.A2025001.h19v04.002.… is 2025; within one year, collection 2 (002) takes precedence over 1, and VNP46A4 over VJ146A4',
+  vintageRule: 'the year in the name: VNP46A4.A2025001.h19v04.002.… is 2025. Within one year, collection 2 (002) takes precedence over collection 1, and VNP46A4 takes precedence over VJ146A4',
   downloads: [
     {
       url: 'https://ladsweb.modaps.eosdis.nasa.gov/archive/allData/5200/VNP46A4/',
@@ -19,7 +19,7 @@ export const manifest: Manifest = {
     },
   ],
   cadence: 'yearly',
-  crs: 'EPSG:4326; the position of an HDF5 is in its name: column h and row v of tiles of 10°',
+  crs: 'EPSG:4326; the name of an HDF5 contains its position: column h and row v of tiles of 10°',
   keep: 'newest',
   ignored: {},
   envelope: { rejectShare: 0 },

@@ -4,15 +4,18 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { NAME, tile } from './schema.ts';
 
-/** Tiles of 10° that overlap Italy. */
+/** Names of the tiles of 10° that overlap Italy. */
 const TILES = ['h18v04', 'h19v04', 'h18v05', 'h19v05'];
-/** Year of the first day, `A2023001`; otherwise a separate year. */
+/** Patterns of the year in the name: the year of the first day (`A2023001`), otherwise a separate year. */
 const YEARS = [/[._]A((?:19|20)\d{2})\d{3}(?=[._])/, /(?<!\d)(20\d{2})(?!\d)/];
 const PRODUCT = /^(?:VNP46A4|VJ146A4|VNL)/i;
-/** Collection, and time of production by NASA: year, day of the year, time. */
+/** Pattern of the collection and NASA's time of production: year, day of the year, time. */
 const ISSUE = /\.h\d{2}v\d{2}\.(\d{3})(?:\.(\d{13}))?(?=\.|$)/i;
 
-/** Orders the files of one year: collection 2 before 1, VNP46A4 before VJ146A4, then the later production. Sorts as text, the first file last. */
+/**
+ * Returns a text that sorts the files of one year. Collection 2 comes before 1, VNP46A4 before VJ146A4, and later production before earlier
+ * production. The file that takes precedence sorts last.
+ */
 function issueOf({ name, dated }: RasterLook): string {
   const [, collection = '0', made = dated.dated ?? ''] = ISSUE.exec(name) ?? [];
   return `collection ${Number(collection)} ${PRODUCT.exec(name)?.[0].toUpperCase() ?? ''} ${made}`.trim();

@@ -1,6 +1,6 @@
 /**
- * Writes the tiles of 10° of the region in the format of collection 2, with light only in the region. Tiles of the previous year, of collection 1, have
- * other values and must not be served.
+ * Writes the tiles of 10° of the region in the format of collection 2, with light only in the region. The tiles of the previous year belong to
+ * collection 1. They have other values and must not be served.
  */
 import { join } from 'node:path';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
@@ -15,12 +15,12 @@ const YEAR = 2023;
 const TILE = 2400;
 /** Number of cells per degree. */
 const PER_DEGREE = 240;
-/** Value of a tile of collection 1, in tenths; 65535 is no value. */
+/** Value in tenths of the tiles of collection 1. 65535 means no value. */
 const OLDER_LIGHT = 7777;
 const OLDER_NONE = 65_535;
 /** Lowest value above 0 of collection 2, nW cm⁻² sr⁻¹. */
 const LEAST = 0.5;
-/** Number of cells with light around the region. */
+/** Number of additional cells with light around the region. */
 const MARGIN = 5;
 
 /** Returns the column from 180° W and the row from 90° N. */
@@ -28,7 +28,7 @@ function cellAt([lon, lat]: LonLat): readonly [number, number] {
   return [Math.floor((lon + 180) * PER_DEGREE), Math.floor((90 - lat) * PER_DEGREE)];
 }
 
-/** Returns nW cm⁻² sr⁻¹ with one decimal, as a float of 32 bits, from darkness to city lights; null for a cell without a value. */
+/** Returns the radiance in nW cm⁻² sr⁻¹ with one decimal, as a 32-bit float, from darkness to city lights. Returns null for a cell without a value. */
 function radiance(seed: number, column: number, row: number): number | null {
   const hash = hashKey(`light ${seed} ${column} ${row}`);
   if (hash % 23 === 0) return null;
@@ -36,7 +36,7 @@ function radiance(seed: number, column: number, row: number): number | null {
   return value < LEAST ? 0 : Math.fround(value);
 }
 
-/** Returns the mean of the cells whose centre is in the comune. */
+/** Returns the average of the cells whose centres are in the comune. */
 function meanOf(seed: number, { box: [west, south, east, north] }: SyntheticComune): number | null {
   const values: number[] = [];
   const [left, top] = cellAt([west, north]);

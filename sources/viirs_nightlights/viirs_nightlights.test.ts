@@ -16,7 +16,7 @@ import { goldenOf, trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
-/** Regions whose box overlaps the tile from 10° to 20° E and from 40° to 50° N. The boxes come from `contract/regions.ts`. */
+/** Regions whose boxes overlap the tile from 10° to 20° E and from 40° to 50° N. The boxes come from `contract/regions.ts`. */
 const REACHED = REGIONS.filter(({ box }) => box.west <= 20 && box.east >= 10 && box.south <= 50 && box.north >= 40).map(({ code }) => code);
 
 let folder: string;
@@ -31,7 +31,7 @@ describe('light at night', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('has two years in the synthetic region, each in tiles of ten degrees', async () => {
+  it('has two years in the synthetic region, both in tiles of ten degrees', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 3 }), folder);
     const trials = await Promise.all(readdirSync(folder).sort().map((name) => trial(source, join(folder, name))));
     expect(trials.map(({ recognition }) => [recognition!.vintage, recognition!.place, recognition!.complete])).toEqual([['2022', 'h19v04', false], ['2023', 'h19v04', false]]);
@@ -39,7 +39,7 @@ describe('light at night', () => {
     expect(trials[0]!.collected!.rows['raw_tile']![0]).toMatchObject({ no_data: '65535', sample_type: 'uint16' });
   });
 
-  /** Writes a tile of 2,400 cells across with one radiance, and the fill in every third cell of one row within Italy. */
+  /** Writes a tile of 2,400 cells across. All cells have the same radiance, and every third cell of one row within Italy has the fill value. */
   function tile(name: string, radiance: number, fillType: ViirsTile['fillType'] = '<f'): string {
     const cells = new Float32Array(2400 * 2400).fill(radiance);
     for (let cell = 1000 * 2400; cell < 1001 * 2400; cell += 3) cells[cell] = -999.9;
@@ -47,26 +47,26 @@ describe('light at night', () => {
     return join(folder, name);
   }
 
-  it.each(['<f', '<d', 'text', null] as const)('is read from collection 2 with the fill inside Italy if the fill is stated as %s', async (fillType) => {
+  it.each(['<f', '<d', 'text', null] as const)('is read from collection 2 with fill values inside Italy if the fill value is of type %s', async (fillType) => {
     const { collected, error } = await trial(source, tile('VNP46A4.A2025001.h19v04.002.2026120045030.h5', 12.5, fillType));
     expect(error).toBeNull();
     expect(collected!.rows['raw_tile']![0]).toMatchObject({ no_data: '-999.9', sample_type: 'float32', min_value: 12.5, max_value: 12.5 });
     expect(collected!.rows['raw_tile']![0]!['cells']).toBeLessThan(2400 * 2400);
   });
 
-  it('is read from a later satellite as VJ146A4, and ignored outside Italy', async () => {
+  it('is read from a later satellite as VJ146A4, and is ignored outside Italy', async () => {
     const { recognition, collected } = await trial(source, tile('VJ146A4.A2026001.h18v05.002.2027120045030.h5', 3));
     expect(recognition).toMatchObject({ role: 'year', vintage: '2026', place: 'h18v05' });
     expect(collected!.rows['raw_tile']![0]).toMatchObject({ min_value: 3, west: 0, north: 40 });
     expect((await trial(source, tile('VJ146A4.A2026001.h20v05.002.2027120045030.h5', 3))).recognition?.ignored).toContain('outside Italy');
   });
 
-  it('is rejected below zero in the products of NASA', async () => {
+  it('is rejected if a product of NASA has a value below zero', async () => {
     const { error } = await trial(source, tile('VJ146A4.A2026001.h18v04.002.2027120045030.h5', -0.5));
     expect(error).toMatchObject({ code: 'RASTER_OTHER', detail: expect.stringContaining('0 or more') });
   });
 
-  it('sorts collection 2 after 1 and VNP46A4 after VJ146A4 within one year, whatever the day of production', async () => {
+  it('sorts collection 2 after 1 and VNP46A4 after VJ146A4 within one year, for any time of production', async () => {
     const names = [
       'VNP46A4.A2025001.h19v04.001.2027300000000.h5', 'VJ146A4.A2025001.h19v04.002.2027200000000.h5',
       'VNP46A4.A2025001.h19v04.002.2026100000000.h5', 'VNP46A4.A2025001.h19v04.002.2026200000000.h5',
