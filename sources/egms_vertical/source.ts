@@ -17,7 +17,7 @@ const COMPANION = /\.(?:tiff?|xml)$/i;
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const named = NAME.exec(probe.name);
   if (named !== null && COMPANION.test(probe.name)) {
-    return { role: 'companion', vintage: named[3] ?? BASELINE, region: null, complete: false, ignored: 'the file is the raster or the metadata of a tile; the same cells are read from the tile\'s CSV' };
+    return { role: 'companion', vintage: named[3] ?? BASELINE, region: null, complete: false, ignored: 'the file is the raster or metadata of a tile; the same cells are read from the tile\'s CSV' };
   }
   if (probe.entries === null) {
     if (/\.zip$/i.test(probe.name)) {

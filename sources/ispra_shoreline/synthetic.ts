@@ -115,7 +115,7 @@ const synthetic: Synthetic = {
         distance = Math.round(distance * 100) / 100;
         if (distance <= RADIUS_M) near.push({ segment, distance });
       });
-      // Of segments at the same distance, the worse segment comes first.
+      // If segments are at the same distance, the worse segment comes first.
       const rank = (segment: Segment): number => changeOf(segment) ?? Infinity;
       near.sort((a, b) => a.distance - b.distance || rank(a.segment) - rank(b.segment) || ((a.segment.dynamic ?? '') < (b.segment.dynamic ?? '') ? -1 : 1));
       return {

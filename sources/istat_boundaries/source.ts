@@ -90,7 +90,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
     });
   }
   const kind: Level = form === 'geojson' ? 'comune' : form;
-  // In the manifest, one key stands for all of GeoJSON's identifiers of other registers.
+  // The manifest has one key for all of GeoJSON's identifiers of other registers.
   const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([names, reason]) => names.split(', ').map((name) => [name, reason])));
   return {
     table: 'raw_boundary',

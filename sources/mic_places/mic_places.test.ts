@@ -20,7 +20,7 @@ describe('the answer to the query and the ministry\'s list', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mappale-mic-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Returns a file as it is after loading, with the given places. */
+  /** Returns a loaded file with the given places. */
   async function loaded(fileId: number, fixture: string, name: string, places: readonly string[]): Promise<LoadedFile> {
     copyFileSync(join(FOLDER, 'fixture', fixture), join(folder, name));
     const { recognition } = await trial(source, join(folder, name));

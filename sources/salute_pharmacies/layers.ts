@@ -3,7 +3,7 @@ import { ADDRESS_COLUMNS, REGIONS_REACHED } from '../../pipelines/address/point-
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
-  pharmacy_id: ['text not null', 'cod_farmacia. A pharmacy that moved has several rows, of which at most one is open'],
+  pharmacy_id: ['text not null', 'cod_farmacia. A pharmacy that moved has several rows, and at most one of these rows is open'],
   name: ['text not null', 'descrizione_farmacia'],
   address: ['text', 'indirizzo; null if not stated'],
   istat_code: ['text not null', 'ISTAT code of the comune, 6 digits, text, in some cases of a former comune'],

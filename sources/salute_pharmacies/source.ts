@@ -28,7 +28,7 @@ function isOtherForm({ name, head, entries }: Probe): boolean {
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  if (isOtherForm(probe)) return aside(probe, 'the file is the list of pharmacies as JSON or XML; mappale reads only the CSV');
+  if (isOtherForm(probe)) return aside(probe, 'the file is the list of pharmacies as JSON or XML; the CSV of the same day is read instead');
   if (probe.entries !== null) return null;
   const lines = decodeLine(probe.head).replace(/^\uFEFF/, '').split(/\r?\n/);
   const names = cellsOf(lines[0] ?? '', ';').map(normaliseHeader);
