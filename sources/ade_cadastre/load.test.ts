@@ -192,7 +192,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(parcels.map(({ reference, file_belfiore }) => ({ reference, file_belfiore }))).toEqual([
       { reference: 'Z001_000100.1', file_belfiore: 'Z009' }, { reference: 'Z009_000100.1', file_belfiore: null },
     ]);
-    expect(warnings).toContain('ade_cadastre: expected: the file name and ADMINISTRATIVEUNIT name the comune of the parcel\'s reference; 1 rows violate it');
+    expect(warnings).toContain('ade_cadastre: expected: the file name and ADMINISTRATIVEUNIT name the same comune as the reference of the parcel; 1 rows violate it');
     const contradicting = await loadFixture('names-that-contradict.gml');
     expect(contradicting.parcels.map(({ reference, administrative_unit }) => ({ reference, administrative_unit }))).toEqual([{ reference: 'Z001_000100.5', administrative_unit: 'Z009' }]);
   });
