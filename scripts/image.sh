@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the image with Docker and tries it: size, a load, a read-only server on another port, its health check, SIGTERM and the volume.
-# With `compose` it also starts compose.yaml, with roles that are not superusers. Prints one line per result, and exits 1 if one is wrong.
+# Builds the image with Docker and tests its size, a load and the volume. Also tests a read-only server on
+# another port, its health check and SIGTERM. With `compose` it also starts compose.yaml, with roles that are
+# not superusers. Prints one line per result. Exits with 1 if a result is wrong.
 #
 #   scripts/image.sh [compose]
 set -euo pipefail
@@ -8,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly IMAGE=mappale:try VOLUME=mappale-try-$$ SERVER=mappale-try-server-$$ PORT=9000 LARGEST_MB=450
 failed=0
-# Output of the last command that can fail. A wrong result shows its end.
+# Output of the last command that can fail. A wrong result prints the end of this file.
 LOG=$(mktemp)
 readonly LOG
 
@@ -32,7 +33,8 @@ result() {
 
 run() { docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --volume "$VOLUME:/srv/mappale" "$IMAGE" "$@"; }
 
-# wait_for <seconds> <expected> <command…>: repeats the command until it prints the expected text, and prints what it found last.
+# wait_for <seconds> <expected> <command…>: repeats the command until it prints the expected text, then prints
+# its last output.
 wait_for() {
   local until=$((SECONDS + $1)) expected=$2 found=
   shift 2

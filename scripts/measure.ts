@@ -51,7 +51,7 @@ function linesByFolder(texts: ReadonlyMap<string, string>): Record<string, numbe
   return lines;
 }
 
-/** Counts lines of SQL that are part of a block which occurs more than once. Applied migrations never change, so they are left out. */
+/** Counts lines of SQL that are part of a block which occurs more than once. Migrations are left out, because a landed migration never changes. */
 function repeatedSql(texts: ReadonlyMap<string, string>): { lines: number; repeated: number } {
   const files = [...texts].filter(([file]) => file.endsWith('.sql') && !file.startsWith('sql/migrations/'))
     .map(([, text]) => text.split('\n').map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('--')));
@@ -69,7 +69,7 @@ function isBoolean(parameter: ts.ParameterDeclaration): boolean {
   return type?.kind === ts.SyntaxKind.BooleanKeyword || initializer?.kind === ts.SyntaxKind.TrueKeyword || initializer?.kind === ts.SyntaxKind.FalseKeyword;
 }
 
-/** Returns the name of a function, or of its variable, property or method. */
+/** Returns the name of a function, or the name of its variable, property or method. */
 function nameOf(node: ts.SignatureDeclaration): string {
   if (node.name !== undefined) return node.name.getText();
   return ts.isVariableDeclaration(node.parent) || ts.isPropertyAssignment(node.parent) ? node.parent.name.getText() : '(anonymous)';
@@ -86,7 +86,7 @@ function exportedNames(node: ts.Node): ts.Node[] {
   return isNamed && node.name !== undefined ? [node.name] : [];
 }
 
-/** Finds functions of a file that break a rule, and its exported names. */
+/** Finds the functions of a file that break a rule, and the names that the file exports. */
 function measureFile(file: string, text: string): Pick<Measures, 'longFunctions' | 'booleanParameters' | 'manyParameters'> & { readonly exported: readonly Place[] } {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the fixture of test/migration: a small synthetic region, loaded into PostgreSQL by the program of a
-# commit, and the answers of that program.
+# Writes the fixture of test/migration. The program of a commit loads a small synthetic region into PostgreSQL
+# and answers requests.
 #
 #   DATABASE_URL=postgres://… scripts/migration-fixture.sh COMMIT FOLDER
 #
@@ -40,7 +40,7 @@ else
 fi
 mappale() { (cd "$scratch/program" && node pipelines/mappale.mjs "$@"); }
 
-# The time series of a tile, a megabyte, is left out, because the reader uses only the first columns.
+# The time series of a tile has a megabyte. It is left out, because the reader uses only the first columns.
 invent() {
   mappale synth --out "$1" --parcels "$2" --seed 3 --comuni 4 >&2
   local tile csv
@@ -70,7 +70,7 @@ invent "$scratch/later" 296
 mv "$scratch/later/MOLISE.zip" "$scratch/data/MOLISE.zip"
 for name in INDIR STRAD; do
   case $name in INDIR) zip=indirizzarioMolise20260602.zip ;; STRAD) zip=stradarioMolise20260602.zip ;; esac
-  # Removes the last access, to test rows that leave.
+  # Removes the last address access, to test how deleted rows are handled.
   unzip -p "$scratch/data/$zip" "${name}_MOLI_20260602.csv" | if [ "$name" = INDIR ]; then sed '$d'; else cat; fi >"$scratch/data/${name}_MOLI_20260702.csv"
   rm "$scratch/data/$zip"
 done

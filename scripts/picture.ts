@@ -1,5 +1,5 @@
 /**
- * Takes the picture of the map that README shows: loads the demo region into a temporary folder, serves it, opens a parcel in Chromium.
+ * Takes the picture of the map in README. Loads the demo region into a temporary folder, starts the server and opens a parcel in Chromium.
  *
  *   npm run picture          writes docs/map.jpg
  */
@@ -39,7 +39,7 @@ async function takePicture(link: string, { fid, lat, lng }: { fid: number; lat: 
   }
 }
 
-if (CHROMIUM === undefined) throw new Error('Chromium is missing: apt-get install chromium');
+if (CHROMIUM === undefined) throw new Error('Chromium is not installed. Run apt-get install chromium.');
 const folder = await mkdtemp(join(tmpdir(), 'mappale-picture-'));
 // The demo uses an embedded database below the folder.
 const options = { cwd: folder };

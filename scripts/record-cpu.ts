@@ -1,7 +1,7 @@
 /**
- * Compares the CPU time of the server's processes for one record with all sections, in databases of several versions on one local PostgreSQL (Linux):
- * `npm run record-cpu -- URL URL…`. The first URL is the base. Batches of all databases alternate, so that other work on the machine affects all alike. The
- * databases have the same content, with at least two regions.
+ * Compares the CPU time that several versions of the database need for one record with all sections. The databases are on one local PostgreSQL (Linux):
+ * `npm run record-cpu -- URL URL…`. The first URL is the base. The databases run in alternating batches, because then other work on the machine affects all
+ * of them equally. The databases have the same content, with at least two regions.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ import { median } from './bench/shared.ts';
 
 const CASES = [1, 8].flatMap((connections) => (['one region', 'two regions in turn'] as const).map((which) => ({ connections, which })));
 
-/** Records before the first measurement, so that each connection has its plans. */
+/** Records that are read before the first measurement. After them, each connection has cached its query plans. */
 const WARM = 60;
 
 interface Connection {
@@ -28,7 +28,7 @@ interface Side {
   readonly ms: number[];
 }
 
-/** Returns parcels of two regions in turn. */
+/** Returns the parcels of the two largest regions. */
 async function parcelsOf(url: string): Promise<[readonly number[], readonly number[]]> {
   const rows = await onDatabase(url, 'read', (database) => database.query<{ fids: number[] }>(
     'select (array_agg(fid order by hashint4(fid)))[1:1200] as fids from core.parcel group by core.region_of(fid) order by count(*) desc limit 2',
@@ -38,7 +38,7 @@ async function parcelsOf(url: string): Promise<[readonly number[], readonly numb
   return [first, second];
 }
 
-/** Returns the CPU time of a process since its start, nanoseconds. */
+/** Returns the CPU time of a process since its start, in nanoseconds. */
 function cpuOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]);
 }
@@ -47,7 +47,7 @@ async function read({ reader }: Connection, fid: number): Promise<void> {
   await reader.call('select publication, head, citations, tail from api.parcel_answer($1, $2)', [fid, SECTION_NAMES]);
 }
 
-/** Opens a side. Each connection is a reader with one connection and the settings of the server. */
+/** Opens the connections to one database. Each is a reader with the settings of the server and a single connection. */
 async function openSide(url: string, count: number): Promise<Side> {
   const connections = await Promise.all(Array.from({ length: count }, async () => {
     const reader = await openPostgresReader(url, { connections: 1, statementTimeoutMs: 60_000 });

@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
 # Makes a checkout ready to work: installs the npm packages and, on request, GDAL's binding.
-# Where nothing is missing it does nothing. Everything it says goes to stderr; what the tools say goes to the log.
+# Does nothing if nothing is missing. Prints its messages to stderr. The output of the tools is written to the log.
 #
-#   scripts/setup.sh           the packages that run the program: a quarter of the CPU time of all packages
+#   scripts/setup.sh           only the packages that run the program, in a quarter of the CPU time of all packages
 #   scripts/setup.sh develop   also the packages of tests, checks and documentation
 #   scripts/setup.sh gdal      also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
 #
-# The binding comes as a prebuilt binary or is compiled against the GDAL of the system. Its own
-# install script would compile a bundled GDAL for half an hour: `npm ci --ignore-scripts` keeps npm from running it.
+# The binding comes as a prebuilt binary or is compiled against the GDAL of the system. The binding's own
+# install script would compile a bundled GDAL for half an hour. `npm ci --ignore-scripts` keeps npm from
+# running that script.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The program keeps its data in .mappale where that folder exists.
+# The program keeps its data in .mappale if that folder exists.
 mkdir -p .mappale
 
 readonly WORK=.mappale/setup
 readonly LOG=$WORK/log.txt
 readonly STAMP=node_modules/.mappale-setup
 readonly ASKED=${1:-}
-# Packages of development that also run a checkout: the compiler of the sources, the map, and the pages of the API's documentation.
+# Development packages that a checkout needs at run time: the compiler of the sources, the map, and the pages
+# of the API documentation.
 readonly RUN_CHECKOUT='tsx maplibre-gl swagger-ui-dist'
 readonly BINDING=node_modules/gdal-async/lib/binding
 
@@ -38,13 +40,13 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# run <seconds> <what> <command…>: runs the command into the log, says every 15 s that it still runs and on which
-# line, and ends it after so many seconds.
+# run <seconds> <what> <command…>: runs the command with its output in the log. Reports every 15 s that the
+# command still runs, with the last line of its output. Ends the command after so many seconds.
 run() {
   local limit=$1 what=$2 status=0 began=$SECONDS next=15 passed
   shift 2
   printf '\n# %s\n# %s\n' "$what" "$*" >>"$LOG"
-  set -m # a process group of its own, so that its children end with it
+  set -m # a new process group, to end the children with the command
   "$@" >>"$LOG" 2>&1 </dev/null &
   job=$!
   set +m
@@ -75,10 +77,11 @@ node -e 'const [major, minor] = process.versions.node.split(".").map(Number); pr
   fail "Node $(node -v) is too old: expected 20.19 or newer. Install it (https://nodejs.org), then type the same again."
 has npm || fail 'npm is not installed, it usually comes with Node. Install it, then type the same again.'
 
-# Digest of the input of the installed packages. Another Node needs another binary of the binding.
+# Digest of the files and versions that determine the installed packages. Another version of Node needs
+# another binary of the binding.
 wanted="$(cat package.json package-lock.json .npmrc | cksum) node $(node -p process.versions.modules)"
 
-# A checkout keeps the packages of development once it has them.
+# A checkout keeps the development packages once they are installed.
 packages=develop
 if [ -z "$ASKED" ] && [ ! -d node_modules/vitest ]; then
   packages=run
@@ -115,7 +118,7 @@ fi
 
 install_develop() { npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund; }
 
-# Installs the same versions in a folder whose package.json and package-lock.json name fewer packages of development.
+# Installs the same versions in a folder whose package.json and package-lock.json name fewer development packages.
 install_run() {
   local folder=$WORK/run
   rm -rf "$folder"
@@ -163,7 +166,8 @@ prebuilt() {
   run 300 "prebuilt GDAL" pre_gyp install && gdal_works
 }
 
-# Headers of this Node, if they are installed next to it; otherwise node-gyp downloads them from nodejs.org.
+# Prints the folder of this Node's headers, if they are installed next to Node. Otherwise node-gyp downloads
+# the headers from nodejs.org.
 node_headers() {
   node -p "
     const { dirname, join } = require('node:path');
@@ -174,7 +178,8 @@ node_headers() {
     root" 2>/dev/null
 }
 
-# Compiles the 61 sources in four units. Compiled one by one, each source would read the headers of Node and GDAL again, which takes most of the time.
+# Compiles the 61 sources in four units. If compiled one by one, each source would read the headers of Node
+# and GDAL again, which takes most of the time.
 join_sources() {
   (cd node_modules/gdal-async && node -e "
     const { readFileSync, writeFileSync } = require('node:fs');

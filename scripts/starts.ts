@@ -12,7 +12,7 @@ import { ROOT } from '../pipelines/config.ts';
 import { childEnvironment } from '../test/harness/environment.ts';
 import { textTable } from '../pipelines/text-table.ts';
 
-/** Number of runs of each command. The table has their median. */
+/** Number of runs of each command. The table shows the median of the runs. */
 const RUNS = 7;
 
 const PROGRAM = join(ROOT, 'dist/pipelines/mappale.mjs');

@@ -1,6 +1,6 @@
 /**
- * Prints the type errors and the violations of style, each line with its kind in front. `npm run typecheck` and `npm run lint` find the same. Here one program
- * of the compiler serves both, because each would read and check all files.
+ * Prints the type errors and the style violations. Each line begins with the kind of problem. `npm run typecheck` and `npm run lint` find the same
+ * problems, but each of the two reads and checks all files. Here both share one program of the compiler.
  */
 import { fileURLToPath } from 'node:url';
 import { ESLint } from 'eslint';
@@ -17,7 +17,7 @@ const config = ts.getParsedCommandLineOfConfigFile(`${ROOT}tsconfig.json`, undef
 if (config === undefined) throw new Error('expected tsconfig.json, found none');
 // The linter needs the parent of each node.
 const program = ts.createProgram({ rootNames: config.fileNames, options: config.options, host: ts.createCompilerHost(config.options, true) });
-/** Prints a line, and makes the program fail. */
+/** Prints a line and sets the exit code to 1. */
 function report(line: string): void {
   console.log(line);
   process.exitCode = 1;

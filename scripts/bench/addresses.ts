@@ -1,6 +1,6 @@
 /**
- * Measures how fast addresses are read from a synthetic INDIR file: by the reader of the source alone, by the stage step,
- * and by `\copy` of psql into a table of text columns.
+ * Measures how fast three programs read addresses from a synthetic INDIR file. They are the source's reader alone, the stage step, and `\copy` of psql into
+ * text columns.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { ofSteps, rateOf } from './history.ts';
 import { execute, inFolder, isInstalled, median, megabytes, number, onFreshDatabase, percent, say, secondsOf, thousands, type Bench } from './shared.ts';
 import { stageInChild } from './stage.ts';
 
-/** The national file has 27,400,000. */
+/** Number of addresses. The national file has 27,400,000. */
 const ROWS = 1_000_000;
 const REPEATS = 3;
 const FILE = 'INDIR_ITA_20260602.csv';
@@ -59,7 +59,7 @@ export const run: Bench = (databaseUrl, [rows = ROWS]) => inFolder((folder) => o
   return [{ bench: 'addresses', ...ofSteps(rows, steps), peakMiB: { node: Math.round(Math.max(...peaks)), server: null } }];
 }));
 
-/** Yields an INDIR file with 23 numbers in each street, four fifths with coordinates, as in the national file of September 2026. */
+/** Yields the lines of an INDIR file. A street has 23 numbers, and four fifths of them have coordinates, as in the national file of September 2026. */
 function* indirLines(rows: number): Generator<string> {
   const random = randomOf('bench anncsu');
   yield `${INDIR_COLUMNS.join(';')}\n`;

@@ -1,8 +1,8 @@
 /**
- * Measures how fast the server answers: a synthetic region in PostgreSQL, the server in a child process, autocannon as the client.
+ * Measures how fast the server answers. A synthetic region is in PostgreSQL, the server runs in a child process, and autocannon is the client.
  *
- * Each kind of request has two results. The first is the highest rate with 50 connections that never wait; there the latency is 50 divided by the rate on
- * any server. The second is the latency at half that rate. Then the bench times ordinary requests of one token alone and under the load of another client.
+ * Each kind of request has two results. The first is the highest rate with 50 connections that never wait. The latency at that rate is always 50 divided by
+ * the rate. The second is the latency at half that rate. Then the bench times ordinary requests of one token alone and under the load of another client.
  */
 import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -17,7 +17,7 @@ const [PARCELS, SECONDS] = [100_000, 10];
 
 const CONNECTIONS = 50;
 
-/** Part of the highest rate at which latencies are measured. */
+/** The steady rate at which latencies are measured, as a fraction of the highest rate. */
 const CALM = 0.5;
 
 interface Measured {
@@ -47,23 +47,23 @@ interface Latencies {
 /** Latencies of one token under the load of another client. */
 interface Fairness extends Latencies {
   readonly load: string;
-  /** Answers to the other client per second, and refusals among them. */
+  /** Answers per second to the other client. The refused requests are included. */
   readonly served: number;
   readonly refused: number;
   /** p99 divided by the p99 without a load. */
   readonly ratio: number;
 }
 
-/** Requests of each kind, so many that no two in a row are equal. */
+/** Number of requests of each kind. With so many, two requests in a row are never equal. */
 const REQUESTS = 4_000;
 
-/** Requests that one connection sends in turn. autocannon prepares each request of each connection, so they are few. */
+/** Number of requests that one connection repeats. The number is small because autocannon prepares every request of every connection. */
 const PER_CONNECTION = 200;
 
-/** Requests per second of the token that is timed under a load. */
+/** Rate at which the timed token sends requests under a load, in requests per second. */
 const FAIR_RATE = 15;
 
-/** Sizes: parcels, seconds of each measurement. */
+/** Takes two sizes: the number of parcels and the seconds of each measurement. */
 export const run: Bench = (databaseUrl, [parcels = PARCELS, seconds = SECONDS]) =>
   onPublishedRegion(databaseUrl, parcels, ({ url }) => onDatabase(url, 'write', async (database) => [await benchServer(database, url, seconds)]));
 
@@ -162,7 +162,7 @@ async function fairnessOf(
   const quiet = await timed();
   const found: Fairness[] = [{ load: 'no load', served: 0, refused: 0, ratio: 1, ...quiet }];
   for (const { load, connections, requests } of loadsOf(mixed, greedy)) {
-    // The client of the load runs in a thread of its own, so that reading its answers does not delay the timed requests.
+    // The client of the load runs in a separate thread. Otherwise reading its answers would delay the timed requests.
     const storm = autocannon({ url, connections, duration: lasting + 4, requests, workers: 1, timeout: 30 });
     await sleep(2_000);
     const latencies = await timed();
@@ -222,7 +222,7 @@ async function requestsOf(database: Database): Promise<Record<string, string[]>>
   };
 }
 
-/** Swaps two letters of the last of the longest words. */
+/** Swaps two letters in the longest word, or in the last word of that length. */
 function mistyped(street: string): string {
   const words = street.split(' ');
   const at = words.map((word) => word.length).lastIndexOf(Math.max(...words.map((word) => word.length)));

@@ -1,9 +1,9 @@
 /**
- * Measures how fast cadastral parcels reach PostgreSQL. The same synthetic parcels, in the dialect of the Agenzia, take three ways in turn. Medians are
- * compared:
- * - stage: the step of this program, from the zip of the region to rows in an unlogged table, checksums and accounts included
+ * Measures how fast cadastral parcels reach PostgreSQL. The same synthetic parcels, in the GML dialect of the Agenzia, are loaded in three ways in turn.
+ * The bench compares the medians:
+ * - stage: the step of this program, from the zip of the region to rows in an unlogged table, with checksums and accounts
  * - ogr2ogr: GDAL with COPY into an unlogged table without an index, from the unpacked document
- * - copy: the rows of the first way, from a file, by binary COPY
+ * - copy: binary COPY from a file with the rows that the stage step would write
  */
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -25,21 +25,21 @@ import {
 } from './shared.ts';
 import { stageInChild, type Staged } from './stage.ts';
 
-/** A small region, about 1.3 GB of GML. With fewer parcels the start of the programs dominates. */
+/** Number of parcels. A small region has about as many, which are 1.3 GB of GML. With fewer parcels, starting the programs would take most of the time. */
 const PARCELS = 1_000_000;
 const REPEATS = 3;
-/** Parcels of a comune. The median of the published ones is 7,918. */
+/** Parcels of a comune. The median of the published comuni is 7,918. */
 const COMUNE_PARCELS = 10_000;
 /** Positions of a ring, with the first one repeated at the end. */
 const POSITIONS = 9;
 const SRS = 'urn:ogc:def:crs:EPSG::6706';
 
 interface Files {
-  /** Region zips, one of all parcels and one of a quarter of them. */
+  /** Zips of the region: `zip` has all parcels, `quarter` a quarter of them. */
   readonly zip: string;
   readonly quarter: string;
   readonly gml: string;
-  /** Rows of the parcels in the format of binary COPY. */
+  /** Parcel rows in the format of binary COPY. */
   readonly rows: string;
 }
 
@@ -131,9 +131,9 @@ async function writeRegion(path: string, parcels: number): Promise<void> {
   await writeZip(path, [['CB.zip', zipStream(comuni()), level]]);
 }
 
-// --- The ways -----------------------------------------------------------------------------------------------------------
+// --- The three ways -----------------------------------------------------------------------------------------------------------
 
-/** Reads the document and writes its rows to a file. @returns seconds of the reading alone */
+/** Reads the document and writes its rows to a file. @returns seconds spent on reading, without the writing */
 async function scan(gml: string, into: string): Promise<number> {
   const out = createWriteStream(into, { highWaterMark: 1_048_576 });
   const full: Buffer[] = [];

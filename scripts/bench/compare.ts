@@ -2,7 +2,7 @@
 import { textTable } from '../../pipelines/text-table.ts';
 import { findState, isSameMachine, latestOf, shortState, type Line } from './history.ts';
 
-/** Steps with a larger ratio are listed as slower. */
+/** Time ratio above which a step is listed as slower. */
 const SLOWER = 1.1;
 /** Seconds. Differences between shorter times are noise. */
 const TINY = 0.1;
@@ -13,11 +13,11 @@ export interface ComparedStep {
   readonly step: string;
   readonly seconds: readonly [number | null, number | null];
   readonly rowsPerSecond: readonly [number | null, number | null];
-  /** Time of the second divided by that of the first, or the inverse ratio of the rates; null: not measured in both. */
+  /** Time of the second state divided by the time of the first, or the first rate divided by the second. Null if a state lacks the step. */
   readonly ratio: number | null;
 }
 
-/** Returns the steps that both states have, in the order of the second. */
+/** Returns the steps that both states have, in the order of the second state. */
 export function compareLines(first: readonly Line[], second: readonly Line[]): ComparedStep[] {
   return second.flatMap((line) => {
     const other = first.find(({ bench, size }) => bench === line.bench && size === line.size);
@@ -37,14 +37,14 @@ function quotient(a: number | null, b: number | null): number | null {
   return a === null || b === null || b === 0 ? null : a / b;
 }
 
-/** Returns the steps that take more than a tenth longer, the worst first, without very short ones. */
+/** Returns the steps that take more than 10 % longer, the slowest first. Very short steps are left out. */
 export function slowerOf(steps: readonly ComparedStep[]): ComparedStep[] {
   return steps
     .filter(({ ratio, seconds }) => ratio !== null && ratio > SLOWER && seconds.some((each) => each === null || each >= TINY))
     .sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0));
 }
 
-/** Returns a table of all steps and a list of the slower ones. @throws MappaleError `BENCH_STATE` (exit 2) */
+/** Returns a table of all steps and a list of the slower steps. @throws MappaleError `BENCH_STATE` (exit 2) */
 export function describeComparison(history: readonly Line[], askedFirst: string, askedSecond: string): string {
   const [first, second] = [askedFirst, askedSecond].map((asked) => findState(history, asked)) as [string, string];
   const [before, after] = [latestOf(history, first), latestOf(history, second)];
@@ -61,8 +61,8 @@ export function describeComparison(history: readonly Line[], askedFirst: string,
   const isOneMachine = before.every((a) => after.every((b) => isSameMachine(a, b)));
   return [
     table, '',
-    ...(isOneMachine ? [] : ['The commits were measured on different machines: ratios across machines mean little.']),
-    slower.length === 0 ? `No step takes more than ${SLOWER} times as long.` : `Slower by more than ${SLOWER}:`,
+    ...(isOneMachine ? [] : ['The commits were measured on different machines. Ratios across machines mean little.']),
+    slower.length === 0 ? `No step takes more than ${SLOWER} times as long.` : `Steps that take more than ${SLOWER} times as long:`,
     ...slower.map(({ bench, size, step, ratio }) => `  ${bench} ${size ?? ''} ${step}: ${ratio?.toFixed(2) ?? ''}`),
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 /**
- * Measures how fast `mappale enrich` adds columns to a table of points. Then it asks the server for the first of the same points, with two requests each:
- * `/parcels/locate`, and `/parcels/{id}` with the same sections, over connections that stay open.
+ * Measures how fast `mappale enrich` adds columns to a table of points. Then it requests the first of these points from the server over open connections.
+ * Each point takes two requests: `/parcels/locate` and `/parcels/{id}`, with the same sections.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -18,17 +18,17 @@ import {
 
 const [PARCELS, POINTS] = [200_000, 1_000_000];
 
-/** Points that are requested one by one. */
+/** Number of points that are requested one by one. */
 const ASKED = 2_000;
 
-/** Points per second of one client that waits for each answer, and of three clients in parallel. */
+/** Points per second. `alone` is one client that waits for each answer, `three` is three such clients in parallel. */
 interface Asked {
   readonly points: number;
   readonly alone: number;
   readonly three: number;
 }
 
-/** Sizes: parcels, points. */
+/** Takes two sizes: the numbers of parcels and of points. */
 export const run: Bench = (databaseUrl, [parcels = PARCELS, points = POINTS]) =>
   onPublishedRegion(databaseUrl, parcels, ({ url }) => inFolder(async (folder) => [await measure(url, folder, points)]));
 
@@ -62,7 +62,7 @@ function placesOf(database: Database): Promise<readonly { lat: number; lng: numb
   return database.query('select st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p order by hashint4(p.fid) limit 100000');
 }
 
-/** Yields points within some metres of representative points, in random order. One in a hundred is far away. */
+/** Yields points in random order. Each is a few metres from a representative point, except one in a hundred, which is far away. */
 function* linesOf(places: readonly { lat: number; lng: number }[], points: number, asked: (readonly [number, number])[]): Generator<string> {
   const random = randomOf('enrich', 1);
   yield 'id,lat,lng\n';
@@ -86,7 +86,7 @@ async function readBack(out: string): Promise<{ rows: number; found: number; col
   return { rows, found, columns };
 }
 
-/** Asks the server for the same points, one by one. */
+/** Requests the same points from the server, one by one. */
 async function askEach(url: string, asked: readonly (readonly [lat: number, lng: number])[]): Promise<Asked> {
   const include = parseSections(undefined).join(',');
   const server = await startServer(url);

@@ -1,5 +1,5 @@
 /**
- * Measures `mappale export` in each format, each in a process of its own, and `\copy` of psql from one table with the same columns and rows. The second
+ * Measures `mappale export` in each format, each in its own process. Also measures `\copy` of psql from one table with the same columns and rows. The second
  * `\copy` has the geometries as well.
  */
 import { stat } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The history of measurements: one line of JSON for each run of a bench, with the commit, the machine and the versions. */
+/** Reads and writes the history of measurements. A line of JSON records one run of a bench, with its commit, machine and versions. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -17,17 +17,17 @@ const step = z.strictObject({
 });
 
 const measurement = z.strictObject({
-  /** Parcels, or rows of another kind; null: the bench has no size. */
+  /** Number of parcels, or of rows of another kind. Null if the bench has no size. */
   size: z.number().int().positive().nullable(),
   /** Whole run. */
   seconds: amount,
   steps: z.array(step),
   /** User and system time. `server`: all processes of the database server during the run. */
   cpuSeconds: z.strictObject({ node: amount, server: amount }),
-  /** MiB, 2^20 bytes. `node`: the largest resident set. `server`: memory of all processes without shared buffers, in the largest sample. */
+  /** MiB, 2^20 bytes. `node`: the largest resident set. `server`: the largest sample of the memory of all its processes, without shared buffers. */
   peakMiB: z.strictObject({ node: amount, server: amount }),
   walBytes: amount,
-  /** `published`: tables and indexes of `core` and `section`. `after`: the database. `peak`: database and temporary files in the largest sample. */
+  /** `published`: tables and indexes of `core` and `section`. `after`: the database. `peak`: the largest sample of database and temporary files together. */
   diskBytes: z.strictObject({ published: amount, after: amount, peak: amount }),
   /** Numbers that only this bench measures, with units in the names. */
   figures: z.record(z.string(), z.number().nullable()),
@@ -35,7 +35,7 @@ const measurement = z.strictObject({
 
 const circumstances = z.strictObject({
   commit: z.string().regex(/^[0-9a-f]{40}$/),
-  /** Whether the working copy differed from the commit. */
+  /** Whether the working copy had changes that were not in the commit. */
   dirty: z.boolean(),
   date: z.iso.datetime(),
   machine: z.strictObject({ cpu: z.string(), cores: z.number().int().positive(), memoryMiB: z.number().int().positive() }),
@@ -50,12 +50,12 @@ const circumstances = z.strictObject({
 const line = z.strictObject({ bench: z.string(), ...circumstances.shape, ...measurement.shape });
 
 export type Step = Readonly<z.infer<typeof step>>;
-/** Null: not measured. */
+/** Measurements of one run. Null values were not measured. */
 export type Measurement = Readonly<z.infer<typeof measurement>>;
 export type Circumstances = Readonly<z.infer<typeof circumstances>>;
 export type Line = Readonly<z.infer<typeof line>>;
 
-/** Returns a measurement that has only steps and numbers of its own. */
+/** Returns a measurement with steps and the bench's own numbers. All other values are null. */
 export function ofSteps(size: number | null, steps: readonly Step[], figures: Measurement['figures'] = {}): Measurement {
   return {
     size, seconds: null, steps: [...steps], cpuSeconds: { node: null, server: null }, peakMiB: { node: null, server: null }, walBytes: null,
@@ -63,7 +63,7 @@ export function ofSteps(size: number | null, steps: readonly Step[], figures: Me
   };
 }
 
-/** @param rows null: the step has no rows */
+/** @param rows null if the step has no rows */
 export function stepOf(name: string, seconds: number, rows: number | null): Step {
   return { name, seconds: rounded(seconds), rows, rowsPerSecond: rows === null || seconds <= 0 ? null : rounded(rows / seconds) };
 }
@@ -99,12 +99,12 @@ export function parseHistory(text: string): Line[] {
   });
 }
 
-/** Returns the state of the code at a run: the commit, with + if the working copy differed. */
+/** Returns the state of the code at a run: the commit, followed by + if the working copy had changes. */
 export function stateOf({ commit, dirty }: Pick<Line, 'commit' | 'dirty'>): string {
   return `${commit}${dirty ? '+' : ''}`;
 }
 
-/** Shortens the commit for people. */
+/** Shortens the commit of a state to eight digits. */
 export function shortState(state: string): string {
   return `${state.slice(0, 8)}${state.endsWith('+') ? '+' : ''}`;
 }
@@ -115,8 +115,8 @@ export function statesOf(history: readonly Line[]): string[] {
 }
 
 /**
- * @param asked start of a commit, with `+` for a changed working copy; or `last`, `last~1` …
- * @throws MappaleError `BENCH_STATE` (exit 2), with the states of the history
+ * @param asked first digits of a commit, followed by `+` for a changed working copy, or `last`, `last~1` …
+ * @throws MappaleError `BENCH_STATE` (exit 2) if it matches no state or several; the message lists the states
  */
 export function findState(history: readonly Line[], asked: string): string {
   const states = statesOf(history);
@@ -128,17 +128,17 @@ export function findState(history: readonly Line[], asked: string): string {
   const found = isLast ? states.reverse().slice(Number(back ?? 0), Number(back ?? 0) + 1) : clean.length === 1 ? clean : begins;
   const [state, ...others] = found;
   if (state !== undefined && others.length === 0) return state;
-  throw new MappaleError(state === undefined ? `nothing was measured on ${asked}` : `${asked} is more than one commit`, {
+  throw new MappaleError(state === undefined ? `no bench was run on ${asked}` : `${asked} matches more than one state`, {
     code: 'BENCH_STATE', kind: 'usage', detail: `expected one of ${statesOf(history).map(shortState).join(', ') || 'none, the history is empty'}`,
   });
 }
 
-/** Returns the last line of each bench and size on a state. */
+/** Returns the last line of each bench and size that was measured on a state. */
 export function latestOf(history: readonly Line[], state: string): Line[] {
   return [...new Map(history.filter((each) => stateOf(each) === state).map((each) => [`${each.bench} ${each.size ?? ''}`, each])).values()];
 }
 
 export function isSameMachine(a: Pick<Line, 'machine'>, b: Pick<Line, 'machine'>): boolean {
-  // The kernel reports a little less memory after each of its updates.
+  // The kernel reports a little less memory after each kernel update.
   return a.machine.cpu === b.machine.cpu && a.machine.cores === b.machine.cores && Math.abs(a.machine.memoryMiB / b.machine.memoryMiB - 1) < 0.05;
 }

@@ -1,6 +1,7 @@
 /**
- * Runs benches: `npm run bench -- NAME [SIZE…]`, or all of them without a name. A bench compares with its peer within one run, on the same bytes, in turn.
- * Quote ratios, because machines differ. Measurements are appended to `history.jsonl`; `npm run bench -- compare COMMIT COMMIT` compares two commits.
+ * Runs one bench, or all benches if no name is given: `npm run bench -- NAME [SIZE…]`. A bench measures mappale and its peer in turn, in one run, on the
+ * same bytes. Quote ratios, because machines differ. Measurements are appended to `history.jsonl`; `npm run bench -- compare COMMIT COMMIT` compares two
+ * commits.
  */
 import { readConfig } from '../../pipelines/config.ts';
 import { onDatabase } from '../../pipelines/db/index.ts';
@@ -37,7 +38,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
 function parseSize(text: string): number {
   const size = Number(text);
   if (Number.isInteger(size) && size > 0) return size;
-  throw new MappaleError('the size is not a whole number', { code: 'BENCH_SIZE', kind: 'usage', detail: `expected a number such as 200000, found ${text}` });
+  throw new MappaleError('the bench size is not a whole number', { code: 'BENCH_SIZE', kind: 'usage', detail: `expected a number such as 200000, found ${text}` });
 }
 
 /** @throws MappaleError `BENCH_UNKNOWN`, `DATABASE_URL_MISSING` (exit 2) */
@@ -53,7 +54,7 @@ async function measure(name: string | undefined, sizes: readonly number[]): Prom
     if (bench === undefined) {
       throw new MappaleError('unknown bench', { code: 'BENCH_UNKNOWN', kind: 'usage', detail: `expected ${Object.keys(BENCHES).join(', ')} or compare, found ${name ?? ''}` });
     }
-    // The commit is read before the run, because files may change while it lasts.
+    // The commit is read before the run, because files may change during the run.
     const circumstances = await onDatabase(databaseUrl, 'write', circumstancesOf);
     appendHistory((await bench(databaseUrl, sizes)).map((result) => ({ ...circumstances, ...result })));
   }

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 /** Settings of a database server that affect the numbers. */
 const SETTINGS = ['fsync', 'synchronous_commit', 'shared_buffers', 'max_wal_size', 'wal_level', 'max_parallel_workers'];
 
-/** @param server any database of the server */
+/** @param server a connection to any database of the server */
 export async function circumstancesOf(server: Database): Promise<Circumstances> {
   const cores = cpus();
   const { postgres, postgis } = await one<{ postgres: string; postgis: string | null }>(
@@ -29,7 +29,7 @@ export async function circumstancesOf(server: Database): Promise<Circumstances> 
   };
 }
 
-/** Reads the commit. Lines added to the history do not count as changes. */
+/** Reads the commit. New lines in the history file do not count as changes. */
 async function codeOf(): Promise<Pick<Circumstances, 'commit' | 'dirty'>> {
   const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd: ROOT });
   const { stdout: changes } = await run('git', ['status', '--porcelain', '--', '.', `:!${relative(ROOT, HISTORY)}`], { cwd: ROOT });

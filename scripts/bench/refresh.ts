@@ -1,6 +1,6 @@
 /**
- * Compares a scheduled refresh with a full load of a synthetic region. It measures three refreshes: with nothing to do, after one comune in a hundred was
- * written again with the same values, and after the parcels of one comune in a hundred changed.
+ * Compares a scheduled refresh with a full load of a synthetic region. Measures three refreshes. The first has nothing to do. Before the second, one comune
+ * in a hundred was written again with the same values. Before the third, the parcels of one comune in a hundred changed.
  */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,10 +36,10 @@ async function measure(database: Database, folder: string, parcels: number): Pro
   };
   const load = await timed();
   const nothing = await timed();
-  if (nothing.report.runId !== null) throw new Error('expected nothing to do, found a run');
+  if (nothing.report.runId !== null) throw new Error('expected a refresh with nothing to do, but it ran steps');
   const changedComuni = Math.max(1, Math.round(region.comuni.length / 100));
   const every = Math.floor(region.comuni.length / changedComuni);
-  // The comuni are spread over the region. The first comune, which is the largest, is not among them.
+  // The edited comuni are spread over the region. The first comune is not edited, because it is the largest.
   const chosen = (offset: number): Set<string> =>
     new Set(region.comuni.filter(({ index }) => index % every === offset % every).slice(0, changedComuni).map(({ belfiore }) => belfiore));
   const cadastre = join(folder, 'MOLISE.zip');
@@ -61,7 +61,7 @@ async function measure(database: Database, folder: string, parcels: number): Pro
   ]) };
 }
 
-/** Changes bytes but no values, as when an office publishes its file again. */
+/** Changes bytes but no values, as when an office publishes a file again. */
 function rewritten(gml: string): string {
   return gml.replaceAll(' </gml:posList>', '</gml:posList>').replace(/\s*$/, '\n\n');
 }

@@ -1,6 +1,7 @@
 /**
- * Compares the sections with a plain PostGIS script (`plain/*.sql`: GiST joins without pieces or grid keys) on the tables of one load. The inputs of the
- * script and their indexes are prepared beforehand and not timed. The times of the sections come from the load, which builds other tables in parallel.
+ * Compares the build of sections with plain PostGIS scripts (`plain/*.sql`) on the tables of one load. The scripts use GiST joins, without pieces or grid
+ * keys. The inputs of the scripts and their indexes are prepared beforehand and not timed. The times of the sections come from the load, which builds other
+ * tables in parallel.
  */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
@@ -34,7 +35,7 @@ interface ComparedSection {
   readonly section: string;
   readonly seconds: number;
   readonly plainSeconds: number;
-  /** Seconds to load the layers, which the plain script gets prepared. */
+  /** Seconds to load the layers. The plain script reads prepared tables instead. */
   readonly layerSeconds: number;
   readonly parcels: number;
   /** Parcels whose values differ by more than rounding. */
@@ -61,7 +62,7 @@ function compareSections({ url }: Fresh, { steps }: Measurement): Promise<Compar
   const secondsIn = (names: readonly string[]): number => steps.reduce((total, { name, seconds }) => total + (names.includes(name) ? seconds ?? 0 : 0), 0);
   return onDatabase(url, 'write', async (database) => {
     await database.query('create schema plain');
-    // The workspace has the memory settings of a build.
+    // A workspace has the same memory settings as a build.
     return inWorkspace(database, 'plain', async (session) => {
       await runPlain(session, 'prepare');
       const plain = new Map<string, number>();
@@ -82,7 +83,7 @@ function runPlain(session: Session, name: string): Promise<number> {
   return secondsOf(() => session.script(text, file));
 }
 
-/** Returns the seconds of each section and of the plain script, and their ratios, without and with the layers. */
+/** Returns the seconds of each section and of its plain script, and two ratios of them: without and with the loading of layers. */
 function measurementOf(parcels: number, sections: readonly ComparedSection[]): Measurement {
   return ofSteps(
     parcels,

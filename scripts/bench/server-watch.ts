@@ -1,6 +1,6 @@
 /**
  * Measures the usage of a database server during some work: CPU, memory, WAL and disk. CPU and memory come from `/proc`, and are null if the server runs on
- * another machine or its processes are not readable. They cover the whole server, so nothing else should use it.
+ * another machine or its processes are not readable. Both cover the whole server, so no other client should use the server.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { one, type Database } from '../../pipelines/db/index.ts';
 export interface ServerUse {
   /** User and system time; null: not readable. */
   readonly cpuSeconds: number | null;
-  /** Memory of all processes without shared buffers, in the largest sample; null: not readable. */
+  /** The largest sample of the memory of all processes, without shared buffers. Null if not readable. */
   readonly peakMiB: number | null;
   readonly walBytes: number;
-  /** Size of the database and of temporary files, in the largest sample. */
+  /** The largest sample of the size of the database and its temporary files. */
   readonly peakDiskBytes: number;
 }
 
@@ -69,7 +69,7 @@ export async function watchServer<T>(server: Database, name: string, work: () =>
   }
 }
 
-/** Waits for the end of all backends, whose CPU then counts with the CPU of the main process. */
+/** Waits until all backends have ended. Their CPU time is then part of the main process's. */
 async function backendsGone(server: Database, name: string): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     const { left } = await one<{ left: number }>(server, "select count(*)::int4 as left from pg_stat_activity where datname = $1 and backend_type = 'client backend'", [name]);
@@ -78,7 +78,7 @@ async function backendsGone(server: Database, name: string): Promise<void> {
   }
 }
 
-/** Returns the process id of the server, or null if it runs elsewhere or is not readable. */
+/** Returns the process id of the server, or null if the server runs on another machine or its processes are not readable. */
 async function localPostmaster(server: Database): Promise<number | null> {
   try {
     return await server.session(async (session) => {
@@ -116,7 +116,7 @@ function cpuOf(postmaster: number): Cpu {
   return { main: own + ended, living };
 }
 
-/** Returns the ticks between two readings, without the ticks that a child had used before the first. */
+/** Returns the ticks that were used between two readings. */
 export function spent(before: Cpu, after: Cpu): number {
   let ticks = after.main - before.main;
   for (const [, now] of after.living) ticks += now;
@@ -133,14 +133,14 @@ function statOf(pid: number): { parent: number; own: number; ended: number } {
   return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
-/** Parses `/proc/PID/stat`. Its second field is a name that may contain spaces and brackets. */
+/** Parses `/proc/PID/stat`. The second field is a name that may contain spaces and brackets. */
 export function parseStat(text: string): { parent: number; own: number; ended: number } {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
   const at = (index: number): number => fields[index] ?? Number.NaN;
   return { parent: at(1), own: at(11) + at(12), ended: at(13) + at(14) };
 }
 
-/** Returns the memory that a process shares with no other, in KiB, or 0 if the process has ended. */
+/** Returns the private memory of a process in KiB, or 0 if the process has ended. */
 function ownKiB(pid: number): number {
   try {
     return Number(/^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);

@@ -19,7 +19,7 @@ export const execute = promisify(execFile);
 /** A measurement and the name of its bench in the history. */
 export type Result = Measurement & { readonly bench: string };
 
-/** Measures, prints and returns the measurements. `sizes` has parcels, rows or points; empty: the default sizes of the bench. */
+/** Measures, prints and returns the measurements. `sizes` are numbers of parcels, rows or points. Without sizes, a bench uses its defaults. */
 export type Bench = (databaseUrl: string, sizes: readonly number[]) => Promise<readonly Result[]>;
 
 // --- Printing --------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ const PROGRAM = join(ROOT, 'pipelines', 'mappale.mjs');
 
 const SEED = 1;
 
-/** Usage of a process, from getrusage. */
+/** Resource usage of a process, from getrusage. */
 export interface Usage {
   readonly cpuSeconds: number;
   readonly peakMiB: number;
@@ -153,7 +153,7 @@ function factsOf(line: string): { readonly relation?: string; readonly seconds?:
   return line.startsWith('{') ? JSON.parse(line) as { relation?: string; seconds?: number } : {};
 }
 
-/** Files of synthetic regions, written once for each size. */
+/** Writes the files of synthetic regions, once for each size. */
 export class SyntheticFiles {
   readonly #written = new Map<number, string>();
   readonly #root: string;
@@ -192,7 +192,7 @@ export function onPublishedRegion<T>(databaseUrl: string, parcels: number, work:
 
 export interface RunningServer {
   readonly url: string;
-  /** @returns the usage of the server's process since it started */
+  /** @returns the resource usage of the server's process since its start */
   stop(): Promise<Usage>;
 }
 
@@ -202,7 +202,7 @@ export async function startServer(databaseUrl: string): Promise<RunningServer> {
   const lines = createInterface({ input: child.stdout! });
   const used = text(child.stdio[3] as Readable);
   const [line] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [''])])) as [string];
-  if (!line.startsWith('http')) throw new Error('the server did not start; try: mappale serve');
+  if (!line.startsWith('http')) throw new Error('the server did not start. Run mappale serve to see the error.');
   return {
     url: new URL(line).origin,
     async stop() {
@@ -230,20 +230,20 @@ export function isInstalled(program: string): Promise<boolean> {
   return execute(program, ['--version']).then(() => true, () => false);
 }
 
-/** Copies a file into unlogged tables of a schema without an index, and drops the schema. @returns seconds */
+/** Copies a file with ogr2ogr into unlogged tables without an index, then drops their schema. @returns seconds */
 export async function ogr2ogr(database: Database, databaseUrl: string, path: string, more: readonly string[]): Promise<number> {
   await database.query('create schema ogr');
   const seconds = await secondsOf(() => execute('ogr2ogr', [
     '-f', 'PostgreSQL', ogrTarget(databaseUrl), path, ...more, '-lco', 'SCHEMA=ogr', '-lco', 'UNLOGGED=ON', '-lco', 'SPATIAL_INDEX=NONE', '--config', 'PG_USE_COPY', 'YES',
   ])).catch((error: unknown) => {
-    // The message of ogr2ogr repeats whole geometries.
+    // The message is cut because ogr2ogr prints whole geometries.
     throw new Error(`ogr2ogr: ${String(error).slice(0, 500)}`);
   });
   await database.query('drop schema ogr cascade');
   return seconds;
 }
 
-/** Returns the database in the form that ogr2ogr expects. An empty password is left out: libpq would read the next word as the password. */
+/** Returns the connection string of the database for ogr2ogr. An empty password is left out, because libpq would read the next word as the password. */
 function ogrTarget(databaseUrl: string): string {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const secret = password === '' ? '' : ` password=${decodeURIComponent(password)}`;

@@ -1,4 +1,4 @@
-/** Runs the stage step of one release in a process of its own, so that the peak memory is that of the step: `stage.ts URL SOURCE TABLE FILES`. */
+/** Runs the stage step of one release in a separate process, to measure the peak memory of the step alone: `stage.ts URL SOURCE TABLE FILES`. */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ROOT } from '../../pipelines/config.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';

@@ -1,6 +1,6 @@
 /**
- * Measures parcel tiles through the server, at the zooms that the map requests: latency and size of the tiles with most and with fewest parcels. One client
- * waits for each answer. CPU of the server is that of the whole run.
+ * Measures the latency and size of parcel tiles from the server, at the zooms that the map requests. It requests the tiles with the most and with the
+ * fewest parcels. One client waits for each answer. The CPU of the server is measured over the whole run.
  */
 import { onDatabase } from '../../pipelines/db/index.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
@@ -12,7 +12,7 @@ import { makeKeys, median, number, onPublishedRegion, percentile, say, startServ
 
 const PARCELS = 200_000;
 
-/** Most tiles of a zoom and density, and how often each is requested. */
+/** Largest number of tiles of a zoom and density, and the number of requests of each tile. */
 const [TILES, REPEATS] = [25, 4];
 
 const LAYER = LEGENDS.find(({ name }) => name === 'parcels')!;
@@ -70,7 +70,7 @@ async function measure({ url, name, server }: Fresh, parcels: number): Promise<R
   };
 }
 
-/** Returns the tiles of a zoom with most and with fewest representative points. A small region has fewer tiles. */
+/** Returns the tiles of a zoom with the most and with the fewest representative points. A small region has fewer tiles than requested. */
 function samplesOf(z: number, points: readonly { readonly lng: number; readonly lat: number }[]): Sample[] {
   const counted = new Map<string, CountedTile>();
   for (const { lng, lat } of points) {
@@ -85,7 +85,7 @@ function samplesOf(z: number, points: readonly { readonly lng: number; readonly 
   return [{ name: `zoom ${z}, dense`, tiles: ordered.slice(0, count) }, { name: `zoom ${z}, sparse`, tiles: ordered.slice(-count) }];
 }
 
-/** Requests the tiles of all samples once without timing, then in turn. @throws Error for an answer that is not a tile */
+/** Requests each tile of all samples once without timing, then several times with timing. @throws Error for an answer that is not a tile */
 async function measureSamples(url: string, key: string, samples: readonly Sample[]): Promise<Measured[]> {
   const request = async ({ z, x, y }: TileNumber): Promise<{ ms: number; bytes: number }> => {
     const startedAt = performance.now();

@@ -1,6 +1,7 @@
 /**
- * Measures how fast areas of shapefiles and KML are staged, compared with ogr2ogr with COPY on the same bytes, in turn. The files are the flood mosaic of a
- * dense synthetic region and the zones of one comune in the dialect of the property observatory. The stage step reads the zip, ogr2ogr the unpacked files.
+ * Measures how fast the stage step reads areas of shapefiles and KML. In turn, ogr2ogr with COPY reads the same bytes. The files are the flood mosaic of a
+ * dense synthetic region, and the zones of one comune in the KML dialect of the property observatory. The stage step reads the zip, and ogr2ogr reads the
+ * unpacked files.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
@@ -19,9 +20,9 @@ import { stageInChild, type StageWork } from './stage.ts';
 
 const PARCELS = 200_000;
 const REPEATS = 3;
-/** Zones of the document: all numbers of five bands. */
+/** Number of zones in the document: all zone numbers of five bands. */
 const ZONES = 4_995;
-/** Corners of a zone. Published zones have some hundred. */
+/** Number of corners of a zone. Published zones have some hundred corners. */
 const CORNERS = 300;
 
 export const run: Bench = (databaseUrl, [parcels = PARCELS]) => inFolder((folder) => onFreshDatabase(databaseUrl, async ({ url }) => {

@@ -1,5 +1,5 @@
 /**
- * Writes the program that the npm package and the image run: compiled modules, SQL and pages, below `dist/`.
+ * Writes the compiled modules, SQL and pages that the npm package and the image run, below `dist/`.
  *
  *   npm run build                the whole program: this script, then snapshot.ts
  *   npm run compile -- FOLDER    this script, into another folder, for tests
@@ -57,7 +57,7 @@ function writeManifest(): void {
   writeFileSync(join(DIST, 'package.json'), `${JSON.stringify({ name, version, license, type }, null, 2)}\n`);
 }
 
-/** Writes the digests of all SQL, because computing them takes a third of the time of a short command. */
+/** Writes the digests of all SQL. At run time, computing the digests would take a third of the time of a short command. */
 async function writeDigests(): Promise<void> {
   const sources = await loadSources();
   partsOf(sources);

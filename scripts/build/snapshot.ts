@@ -1,5 +1,5 @@
 /**
- * Lets the compiled program create its snapshot of a new embedded database.
+ * Makes the compiled program create its snapshot of a new embedded database.
  *
  *   npm run snapshot                for the program in `dist/`, as `npm run build` does
  *   npm run snapshot -- FOLDER      for a program in another folder, for tests

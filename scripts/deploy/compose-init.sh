@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs in the database's container if its volume is empty. Creates the extensions, the owner of the tables and
+# Runs in the database container when its volume is empty. Creates the extensions, the owner of the tables and
 # the role of the server.
 set -eu
 psql --quiet --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname "$POSTGRES_DB" \

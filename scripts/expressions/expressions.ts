@@ -1,10 +1,10 @@
-/** Finds regular expressions in source text: literals, and calls of `RegExp`. */
+/** Finds regular expressions in source text: literals and calls of `RegExp`. */
 import ts from 'typescript';
 
 export interface Expression {
   /** Source text: `/a+b/i`, or the argument of `new RegExp`. Identifies the expression in `exceptions.json`. */
   readonly text: string;
-  /** Null for an expression that is put together at run time. */
+  /** Null for an expression that is built at run time. */
   readonly pattern: string | null;
   readonly flags: string;
   /** `file:line` of each use. */
@@ -41,7 +41,7 @@ function constructedOf(node: ts.Node): Found | null {
   return { text: pattern.getText().replace(/\s+/g, ' '), pattern: valueOf(pattern), flags: flags !== undefined && ts.isStringLiteralLike(flags) ? flags.text : '' };
 }
 
-/** Returns the value of a string that is built only from literals and from constants of the same file; null for any other. */
+/** Returns the value of a string that consists of literals and constants of the same file. Returns null for any other string. */
 function valueOf(node: ts.Expression): string | null {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) return joined([valueOf(node.left), valueOf(node.right)]);

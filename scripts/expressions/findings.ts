@@ -13,14 +13,17 @@ export interface Exception {
   readonly bound: string;
 }
 
-/** Returns one line for each expression that is neither safe nor excepted, and for each exception that is unnecessary or has no number in its bound. */
+/**
+ * Returns one line for each expression that is neither safe nor an exception. Also reports exceptions that are unnecessary, or that have no origin or no
+ * number in their bound.
+ */
 export function findingsOf(judged: readonly (readonly [Expression, Verdict])[], exceptions: readonly Exception[]): string[] {
   const excepted = new Set(exceptions.map(({ pattern }) => pattern));
   const needed = new Set(judged.filter(([, verdict]) => verdict !== 'safe').map(([{ text }]) => text));
   return [
     ...judged.filter(([{ text }]) => needed.has(text) && !excepted.has(text)).map(([{ text, places }, verdict]) =>
-      `${places.join(', ')}: ${text} ${verdict === 'unknown' ? 'cannot be checked' : 'can take more than linear time'}; rewrite it, or limit its text and list it in exceptions.json`),
-    ...exceptions.filter(({ pattern }) => !needed.has(pattern)).map(({ pattern }) => `exceptions.json: ${pattern} needs no exception; remove it`),
-    ...exceptions.filter(({ origin, bound }) => origin === '' || !/\d/.test(bound)).map(({ pattern }) => `exceptions.json: ${pattern} lacks an origin or a bound with a number`),
+      `${places.join(', ')}: ${text} ${verdict === 'unknown' ? 'cannot be checked' : 'can take more than linear time'}. Rewrite it, or limit the length of its text and list it in exceptions.json.`),
+    ...exceptions.filter(({ pattern }) => !needed.has(pattern)).map(({ pattern }) => `exceptions.json: ${pattern} needs no exception. Remove the entry.`),
+    ...exceptions.filter(({ origin, bound }) => origin === '' || !/\d/.test(bound)).map(({ pattern }) => `exceptions.json: ${pattern} lacks an origin or a bound with a number. Add both.`),
   ];
 }

@@ -1,4 +1,4 @@
-/** Edits of publishers' files: small realistic changes, and corruptions that the quality gate must refuse. */
+/** Edits publishers' files. The edits are small realistic changes, and corruptions that the quality gate must refuse. */
 import { buffer } from 'node:stream/consumers';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { zipStream } from '../../pipelines/synthetic/zip-writer.ts';
@@ -35,7 +35,7 @@ export function stationsOf(content: Buffer): string[] {
   return [...counts].flatMap(([id, count]) => (count === 1 ? [id] : []));
 }
 
-/** Renames stations and dates the register. @param day `2026-12-01` */
+/** Renames stations and changes the date of the register. @param day `2026-12-01` */
 export function withStations(content: Buffer, names: ReadonlyMap<string, string>, day: string): Buffer {
   const text = content.toString('latin1').replace(/\d{4}-\d{2}-\d{2}/, day);
   return eachLine(Buffer.from(text, 'latin1'), FUEL, (cells) => {
@@ -61,7 +61,7 @@ const ADDRESS_COORDINATES: ReadonlySet<number> = new Set([15, 16, 18]);
 const ACCESS = 8;
 const CIVIC = 10;
 
-/** Gives numbers to the first addresses that have a plain number. @param numbers new numbers, one an address */
+/** Gives numbers to the first addresses that have a plain number. @param numbers new numbers, one for each address */
 export function withCivics(content: Buffer, numbers: readonly number[]): Buffer {
   const counts = new Map<string, number>();
   eachLine(content, { head: 1 }, (cells) => {
@@ -92,7 +92,7 @@ export function highestPrice(content: Buffer): number {
   return highest;
 }
 
-/** Raises the prices of a table VALORI. @param euros added to both ends */
+/** Raises the prices of a table VALORI. @param euros added to both ends of the range */
 export function withPrices(content: Buffer, euros: number): Buffer {
   return eachLine(content, { head: 2 }, (cells) => cells.map((cell, column) => ((column === 15 || column === 16) && /^[1-9]\d*$/.test(cell) ? String(Number(cell) + euros) : cell)));
 }
@@ -123,14 +123,14 @@ export function tenfoldIncomes(content: Buffer): Buffer {
   return eachLine(content, { head: 1 }, (cells) => cells.map((cell, column) => (column > 8 && column % 2 === 1 && /^-?[1-9]\d*\r?$/.test(cell) ? cell.replace(/\r?$/, '0$&') : cell)));
 }
 
-/** Keeps the header and two rows of a sheet. */
+/** Keeps only the header and two rows of a sheet. */
 export function twoRows(sheet: Buffer): Buffer {
   return Buffer.from(sheet.toString('utf8').replace(/(<row r="3">.*?<\/row>).*<\/sheetData>/s, '$1</sheetData>'));
 }
 
 const MEMBER = /<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g;
 
-/** Leaves out parcels of a GML. @param isKept by position */
+/** Leaves out parcels of a GML. @param isKept whether to keep the parcel at a position */
 export function withoutParcels(content: Buffer, isKept: (position: number, count: number) => boolean): Buffer {
   const text = content.toString('utf8');
   const count = [...text.matchAll(MEMBER)].length;
@@ -157,7 +157,7 @@ export function boxOf(shp: Buffer): readonly [number, number, number, number] {
   return [shp.readDoubleLE(36), shp.readDoubleLE(44), shp.readDoubleLE(52), shp.readDoubleLE(60)];
 }
 
-/** Returns the mosaic of floods with one rectangle in each scenario. */
+/** Returns a flood mosaic with a single rectangle in each scenario. */
 export function oneFlood([west, south, east, north]: readonly [number, number, number, number]): Promise<Buffer> {
   const ring = [[west, south], [west, north], [east, north], [east, south], [west, south]] as const;
   const folder = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';

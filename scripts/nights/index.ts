@@ -1,6 +1,7 @@
 /**
- * Simulates nights of an unattended machine: `npm run nights -- --nights 365 --seed 1`. Each night is a real process, `mappale watch --once`, against
- * publishers that change, vanish, repeat, cut and lie. Needs `--database`, the URL of an empty PostgreSQL database. Exits 1 if an expectation is violated.
+ * Simulates nights of an unattended machine: `npm run nights -- --nights 365 --seed 1`. Each night runs `mappale watch --once`, as a process. The simulated
+ * publishers change files, fail, repeat files, and send cut or false content. Needs `--database`, the URL of an empty PostgreSQL database. Exits 1 if an
+ * expectation is violated.
  */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Kinds of nights. Each kind changes publishers, files or the operator, and states the expected result of the night. The expectation follows from the change
- * alone, never from the output of the program.
+ * Defines the kinds of nights. Each kind changes publishers, files or the operator, and states the expected result of the night. The expectation follows
+ * from the change alone, never from the output of the program.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,10 +19,10 @@ import { SLUG, type Route, type World } from './world.ts';
 
 type Random = ReturnType<typeof randomOf>;
 
-/** A corruption, as the program must report it. */
+/** A refusal that the program must report. */
 export interface Refusal {
   readonly relation: string;
-  /** Pattern of a statistic that must be reported. */
+  /** Pattern of the statistic that the program must report. */
   readonly figure: RegExp;
 }
 
@@ -30,14 +30,14 @@ export interface Refusal {
 export type Way = 'once' | 'twice' | 'killed';
 
 export interface Expectation {
-  /** Whether the region gets a new publication. Null if that depends on the moment of a kill or of a collision. */
+  /** Whether the region gets a new publication. Null if the outcome depends on the moment of a kill or a collision. */
   readonly published: boolean | null;
   /** Expected exit codes. */
   readonly exits: readonly (number | null)[];
-  /** Error code that must be reported. */
+  /** Error code that the program must report. */
   readonly code?: string;
   readonly refusal?: Refusal;
-  /** Warning that must be reported. */
+  /** Warning that the program must report. */
   readonly warning?: string;
   readonly way?: Way;
 }
@@ -47,22 +47,22 @@ export interface Kind {
   readonly group: 'quiet' | 'change' | 'lie' | 'corruption' | 'operator';
   /** Prepares the night. */
   act(scene: Scene): Promise<Expectation>;
-  /** Ends the state that the night began. Runs before the next night. */
+  /** Reverts the changes of the night, before the next night. */
   undo?(scene: Scene): Promise<void>;
 }
 
 const PUBLISHED: Expectation = { published: true, exits: [0] };
 const UNCHANGED: Expectation = { published: false, exits: [0] };
 
-/** Longest list of parcels, addresses or stations that one night changes. */
+/** Largest number of parcels, addresses or stations that one night changes. */
 const MOST_CHANGES = 50;
 const FIRST_PARCEL = 60;
-/** House numbers that nights give. */
+/** How many different house numbers the nights use. */
 const OTHER_CIVICS = 7_000;
 const VALORI = 'QI_900021.zip';
 const MOTION = 'EGMS_L3_E46N21_100km_U_2020_2024_1.zip';
 
-/** State between nights: the content of the files now, and the last published content. */
+/** Keeps the state between nights: the current content of the files and the last published content. */
 export class Scene {
   readonly world: World;
   readonly random: Random;
@@ -81,7 +81,7 @@ export class Scene {
     this.#stations = stationsOf(world.truthOf('fuel'));
   }
 
-  /** The files of this night were published. */
+  /** Records that the files of this night were published. */
   publish(): void {
     this.published = [this.files, this.published[0]];
   }
@@ -106,7 +106,7 @@ export class Scene {
     return readFile(path);
   }
 
-  /** Makes a request to the publisher of a slow source today. */
+  /** Downloads a source that publishes rarely, before its day. */
   async fetch(source: string): Promise<void> {
     await this.world.must(['fetch', SLUG, '--sources', source, '--data', this.world.downloads]);
   }
@@ -136,14 +136,14 @@ export class Scene {
     this.world.tellTheTruth('addresses');
   }
 
-  /** Dates the whole addresses today: an older file does not supersede a corrupt newer one. */
+  /** Gives the complete address file the date of today, because an older file does not supersede a newer corrupt file. */
   async dateAddresses(): Promise<void> {
     this.world.truth.set('addresses', await this.changeZip(this.world.truthOf('addresses'), (_, csv) => csv, () => `INDIR_MOLI_${this.world.day.replaceAll('-', '')}.csv`));
   }
 
   /** @param base number of parcels of the first files */
   async offerParcels(base: number): Promise<void> {
-    // The same number as the last time would give the same file.
+    // The number of removed parcels must differ from the last number. Otherwise the file would not change.
     const last = base - this.files.parcels;
     const drawn = 1 + this.random.below(19);
     const count = last > 0 && drawn >= last ? drawn + 1 : drawn;
@@ -171,7 +171,7 @@ export class Scene {
     await this.world.replaceByHand(VALORI, await this.changeZip(await this.world.firstByHand(VALORI), (name, csv) => (name.endsWith('VALORI.csv') ? edit(csv) : csv)));
   }
 
-  /** Returns the table of quotations that nights change, before any change. */
+  /** Returns the first version of the quotation table that nights change. */
   async firstPrices(): Promise<Buffer> {
     let table: Buffer = Buffer.alloc(0);
     await this.changeZip(await this.world.firstByHand(VALORI), (name, csv) => {
@@ -201,7 +201,7 @@ const QUIET: readonly Kind[] = [
   },
 ];
 
-/** A change of a source that publishes rarely, on a day on which the operator asks for it. */
+/** Returns a night on which a source that publishes rarely has changed and the operator requests the download. */
 function slow(name: string, source: string, offer: (scene: Scene) => Promise<void>): Kind {
   return {
     name, group: 'change',
@@ -253,9 +253,9 @@ function changes(parcels: () => number): readonly Kind[] {
   ];
 }
 
-// --- Publishers that fail or lie --------------------------------------------------------------------------------------
+// --- Publishers that fail or send false content --------------------------------------------------------------------------------------
 
-/** A night in which the register of fuel stations has changed but cannot be downloaded. The next night downloads it. */
+/** Returns a night in which the register of fuel stations has changed but cannot be downloaded. The next night downloads it. */
 function lie(name: string, code: string, handler: (body: Buffer, scene: Scene) => Handler): Kind {
   return {
     name, group: 'lie',
@@ -314,7 +314,7 @@ function corruption(name: string, refusal: Refusal | null, source: string | null
   };
 }
 
-/** A publisher serves a corrupt file, and the next day the complete file. */
+/** Returns a night in which a publisher serves a corrupt file. The next day it serves the complete file. */
 function served(name: string, route: Route, source: string | null, refusal: Refusal, edit: (content: Buffer, scene: Scene) => Promise<Buffer> | Buffer): Kind {
   return corruption(name, refusal, source, async (scene) => scene.world.serve(route, await edit(scene.world.truthOf(route), scene)), async (scene) => {
     if (route === 'addresses') await scene.dateAddresses();
@@ -322,7 +322,7 @@ function served(name: string, route: Route, source: string | null, refusal: Refu
   });
 }
 
-/** A person puts a corrupt file into the second folder, and the next day the complete file. */
+/** Returns a night in which a person puts a corrupt file into the second folder. The next day the person puts the complete file there. */
 function byHand(name: string, file: string, refusal: Refusal | null, edit: Edit): Kind {
   let before: Buffer | null = null;
   return corruption(name, refusal, null, async (scene) => {
@@ -361,7 +361,7 @@ const OPERATOR: readonly Kind[] = [
     name: 'two watches at once', group: 'operator',
     async act(scene) {
       scene.offerStations();
-      // Either can find the other one writing. Then the next night publishes.
+      // Each of the two can exit because the other is writing. The next night publishes then.
       return { published: null, exits: [0, 7], way: 'twice' };
     },
   },
@@ -391,7 +391,7 @@ const OPERATOR: readonly Kind[] = [
   },
 ];
 
-/** Releases that come on the publishers' own days, without a request of the operator. */
+/** Returns the nights on which the program finds releases by the publishers' schedule, without a request of the operator. */
 function calendar(parcels: () => number): Readonly<Record<string, Kind>> {
   const onDay = (name: string, offer: (scene: Scene) => Promise<void> | void): Kind => ({
     name, group: 'change',
@@ -400,8 +400,8 @@ function calendar(parcels: () => number): Readonly<Record<string, Kind>> {
       return PUBLISHED;
     },
   });
-  // The list is named after the day of the request. It is requested on its day and each week of the next 35 days. Its content is the same under each name, so
-  // these nights publish only the fuel stations.
+  // The list is named after the day of the request. The program requests the list on its day and weekly in the next 35 days. The content is the same under
+  // each name, so these nights publish only the fuel stations.
   const places = onDay('unchanged list of places of culture, as scheduled', (scene) => scene.offerStations());
   const dates = ['01-31', '07-31'].flatMap((day) => [0, 7, 14, 21, 28].map((late) => new Date(Date.parse(`2027-${day}`) + late * 86_400_000).toISOString().slice(5, 10)));
   return {
@@ -420,7 +420,7 @@ const GOOD: Kind = {
   },
 };
 
-/** Returns the number of nights of each kind in a year. All other nights bring nothing new. */
+/** Returns the number of nights of each kind in a year. The remaining nights are quiet. */
 function timesOf({ name, group }: Kind): number {
   if (name === 'same file, new date and ETag') return 24;
   if (name === '1 to 50 fuel stations') return 40;
@@ -456,14 +456,14 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const plan: Kind[] = [];
   for (let night = 0; night < nights; night += 1) {
     const [next = quiet] = queue;
-    // A good night follows a bad one: two requests on a day of release would find only the first file.
+    // A good night must follow a bad one. It cannot be a day of release, because the second request of a day would still find the first file.
     const mustWait = isBad(next) && released(night + 1) !== undefined;
     plan.push(released(night) ?? (mustWait ? quiet : queue.shift() ?? quiet));
   }
   return plan;
 }
 
-/** Kinds after which a good night must publish. */
+/** Returns whether a good night must follow this kind of night. */
 function isBad({ name, group }: Kind): boolean {
   return group === 'lie' || group === 'corruption' || name === 'killed in the middle' || name === 'two watches at once' || name === 'pinned' || name === 'rolled back';
 }

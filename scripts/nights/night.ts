@@ -20,14 +20,14 @@ export interface Night {
   readonly seconds: number;
 }
 
-/** One line of `watch` with MAPPALE_LOG=json. */
+/** An output line of `watch` with MAPPALE_LOG=json. */
 interface Line {
   readonly failures: readonly { readonly error: string }[];
   readonly left_out: readonly { readonly error: string }[];
   readonly warnings: readonly { readonly code: string }[];
 }
 
-/** Steps in which a killed night is in the middle of its work. */
+/** Steps in which a night can be killed. */
 const MIDDLE = ['stage', 'load', 'join', 'check', 'gate', 'publish'];
 
 function watch(world: World, night: number): readonly string[] {
@@ -51,7 +51,7 @@ function lineOf({ stdout }: Ended): Line | null {
   return last === '' ? null : JSON.parse(last) as Line;
 }
 
-/** Returns the lines of a report of the gate: section, relation, place, figure, values before and after, limit. */
+/** Returns the lines of the gate's report. A line has section, relation, place, statistic, the values before and after, and the limit. */
 function figuresOf({ stderr }: Ended): string[] {
   const messages = stderr.split('\n').flatMap((line) => (line.startsWith('{') ? [(JSON.parse(line) as { readonly message: string }).message] : []));
   return messages.flatMap((message) => message.split('\n')).filter((line) => /^ +\S+ +(?:core|section)\.[a-z_]+ .* → /.test(line)).map((line) => line.trim().replaceAll(/  +/g, '  '));
@@ -62,7 +62,7 @@ function isOf(figure: string, { relation, figure: pattern }: Refusal): boolean {
   return table === relation && pattern.test(name);
 }
 
-/** @param firstFacts content of the first publication, which is known only after it */
+/** @param firstFacts returns the content of the first publication, which is unknown before the first night */
 export async function runNight(scene: Scene, observer: Observer, kind: Kind, firstFacts?: () => Promise<Facts>): Promise<Night> {
   const { world, night } = scene;
   const expected = await kind.act(scene);
@@ -102,7 +102,7 @@ function violationsOf(expected: Expectation, found: Found): string[] {
   return [
     ...(expected.published === null || expected.published === published ? [] : [`expected ${expected.published ? 'a' : 'no'} publication`]),
     ...ended.filter(({ code }) => !expected.exits.includes(code)).map(({ code }) => `expected exit ${expected.exits.join(' or ')}, found ${code}`),
-    ...(expected.way === 'killed' || lines.some((line) => line !== null) ? [] : ['the night has no outcome']),
+    ...(expected.way === 'killed' || lines.some((line) => line !== null) ? [] : ['expected an exit code for each process, found none']),
     ...(expected.code === undefined || codes.includes(expected.code) ? [] : [`expected ${expected.code}, found ${codes.join(', ') || 'no failure'}`]),
     ...(expected.code !== undefined || expected.way !== undefined || codes.length === 0 ? [] : [`false alarm: ${codes.join(', ')}`]),
     ...(expected.warning === undefined || warnings.includes(expected.warning) ? [] : [`expected the warning ${expected.warning}`]),

@@ -2,11 +2,11 @@
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { REGION } from './world.ts';
 
-/** Content of the published region that nights change. The plan of a night computes the same from the files that it serves. */
+/** Content of the published region that nights change. The plan of a night computes the same facts from the served files. */
 export interface Facts {
   /** Names of fuel stations that a night renamed, by identifier. */
   readonly stations: Readonly<Record<string, string>>;
-  /** Sorted house numbers that a night gave. */
+  /** Sorted house numbers that a night wrote. */
   readonly civics: readonly number[];
   /** Number of parcels. */
   readonly parcels: number;
@@ -23,9 +23,9 @@ export interface Size {
   readonly ledgerRows: number;
 }
 
-/** Lowest house number that a night gives. All numbers of the synthetic region are lower. */
+/** Lowest house number that a night writes. All house numbers of the synthetic region are lower. */
 export const FIRST_CIVIC = 2_000;
-/** First word of names that a night gives. */
+/** First word of the station names that a night writes. */
 export const NIGHT_NAME = 'NOTTE';
 
 const FACTS = `
@@ -46,7 +46,7 @@ select
 
 const OPEN_STEP = 'select s.step from ledger.step s join ledger.run r using (run_id) where r.ended_at is null and s.ended_at is null and s.step = any ($1) limit 1';
 
-/** Columns with the time of an event, by table. `missingColumns` fails if the ledger gets another one. */
+/** Columns with the time of an event, by table. `missingColumns` fails if the ledger gets another such column. */
 const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   run: ['started_at', 'ended_at'], step: ['started_at', 'ended_at'], release: ['created_at', 'loaded_at'], publication: ['published_at'], file: ['forgotten_at'],
   hold: ['held_at'], swap: ['happened_at', 'kept_from'], applied_file: ['applied_at'],
@@ -79,18 +79,18 @@ export class Observer {
 
   async facts(): Promise<Facts> {
     const facts = await this.#one<Facts>(FACTS, [REGION]);
-    if (facts === null) throw new Error('the database gives no facts');
+    if (facts === null) throw new Error('expected the facts of a publication, the query returned no row');
     return facts;
   }
 
-  /** Returns the current publication of the region; null: there is none. */
+  /** Returns the current publication of the region, or null if there is none. */
   async publication(): Promise<number | null> {
     return (await this.#one<{ id: number }>(PUBLICATION, [REGION]))?.id ?? null;
   }
 
   async size(): Promise<Size> {
     const size = await this.#one<Size>(SIZE);
-    if (size === null) throw new Error('the database gives no size');
+    if (size === null) throw new Error('expected the size of the database, the query returned no row');
     return size;
   }
 
@@ -99,11 +99,11 @@ export class Observer {
     return (await this.#one(OPEN_STEP, [steps])) !== null;
   }
 
-  /** @throws Error if the ledger has a column with a time that `daysGoBy` does not move */
+  /** @throws Error if the ledger has a time column that `daysGoBy` does not change */
   async refuseUnknownMoments(): Promise<void> {
     const known = Object.entries(MOMENTS).flatMap(([table, columns]) => columns.map((column) => `${table}.${column}`)).sort();
     const found = (await this.#database.query<{ name: string }>(MOMENT_COLUMNS)).map(({ name }) => name).sort();
-    if (JSON.stringify(known) !== JSON.stringify(found)) throw new Error(`the nights move ${known.join(', ')}, but the ledger has ${found.join(', ')}`);
+    if (JSON.stringify(known) !== JSON.stringify(found)) throw new Error(`expected these time columns in the ledger: ${known.join(', ')}, found ${found.join(', ')}`);
   }
 
   /**

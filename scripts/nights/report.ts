@@ -1,22 +1,22 @@
-/** Lines and tables of a year of nights, and the bounds of its growth. */
+/** Formats the report of a year of nights, and checks the growth of the database. */
 import { textTable } from '../../pipelines/text-table.ts';
 import { median } from '../bench/shared.ts';
 import type { Night } from './night.ts';
 
-/** Nights until the database has everything that pruning keeps: one month and a margin. */
+/** Number of nights after which pruning starts to remove something: one month and a margin. */
 const WARM = 45;
 /** Nights over which the usual size is determined. */
 const WINDOW = 15;
-/** Limit for the growth of the catalogue after that, as a factor. */
+/** Limit for the growth of the catalogue after those nights, as a factor. */
 const MORE_RELATIONS = 1.05;
-/** Limit for the growth of the database after that, as a factor. */
+/** Limit for the growth of the database after those nights, as a factor. */
 const MORE_BYTES = 1.25;
 /** Limit for a single night of a long run, as a factor of the usual size. */
 const MORE_IN_ONE_NIGHT = 1.2;
 /** Limit for the growth in a short run, as a factor of the size after the first publication. */
 const MORE_AT_FIRST = 1.5;
 
-/** Longer violations are cut to this number of characters. The file of `--out` has the whole text. */
+/** Longer violations are cut to this number of characters. The file of `--out` has the complete text. */
 const LONGEST = 600;
 
 const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -30,8 +30,8 @@ export function lineOfNight({ night, day, kind, published, exits, codes, violati
 }
 
 /**
- * Compares the usual size of the last nights with that of nights after which pruning has something to remove. A single night may be larger, because a
- * publication that replaces rows of many tables keeps the replaced rows of each until the next one.
+ * Compares the median size of the last nights with the median size when pruning started to remove something. A single night may be larger, because a
+ * publication keeps the rows that it replaced until the next publication.
  */
 export function growthViolations(nights: readonly Night[]): string[] {
   const isLong = nights.length > WARM + 2 * WINDOW;
@@ -51,7 +51,7 @@ export function growthViolations(nights: readonly Night[]): string[] {
   });
 }
 
-/** Returns the summary: nights by kind, sizes during the year, refusals. */
+/** Returns the summary: the nights by kind, the sizes during the year, and the refusals. */
 export function describeYear(nights: readonly Night[]): string {
   const kinds = [...new Set(nights.map(({ kind }) => kind))];
   const counts = kinds.map((kind) => {

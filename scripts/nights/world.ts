@@ -1,4 +1,4 @@
-/** The machine and the publishers of a year of nights: two data folders, one HTTP server, one database, and the program as a process. */
+/** Simulates the machine and the publishers of a year of nights. They are two data folders, an HTTP server, a database, and the program as a process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { served, startPublisher, type Handler, type Manners, type PublisherServe
 export const REGION = 14;
 export const SLUG = 'molise';
 
-/** Files that publishers serve, with their routes. All other files are in the second data folder, where a person puts them. */
+/** Routes of the files that publishers serve. All other files are in the second data folder, where a person puts them. */
 export const ROUTES = {
   fuel: '/mimit_fuel/anagrafica_impianti_attivi.csv', parcels: '/ade_cadastre?MOLISE.zip', addresses: '/anncsu_addresses?INDIR_MOLI', streets: '/anncsu_addresses?STRAD_MOLI',
   incomes: '/mef_income/Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2024.zip', census: '/istat_census/Dati_regionali_2021.zip',
@@ -101,7 +101,7 @@ export class World {
     return world;
   }
 
-  /** Offers a file under a new version. @param manners faults of the server */
+  /** Serves a file with a new ETag and date. @param manners faults that the server simulates */
   serve(route: Route, body: Buffer, manners: Manners = {}): void {
     this.#issue += 1;
     const version = createHash('sha256').update(body).update(String(this.#issue)).digest('hex').slice(0, 16);
@@ -110,11 +110,11 @@ export class World {
 
   answer(route: Route, handler: Handler): void {
     this.publisher.routes.set(ROUTES[route], handler);
-    // The edition of 2023 has other columns, which the synthetic region does not write. The same bytes under both names are one file.
+    // The edition of 2023 has other columns, which the synthetic region does not write. The program treats the same bytes under both names as one file.
     if (route === 'census') this.publisher.routes.set('/istat_census/Dati_regionali_2023.zip', handler);
   }
 
-  /** Offers the correct content of all files. */
+  /** Serves the correct content of a file. */
   tellTheTruth(route: Route): void {
     this.serve(route, this.truthOf(route));
   }
@@ -152,7 +152,7 @@ export class World {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Moves the files of publishers with downloads from the folder to the server. */
+  /** Moves the files that publishers serve from the folder to the server. */
   async #serveAll(): Promise<void> {
     const names = await readdir(this.byHand);
     const path = (pattern: RegExp): string => {
@@ -219,7 +219,7 @@ export class World {
     });
   }
 
-  /** Every province has a KML of the first half of 2026 with the zones of the synthetic region. */
+  /** Every province has a KML file of the first half of 2026, with the zones of the synthetic region. */
   async #servePerimeters(path: (pattern: RegExp) => string): Promise<void> {
     const texts = new Map<string, string>();
     for (const [plate, pattern] of [['CB', /CAMPOBASSO.*\.kmz$/], ['IS', /ISERNIA.*\.kmz$/]] as const) {

@@ -1,4 +1,4 @@
-/** Runs a year of nights on an empty database: the first load, then one night after another. */
+/** Runs a year of nights on an empty database. The first night is the first load. */
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { planOf, Scene, type Expectation, type Kind } from './kinds.ts';
 import { incomeOf, highestPrice } from './files.ts';
@@ -12,11 +12,11 @@ export interface YearOptions {
   readonly parcels: number;
   /** Start of the first night, in milliseconds since 1970. */
   readonly start: number;
-  /** Nights of one group only; null: all. */
+  /** Runs the nights of one group only, or all nights if null. */
   readonly group: string | null;
   /** URL of an empty database. */
   readonly databaseUrl: string;
-  /** Folder of the year; it is emptied. */
+  /** Working folder of the year. Its content is removed first. */
   readonly folder: string;
   /** Receives each night when it has ended. */
   readonly report: (night: Night) => void;
@@ -54,7 +54,7 @@ async function nightsOf(scene: Scene, observer: Observer, { nights, start, group
   };
   scene.night = 1;
   const price = highestPrice(await scene.firstPrices());
-  // The number of parcels of the first load is taken from the database: later nights change it by a known number.
+  // The number of parcels of the first load comes from the database. Later nights change the number by a known difference.
   const first = await runNight(scene, observer, FIRST, async () => ({ stations: {}, civics: [], income, price, parcels: (await observer.facts()).parcels }));
   const parcels = scene.files.parcels;
   end(first);

@@ -3,7 +3,7 @@
  *
  *   npm run notices
  *
- * Use npm 10, which Node.js 20 and 22 include. npm 11 states no hash for some bundled packages. The files have no timestamps or serial numbers.
+ * Use npm 10, which Node.js 20 and 22 include. npm 11 omits the hashes of some bundled packages. The files have no timestamps or serial numbers.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LICENCE_FILE = /^(?:licen[cs]e|copying|unlicense|notice)/i;
 
 interface Locked {
-  /** Name of a package that is installed under an alias. */
+  /** Original name of a package that is installed under an alias. */
   readonly name?: string;
   readonly version: string;
   readonly license?: string;
@@ -44,7 +44,7 @@ function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as T;
 }
 
-/** Removes what depends on the moment, the folder and the version of npm, and sorts the lists. */
+/** Removes values that depend on the time, the folder and the version of npm, and sorts the lists. */
 function reproducible(sbom: Sbom): Sbom {
   delete sbom.serialNumber;
   delete sbom.metadata.timestamp;
@@ -70,7 +70,7 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Returns JSON with one component per line, which keeps the file small and its differences readable. */
+/** Returns JSON with one component per line, to keep the file small and its diffs readable. */
 function sbomText(sbom: Sbom): string {
   const list = (values: readonly unknown[]): string => `[\n${values.map((value) => JSON.stringify(value)).join(',\n')}\n]`;
   const fields = Object.entries(sbom).map(([name, value]) => `${JSON.stringify(name)}: ${Array.isArray(value) ? list(value) : JSON.stringify(value)}`);
@@ -81,7 +81,7 @@ function sbomText(sbom: Sbom): string {
 function licenceFiles(folder: string, { os }: Locked): string {
   // These packages are installed on one platform only, and the notices must not depend on the platform.
   if (os !== undefined) return 'see the package on its platform';
-  if (!existsSync(join(ROOT, folder))) throw new Error(`${folder} is not installed: run npm ci first`);
+  if (!existsSync(join(ROOT, folder))) throw new Error(`${folder} is not installed. Run npm ci first.`);
   const files = readdirSync(join(ROOT, folder)).filter((file) => LICENCE_FILE.test(file)).sort();
   return files.length === 0 ? 'the package has no licence file' : files.map((file) => `${folder}/${file}`).join(' ');
 }

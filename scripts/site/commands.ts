@@ -1,4 +1,4 @@
-/** The page of all commands, with the options and examples of the command line. */
+/** Writes the page of all commands, with their options and examples. */
 import type { Command } from 'commander';
 import { program } from '../../cli/main.ts';
 import { SETTINGS } from '../../pipelines/config.ts';

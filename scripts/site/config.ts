@@ -1,4 +1,4 @@
-/** The configuration of VitePress. The build writes a configuration file that calls `siteConfig` with the facts of the site. */
+/** Configures VitePress. The build writes a configuration file that calls `siteConfig` with the values of the site. */
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { MarkdownEnv, MarkdownOptions, UserConfig } from 'vitepress';

@@ -1,4 +1,4 @@
-/** The data dictionary: a page for each section, from its `section.ts` and `map.ts`, and a page of the tables of the database, from their comments. */
+/** Writes the data dictionary. Each section has a page, from its `section.ts` and `map.ts`. The tables of the database have one page, from their comments. */
 import { z } from 'zod';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import type { Column, Section } from '../../pipelines/contract/section.ts';
@@ -24,7 +24,7 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** Names of types for people. */
+/** Names of types as they are shown to readers. */
 const TYPES = new Map([['integer', 'whole number'], ['string', 'text'], ['boolean', 'true or false']]);
 
 type Field = readonly [path: string, type: string, meaning: string];
@@ -47,7 +47,7 @@ export function fieldsOf(block: z.ZodType): Field[] {
     if (choice.items !== undefined) return inside(choice.items, path);
     return Object.entries(choice.properties ?? {}).flatMap(([name, field]): Field[] => {
       const own = path === '' ? name : `${path}.${name}`;
-      // The coordinates of a geometry are lists of lists, which the description of the geometry explains.
+      // The coordinates of a geometry are left out. They are lists of lists, which the description of the geometry explains.
       const below = name === 'geometry' ? [] : inside(field, own);
       return [[own, typed(field), field.description ?? plain(field).description ?? ''], ...below];
     });
@@ -106,7 +106,7 @@ function tablesPage(tables: readonly DatabaseTable[]): Page {
   const schemas = [...new Set(tables.map(({ relation }) => relation.split('.')[0]!))].sort();
   const tablesIn = (schema: string): readonly DatabaseTable[] => tables.filter(({ relation }) => relation.startsWith(`${schema}.`));
   return page('tables.md', 'Tables of the database', [
-    'The tables as `\\d+` of psql shows them. Other programs read `core` and `section`. Geometries are in EPSG:4326.',
+    'The tables, in the format of `\\d+` in psql. Other programs read `core` and `section`. Geometries are in EPSG:4326.',
     table(['Schema', 'Content', 'Tables'], schemas.map((schema) => [link(`#${schema}`, schema), SCHEMAS[schema] ?? '', String(tablesIn(schema).length)])),
     ...schemas.flatMap((schema) => [`## ${schema}`, ...tablesIn(schema).flatMap(({ relation, comment, columns }) => [
       `### ${escaped(relation)}`, prose(comment),

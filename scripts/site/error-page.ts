@@ -1,4 +1,4 @@
-/** The page of all errors, by exit code. */
+/** Writes the page of all errors, by exit code. */
 import type { ExitKind } from '../../pipelines/errors.ts';
 import { exitCodes } from './commands.ts';
 import { documentedErrors, type DocumentedError } from './errors.ts';
@@ -28,13 +28,13 @@ function byCode(errors: readonly DocumentedError[]): DocumentedError[] {
 export function errorPage(): Page {
   const all = byCode(documentedErrors());
   return page('errors.md', 'When something goes wrong', [
-    'An error states what happened, where, what was expected and found, and ends with a command to type. With `--json` it is an object on stdout with the same code.',
+    'An error states what happened and where, and what was expected and found. Its last line is a command to type. With `--json`, the error is an object on stdout with the same code.',
     'First run `npx mappale` and `npx mappale doctor`. Both change nothing.',
     exitCodes(),
     ...GROUPS.flatMap(([title, kinds, meaning]) => [`## ${title}`, meaning, ...all.filter(({ kind }) => kinds.includes(kind)).flatMap((each) => [
       `### ${each.code}`, facts([['Message', prose(each.message)], ['Hint', prose(each.hint)], ['Command', each.fix === '' ? '' : code(each.fix)]]),
     ])]),
     '## Errors of PostgreSQL',
-    'Other codes that begin with `SQL_` end with the five characters of an error of PostgreSQL, and have its message.',
+    'Other codes that begin with `SQL_` end with the five-character code of a PostgreSQL error. Their message is the message of PostgreSQL.',
   ]);
 }

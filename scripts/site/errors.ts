@@ -11,11 +11,11 @@ export interface DocumentedError {
   readonly code: string;
   readonly kind: ExitKind;
   readonly message: string;
-  /** Expected and found; may be empty. */
+  /** The expected and found values. May be empty. */
   readonly detail: string;
-  /** Sentences that explain what to do; may be empty. */
+  /** Sentences that explain what to do. May be empty. */
   readonly hint: string;
-  /** The command that fixes the error; may be empty. */
+  /** The command that fixes the error. May be empty. */
   readonly fix: string;
 }
 
@@ -23,7 +23,7 @@ const FIELDS = ['message', 'code', 'kind', 'detail', 'hint', 'fix'] as const;
 
 type Expressions = Partial<Record<(typeof FIELDS)[number], ts.Expression>>;
 
-/** Arguments of a call, by the names of the parameters. */
+/** Arguments of a call, by the names of their parameters. */
 type Given = ReadonlyMap<string, ts.Expression>;
 
 /** Returns the texts that an expression may have. Parts that are known only at run time become `…`. */
@@ -37,7 +37,7 @@ function textsOf(expression: ts.Expression | undefined, given: Given): string[] 
     const argument = given.get(expression.text);
     return argument === undefined ? ['…'] : textsOf(argument, new Map());
   }
-  // `retyped` repeats the typed command with a change. Its second argument is the usual form.
+  // `retyped` repeats the typed command with a change. The second argument is the usual form of the command.
   if (ts.isCallExpression(expression) && expression.expression.getText() === 'retyped') return textsOf(expression.arguments[1], given);
   if (ts.isBinaryExpression(expression)) {
     const [left, right] = [textsOf(expression.left, given), textsOf(expression.right, given)];
@@ -54,7 +54,7 @@ function joined(parts: readonly (readonly string[])[]): string[] {
   return parts.reduce<string[]>((texts, part) => texts.flatMap((text) => part.map((next) => text + next)), ['']).slice(0, 4);
 }
 
-/** Returns the parts of an error: of a call, or of a message from one thread to another. */
+/** Returns the parts of an error that is created by a call, or is sent as a message from one thread to another. */
 function partsOf(node: ts.Node): { readonly name?: string; readonly message?: ts.Expression | undefined; readonly facts?: ts.Expression | undefined } {
   if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
     const name = node.expression.getText();
@@ -67,7 +67,7 @@ function partsOf(node: ts.Node): { readonly name?: string; readonly message?: ts
   return { message: valueOf('error'), facts: valueOf('facts') };
 }
 
-/** Returns the expressions of an error, or null if the node creates none. */
+/** Returns the expressions of an error, or null if the node creates no error. */
 function errorIn(node: ts.Node): Expressions | null {
   const { name, message, facts } = partsOf(node);
   if (message === undefined || facts === undefined || !ts.isObjectLiteralExpression(facts)) return null;
@@ -108,7 +108,7 @@ interface Factory {
   readonly isMethod: boolean;
 }
 
-/** Returns the function around an error whose code is one of its parameters, or null if the code is a literal. */
+/** Returns the function that creates an error with one of its parameters as the code. Returns null if the code is a literal. */
 function factoryOf(node: ts.Node, code: ts.Expression | undefined): Factory | null {
   if (code === undefined || !ts.isIdentifier(code)) return null;
   for (let around: ts.Node | undefined = node.parent; around !== undefined; around = around.parent) {
@@ -125,7 +125,7 @@ function documented(made: Expressions, given: Given): DocumentedError[] {
   return codes.flatMap((each) => kinds.map((kind) => ({ code: each, kind, message: texts('message'), detail: texts('detail'), hint: texts('hint'), fix: texts('fix') })));
 }
 
-/** @param files all files of the program, because other files may call a method that creates errors */
+/** @param files all files of the program, because another file may call a method that creates errors */
 function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): DocumentedError[] {
   const found: DocumentedError[] = [];
   for (const node of below(file)) {

@@ -4,10 +4,10 @@ import { tableOfSection } from '../../pipelines/contract/sections.ts';
 import { tableFiles, type Relation } from '../../pipelines/contract/sql-files.ts';
 import type { Section } from '../../pipelines/contract/section.ts';
 
-/** Tables that every section reads. They count as sources of `basic` only. */
+/** Tables that every section reads. Their sources are listed for `basic` only. */
 const GROUND: readonly Relation[] = ['core.parcel', 'core.comune', 'core.sheet'];
 
-/** Returns the sources in their order. */
+/** Returns the sources of a section, in the order of the list. */
 export function sourcesOf({ name, tables }: Section, sources: readonly RegisteredSource[]): readonly RegisteredSource[] {
   const files = tableFiles();
   const seen = new Set<Relation>();

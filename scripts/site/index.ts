@@ -1,6 +1,6 @@
 /**
- * Builds the site of the documentation: `npm run docs`. Options: `--out` (default `.mappale/site`) and `--base`, the path below which a web server serves the
- * site (default `/`). The comments of the tables come from a temporary embedded database.
+ * Builds the site of the documentation: `npm run docs`. The options are `--out` (default `.mappale/site`) and `--base`. The second is the path below which
+ * a web server serves the site (default `/`). The comments of the tables come from a temporary embedded database.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,8 +1,8 @@
-/** Pieces of Markdown. Text is escaped here, once. */
+/** Writes pieces of Markdown and escapes their text. */
 
 /** A generated page. Links that begin with `/` start at the root of the site. */
 export interface Page {
-  /** From the root of the site: `sections/risk.md`. */
+  /** Path from the root of the site: `sections/risk.md`. */
   readonly path: string;
   readonly title: string;
   readonly markdown: string;
@@ -42,7 +42,7 @@ export function list(items: readonly string[]): string {
   return items.map((item) => `- ${item}`).join('\n');
 }
 
-/** Returns a list of named facts without the empty ones. */
+/** Returns a list of named facts. Empty facts are left out. */
 export function facts(lines: readonly (readonly [name: string, markdown: string])[]): string {
   return list(lines.filter(([, markdown]) => markdown !== '').map(([name, markdown]) => `**${name}**: ${markdown}`));
 }

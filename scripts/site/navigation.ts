@@ -1,4 +1,4 @@
-/** The navigation of the site: the groups of `docs/README.md`, the generated pages, and all other documents. */
+/** Builds the navigation of the site: the groups of `docs/README.md`, the generated pages, and all other documents. */
 import { posix } from 'node:path';
 import { pageOf } from './documents.ts';
 import type { Page } from './markdown.ts';
@@ -21,7 +21,7 @@ export function groupsOf(index: string): { readonly title: string; readonly path
   });
 }
 
-/** Returns the menu. Every page is in it once. */
+/** Returns the menu of the site. Every page is in the menu once. */
 export function navigationOf(pages: readonly Page[], index: string): Entry[] {
   const left = new Map(pages.map((page) => [page.path, page]));
   const entry = (path: string, below: readonly Entry[] = []): Entry => {

@@ -1,2 +1,2 @@
-/** The default theme of VitePress without its fonts. */
+/** Selects the default theme of VitePress without its fonts. */
 export { default } from 'vitepress/theme-without-fonts';

@@ -2,7 +2,7 @@
 import { PHRASES } from './phrases.ts';
 import type { Sentence } from './texts.ts';
 
-/** An ordinary use of a phrase. */
+/** An allowed use of a phrase. */
 export interface Exception {
   readonly file: string;
   /** Part of the sentence. */
@@ -30,7 +30,7 @@ export function unneeded(sentences: readonly Sentence[], exceptions: readonly Ex
   return exceptions.filter(({ file, text }) => findingsOf(sentences.filter((each) => each.file === file && each.text.includes(text)), []).length === 0);
 }
 
-/** Returns the number of findings of each file that has any, by path. */
+/** Returns the number of findings by path. Files without findings are left out. */
 export function countsOf(findings: readonly Finding[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { file } of findings) counts[file] = (counts[file] ?? 0) + 1;

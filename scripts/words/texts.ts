@@ -1,14 +1,14 @@
-/** Finds the sentences that people read in the files of the project: comments, messages, names of tests, documents. */
+/** Finds the sentences that people read in the files of the project. They are in comments, messages, test names and documents. */
 import ts from 'typescript';
 
 export type Kind = 'comment' | 'message' | 'test name' | 'document';
 
 export interface Sentence {
   readonly file: string;
-  /** Line of the text that the sentence is in, 1-based. */
+  /** Line number of the text that contains the sentence, from 1. */
   readonly line: number;
   readonly kind: Kind;
-  /** On one line, without code spans and quotations. */
+  /** The sentence on one line, without code spans and quotations. */
   readonly text: string;
 }
 
@@ -18,10 +18,10 @@ interface Text {
   readonly text: string;
 }
 
-/** A shorter text is a name or a value. */
+/** Least number of words of a text. A shorter text is a name or a value. */
 const FEWEST_WORDS = 3;
 
-/** Returns the sentences of a file in their order. Files of unknown types have none. */
+/** Returns the sentences of a file in their order. Returns no sentences for unknown types of files. */
 export function sentencesOf(file: string, content: string): Sentence[] {
   return textsOf(file, content).flatMap(({ line, kind, text }) => sentences(text).map((sentence) => ({ file, line, kind, text: sentence })));
 }
@@ -70,7 +70,7 @@ function* scriptTexts(file: string, content: string): Generator<Text> {
   yield* texts.sort((a, b) => a.at - b.at);
 }
 
-/** Joins line comments that follow each other, and removes the marks of comments. */
+/** Joins successive line comments, and removes the comment marks. */
 function joinRanges(content: string, ranges: readonly ts.CommentRange[]): { pos: number; text: string }[] {
   const joined: { pos: number; end: number; text: string }[] = [];
   for (const { pos, end } of ranges) {
@@ -89,7 +89,7 @@ function isRead(node: ts.Node): boolean {
   return !ts.isImportDeclaration(parent) && !ts.isExportDeclaration(parent) && !ts.isTaggedTemplateExpression(parent) && !ts.isLiteralTypeNode(parent);
 }
 
-/** Returns a literal's text with `…` for inserted values; null if it has no words. */
+/** Returns a literal's text with `…` for inserted values, or null if the text has no words. */
 function flat(node: ts.Node): string | null {
   const text = ts.isTemplateExpression(node) ? node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join('') : (node as ts.StringLiteralLike).text;
   return text.split(/\s+/).filter((word) => /^[A-Za-z][a-z]*[.,;:)]?$/.test(word)).length >= FEWEST_WORDS && !/^\s*(?:select|insert|with|create|alter|update|delete|drop)\s/.test(text) ? text : null;
@@ -102,7 +102,7 @@ function isTestName(node: ts.Node): boolean {
   return /^(?:it|test|describe)\b/.test(call.expression.getText());
 }
 
-/** Returns the comments of SQL and its string literals with words: texts of `comment on`, errors. */
+/** Returns the comments of SQL, and the string literals that contain words, such as texts of `comment on` and errors. */
 function sqlTexts(content: string): Text[] {
   const code = content.replace(/--[^\n]*/g, (comment) => ' '.repeat(comment.length));
   const literals = [...code.matchAll(/'((?:[^']|'')*)'/g)].map(({ index, 1: text = '' }): Text => ({ line: lineAt(content, index), kind: 'message', text: text.replaceAll("''", '’') }));

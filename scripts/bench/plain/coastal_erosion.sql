@@ -1,4 +1,4 @@
--- purpose: the five nearest segments of the shore within a kilometre of each parcel, by plain PostGIS
+-- purpose: the five nearest shore segments within a kilometre of each parcel, in plain PostGIS
 -- reads: core.parcel, plain.shore
 -- writes: plain.coastal_erosion
 -- grain: one row per parcel and segment

@@ -4,7 +4,7 @@
 -- grain: one row per section, with its parcels and the parcels that differ
 -- crs: none
 
--- Shares are rounded to 1e-6, motions to 0.01 mm, distances to 0.01 m; sums in another order may differ by one in the last digit.
+-- Shares are rounded to 1e-6, motions to 0.01 mm and distances to 0.01 m. Sums in another order may differ by one in the last digit.
 create table plain.difference as
 select
   'risk' as section,

@@ -1,7 +1,7 @@
--- purpose: the class of land cover that covers most of each land parcel, by plain PostGIS
+-- purpose: the land cover class with the largest share of each land parcel, in plain PostGIS
 -- reads: core.parcel, plain.land
 -- writes: plain.land_cover
--- grain: one row per land parcel that the map reaches
+-- grain: one row per land parcel that overlaps the map
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
 create table plain.land_cover as

@@ -1,4 +1,4 @@
--- purpose: flood and landslide areas and seismic acceleration of each parcel, by plain PostGIS
+-- purpose: flood and landslide areas and seismic acceleration of each parcel, in plain PostGIS
 -- reads: core.parcel, plain.flood, plain.landslide, plain.node
 -- writes: plain.flood_share, plain.landslide_share, plain.pga, plain.risk
 -- grain: one row per parcel

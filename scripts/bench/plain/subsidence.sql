@@ -1,4 +1,4 @@
--- purpose: vertical ground motion of each parcel, by plain PostGIS
+-- purpose: vertical ground motion of each parcel, in plain PostGIS
 -- reads: core.parcel, plain.cell
 -- writes: plain.subsidence
 -- grain: one row per parcel that covers a measured cell
