@@ -6,7 +6,7 @@ import { ENRICH_BODY, ENRICH_PATH } from '../../api/enrich.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { BASE, emptyService, type Service } from './harness.ts';
 
-describeDatabase('an upload', (engine) => {
+describeDatabase('uploads:', (engine) => {
   let service: Service;
   let port = 0;
   const open: Socket[] = [];
@@ -57,19 +57,19 @@ describeDatabase('an upload', (engine) => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('is refused if three of its token are in progress, and read for another token', async () => {
+  it('an upload is refused while three uploads of its token are in progress, and an upload of another token is read', async () => {
     await threeBroken(await service.token());
     expect(await whole(await service.token())).toBe(200);
   });
 
-  it('frees its place as soon as its connection closes', async () => {
+  it('an upload frees its place when its connection closes', async () => {
     const key = await service.token();
     for (const socket of await threeBroken(key)) socket.destroy();
     expect(await settled(() => whole(key))).toBe(200);
     expect(service.warned).toEqual([]);
   });
 
-  it('an upload that is late is answered with 408 and not counted', async () => {
+  it('an upload that takes too long is answered with 408 and not counted', async () => {
     const key = await service.token();
     const timer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation((work: () => void, ms?: number) => timer(work, ms === BODY_MS ? 20 : ms));
@@ -102,7 +102,7 @@ describeDatabase('an upload', (engine) => {
 });
 
 describe('the queue of bodies', () => {
-  it('refuses the 65th body of all tokens', async () => {
+  it('refuses another body when 64 bodies of all tokens are in progress', async () => {
     const queue = bodyQueue();
     const taken = await Promise.all(Array.from({ length: 64 }, (_, index) => queue.take(`token ${Math.floor(index / 3)}`)));
     expect(taken.every((release) => typeof release === 'function')).toBe(true);

@@ -1,4 +1,4 @@
-/** The catalogue of the server: open, counted for each network, and with links to the host of the request. */
+/** Tests the catalogue of the server. It is open, its requests are counted per network, and its links have the host of the request. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OPEN_QUOTA } from '../../api/access.ts';
 import { catalogDocuments } from '../../pipelines/deliver/catalog/index.ts';
@@ -17,7 +17,7 @@ describeDatabase('the catalogue', (engine) => {
   });
   afterAll(() => service?.close());
 
-  it('needs no key, has the documented types, and counts each request', async () => {
+  it('needs no key, has the documented media types, and counts each request', async () => {
     let left = OPEN_QUOTA;
     for (const path of PATHS) {
       const answered = await service.ask(path, { from: '192.0.2.71' });
@@ -30,13 +30,13 @@ describeDatabase('the catalogue', (engine) => {
     }
   });
 
-  it('describes the API at the host of the request', async () => {
+  it('has URLs of the API at the host of the request', async () => {
     const { payload } = await service.app.inject({ method: 'GET', url: `${BASE}/catalog/dcat.ttl`, headers: { host: 'maps.example:8443' } });
     expect(payload).toContain(`<http://maps.example:8443${BASE}/catalog#parcels>`);
     expect(payload).toContain(`<http://maps.example:8443${BASE}/openapi.json>`);
   });
 
-  it('refuses parameters, other methods, and documents that it does not have', async () => {
+  it('refuses parameters, other methods, and unknown documents', async () => {
     for (const [path, method, status] of [['/catalog/dcat.ttl?f=x', 'GET', 400], ['/catalog/dcat.ttl', 'POST', 405], ['/catalog', 'GET', 404], ['/catalog/stac/molise/collection.json', 'GET', 404], ['/catalog/stac/x/..%2Fdcat.ttl', 'GET', 404]] as const) {
       expect([path, method, (await service.ask(path, { method })).status]).toEqual([path, method, status]);
     }

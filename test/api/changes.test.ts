@@ -1,4 +1,4 @@
-/** The changelog over HTTP and as files. `test/pipelines/changes.test.ts` tests what it lists. */
+/** Tests the changelog over HTTP and as files. `test/pipelines/changes.test.ts` tests which changes it lists. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ describeDatabase('the changelog', (engine) => {
     expect(columns).toMatchObject({ fid: fids[5], region: MOLISE.name, geometry: { type: 'MultiPolygon' } });
   });
 
-  it('refuses invalid places, unknown regions and what is not kept', async () => {
+  it('refuses invalid places, unknown regions and publications without kept changes', async () => {
     expect(await refusalOf('region=molise')).toEqual([400, 'INVALID_PARAMS', 'since']);
     expect(await refusalOf('region=molise&since=0&cursor=1')).toEqual([400, 'INVALID_PARAMS', 'cursor']);
     expect(await refusalOf('region=molise&since=2026-02-30')).toEqual([400, 'INVALID_PARAMS', 'since']);
@@ -101,7 +101,7 @@ describeDatabase('the changelog', (engine) => {
     await service.database.query('update ledger.swap set kept_from = null');
   });
 
-  it('answers 501 where no history is kept', async () => {
+  it('answers 501 if the database keeps no history', async () => {
     const [{ body }] = await service.database.query<{ body: string }>("select pg_get_functiondef('api.keeps_history()'::regprocedure) as body") as [{ body: string }];
     await service.database.query('create or replace function api.keeps_history() returns bool language sql stable as $$ select false $$');
     try {
@@ -112,7 +112,7 @@ describeDatabase('the changelog', (engine) => {
     }
   });
 
-  it('counts the parcels of a publication by comune, and lists its sources with the last day that they describe', async () => {
+  it('counts the changed parcels of a publication by comune, and lists its sources with the last day that each describes', async () => {
     const [{ publication }] = await service.database.query<{ publication: number }>('select swap_id as publication from ledger.swap where unit_code = 14') as [{ publication: number }];
     const { body } = await ask(`/changes/publications/${publication}`);
     const parcels = await service.database.query<{ comune: string; added: number }>('select belfiore as comune, count(*)::int4 as added from core.parcel group by belfiore order by belfiore');
@@ -125,7 +125,7 @@ describeDatabase('the changelog', (engine) => {
     expect((await ask('/changes/publications/first')).status).toBe(400);
   });
 
-  it('has a feed of publications that needs no key and has no data of parcels', async () => {
+  it('serves a feed of publications without a key and without parcel data', async () => {
     const { status, headers, text } = await service.ask('/changes/feed.atom');
     expect([status, headers['content-type']]).toEqual([200, 'application/atom+xml; charset=utf-8']);
     const elements: string[] = [];
@@ -166,7 +166,7 @@ describeDatabase('the changelog', (engine) => {
     expect(published.map(({ data, meta: { region } }) => [region, data.reduce((sum, { added }) => sum + added, 0)])).toEqual([[14, fids.length]]);
   });
 
-  it('guards text in CSV against spreadsheet formulas, unless it is asked for verbatim', async () => {
+  it('guards text in CSV against spreadsheet formulas, unless verbatim text is requested', async () => {
     await service.database.query("update core.parcel set reference = '=' || reference where fid = $1", [fids[0]]);
     const first = async (verbatim: boolean): Promise<string> => parse<Record<string, string>>(await readFile((await write('csv', verbatim)).out, 'utf8'), { columns: true })[0]!['cadastral_reference']!;
     expect((await first(false)).slice(0, 2)).toBe('\'=');

@@ -1,4 +1,4 @@
-/** The server follows its contract: every endpoint, error, header, limit and the order of checks, on a synthetic region. */
+/** Tests the contract of the server on a synthetic region: every endpoint, error, header and limit, and the order of checks. */
 import { gunzipSync } from 'node:zlib';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -54,7 +54,7 @@ describeEngines('the read interface', (engine) => {
   });
   afterAll(() => service?.close());
 
-  it('answers every endpoint as the OpenAPI document promises', async () => {
+  it('answers every endpoint as the OpenAPI document describes', async () => {
     expect(questions().length).toBe(ENDPOINTS.length);
     for (const path of questions()) {
       const answered = await ask(path);
@@ -74,7 +74,7 @@ describeEngines('the read interface', (engine) => {
       expect(RATE.filter((name) => answered.headers[name] !== undefined)).toEqual([]);
     });
 
-    it('distinguishes a database without a published region', async () => {
+    it('reports that no region is published', async () => {
       const withdrawn = new Error('rolled back');
       await service.database.transaction(async (session) => {
         await session.query("update ledger.publication set state = 'past' where state = 'current' and unit_code > 0");
@@ -109,7 +109,7 @@ describeEngines('the read interface', (engine) => {
       expect(areas).toEqual([...areas].sort((a, b) => a - b));
     });
 
-    it('finds the parcels in a box by fid, at most the limit, and reports whether there are more', async () => {
+    it('finds at most the limit of parcels in a box, ordered by fid, and reports whether there are more', async () => {
       const box = [parcel.lng - 0.002, parcel.lat - 0.002, parcel.lng + 0.002, parcel.lat + 0.002].map((side) => Number(side.toFixed(7)));
       const [west, south, east, north] = box as [number, number, number, number];
       const expected = [...service.region.parcels()].filter(({ polygons }) => {
@@ -122,7 +122,7 @@ describeEngines('the read interface', (engine) => {
       const fids = dataOf(all).map(({ fid }) => fid as number);
       expect(fids).toEqual([...fids].sort((a, b) => a - b));
       expect(fids.length).toBeGreaterThan(3);
-      // A box around a parcel meets at least as much as the parcel itself.
+      // A box around a parcel intersects at least the parcels that the parcel itself intersects.
       const references = new Set(expected.map(({ reference }) => reference));
       expect(dataOf(all).filter((each) => !references.has(String(each['cadastral_reference'])))).toEqual([]);
       expect(metaOf(all)).toEqual({ mode: 'bbox', bbox: box, after: null, limit: 200, count: fids.length, truncated: false });
@@ -141,7 +141,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('the record', () => {
-    it('has all sections if none are requested, in the order of the contract', async () => {
+    it('has all sections in the order of the contract if none are requested', async () => {
       for (const path of [`/parcels/${parcel.fid}`, `/parcels/${parcel.fid}?include=`]) {
         const { body } = await ask(path);
         expect(Object.keys(body!)).toEqual(['fid', 'municipality', ...SECTION_NAMES, 'meta']);
@@ -149,7 +149,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('has exactly the requested sections, and always basic', async () => {
+    it('has the requested sections and basic, and no others', async () => {
       const combinations = [...SECTION_NAMES.map((section) => [section]), ['basic', 'economics', 'demographics'], ['risk', 'subsidence', 'coastal_erosion'], ['address', 'risk', 'risk']];
       for (const names of combinations) {
         const { body } = await ask(`/parcels/${parcel.fid}?include=${names.join(',')}`);
@@ -179,7 +179,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('geocoding', () => {
-    it('finds an address by its displayed text, and echoes the query', async () => {
+    it('finds an address by its displayed text, and repeats the query in the answer', async () => {
       const q = `${String(address['street_name'])} ${String(address['street_number'])}`;
       const city = String(address['municipality_code']);
       const answered = await ask(`/geocode/search?q=${encodeURIComponent(q)}&city=${city}`);
@@ -214,7 +214,7 @@ describeEngines('the read interface', (engine) => {
       expect(new Set(dataOf(await ask('/admin/municipalities')).map(({ code }) => code))).toEqual(new Set(service.region.comuni.map(({ belfiore }) => belfiore)));
     });
 
-    it('are filtered by name without case and accents, or by code', async () => {
+    it('are filtered by code, or by name regardless of case and accents', async () => {
       const { region } = service;
       const { provinces } = region;
       const all = (await ask('/admin/municipalities')).body!['data'];
@@ -279,7 +279,7 @@ describeEngines('the read interface', (engine) => {
       ['/admin/municipalities?province=A&province=B', 'INVALID_PARAMS', 'province'],
     ];
 
-    it('parameters with invalid values are refused, with their name and the allowed values', async () => {
+    it('with invalid values are refused, with their name and the allowed values', async () => {
       const fresh = await service.token();
       for (const [path, code, parameter] of refused) {
         const answered = await service.ask(path, { key: fresh });
@@ -301,7 +301,7 @@ describeEngines('the read interface', (engine) => {
       ]) expect((await ask(path)).status, path).toBe(200);
     });
 
-    it('requests with a parcel that does not exist lead to 404', async () => {
+    it('lead to 404 if they name a parcel that does not exist', async () => {
       for (const fid of [0, 1, 2_147_483_647, firstFid(service.region.code + 1) - 1]) {
         const answered = await ask(`/parcels/${fid}`);
         expect(answered.status).toBe(404);
@@ -311,7 +311,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('the order of checks', () => {
-    it('is path, method, key, scope, rate, parameters, lookup, and each check hides the later ones', async () => {
+    it('is path, method, key, scope, rate, parameters, existence, and the first failed check decides the answer', async () => {
       const narrow = await service.token(['admin_data:read']);
       const spent = await service.token();
       const spentId = (await service.database.query<{ id: number }>('select max(token_id) as id from access.token'))[0]!.id;
@@ -352,7 +352,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('headers', () => {
-    it('count down the requests of the hour in every answer to a valid token, including refusals', async () => {
+    it('count down the requests of the hour in every answer to a valid token, also if the request is refused', async () => {
       const fresh = await service.token();
       const narrow = await service.token(['admin_data:read']);
       const seen: string[] = [];
@@ -381,7 +381,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('contain a weak ETag that is honoured, differs between requests, and changes with the publication', async () => {
+    it('contain a weak ETag that allows a 304, differs between requests, and changes with the publication', async () => {
       for (const path of questions()) {
         const first = await ask(path);
         expect(first.headers['etag'], path).toMatch(/^W\/"[^"]+"$/);
@@ -405,7 +405,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('contain another ETag if content, time of publication or the answering SQL changed, even if all numbers are equal', async () => {
+    it('contain another ETag if the content, the publication time or the SQL of the answer changed, even if all numbers are equal', async () => {
       const { database } = service;
       const tag = async (): Promise<string> => (await ask('/admin/regions')).headers['etag']!;
       const before = await tag();
@@ -426,12 +426,12 @@ describeEngines('the read interface', (engine) => {
         expect(changed, there).not.toBe(before);
         expect(await tag(), back).toBe(before);
       }
-      // Different content has a different digest: the digests of Italy and of the region differ.
+      // The digests of Italy and of the region must differ, because their content differs.
       const digests = await database.query<{ digest: string }>("select digest from ledger.publication where state = 'current'");
       expect(new Set(digests.map(({ digest }) => digest)).size).toBe(digests.length);
     });
 
-    it('contain the licences in the database even if the server cached others', async () => {
+    it('contain the licences of the database, even if the server has cached older licences', async () => {
       const { database } = service;
       const licences = async (include: string): Promise<unknown[]> => {
         const { meta } = (await ask(`/parcels/${parcel.fid}?include=${include}`)).body as { meta: { licenses: unknown[] } };
@@ -457,7 +457,7 @@ describeEngines('the read interface', (engine) => {
     });
 
     // The test gives the same result on either engine.
-    it.runIf(engine.name === 'postgres')('contain another ETag and are not answered with 304 if the database is replaced by a database with other files', async () => {
+    it.runIf(engine.name === 'postgres')('contain another ETag if the database is replaced by a database with other files, and the old ETag gives no 304', async () => {
       const other = await regionService(engine, 40, 12, { comuni: 2 });
       try {
         const numbers = async ({ database }: Service): Promise<unknown> => database.query("select publication_id, unit_code, run_id from ledger.publication where state = 'current' order by 1");
@@ -473,7 +473,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('contain Vary, and the request ID under which the request was logged', async () => {
+    it('contain Vary, and the request ID of the log line', async () => {
       const seen = new Set<string | undefined>();
       for (const [path, options] of [[`/parcels/${parcel.fid}`, { key }], ['/parcels/x', { key }], ['/parcels/1', {}], ['/nothing', {}], ['/health', {}], ['/openapi.json', {}], ['/docs', {}], ['/map/map.js', {}], ['/%zz', {}], ['/health', { method: 'POST' }], ['/health', { method: 'OPTIONS' }]] as const) {
         const { headers } = await service.ask(path, options);
@@ -487,7 +487,7 @@ describeEngines('the read interface', (engine) => {
       expect([again.status, again.headers['vary'], typeof again.headers['x-request-id']]).toEqual([304, headers['vary'], 'string']);
     });
 
-    it('report compression, only for large answers and for clients that accept it', async () => {
+    it('report compression only for large answers to clients that accept it', async () => {
       const plain = await service.ask(`/parcels/${parcel.fid}`, { key });
       expect(plain.headers['content-encoding']).toBeUndefined();
       const packed = await service.app.inject({ method: 'GET', url: `${BASE}/parcels/${parcel.fid}`, headers: { 'x-api-key': key, 'accept-encoding': 'gzip' } });
@@ -526,7 +526,7 @@ describeEngines('the read interface', (engine) => {
   }
 
   describe('golden answers', () => {
-    it('are equal on both engines, to the byte', async () => {
+    it('are equal on both engines, byte for byte', async () => {
       const other = await service.token();
       const golden: Readonly<Record<string, string>> = {
         parcel: `/parcels/${parcel.fid}`, 'parcel-basic-risk': `/parcels/${parcel.fid}?include=basic,risk`, 'locate-point': `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`,
@@ -543,13 +543,13 @@ describeEngines('the read interface', (engine) => {
   });
 });
 
-/** Rounds shares: versions of PROJ place the border of an area half a millimetre apart, so shares of a small parcel agree to three decimals. */
+/** Rounds shares to three decimals. Versions of PROJ place the border of an area half a millimetre apart, which changes later decimals of a small parcel. */
 function roughShares(key: string, value: unknown): unknown {
   return typeof value === 'number' && /^(?:(?:flood|landslide|built)_)?share$/.test(key) ? Math.round(value * 1000) / 1000 : value;
 }
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1 by the official schema', async () => {
+  it('is valid OpenAPI 3.1 according to the official schema', async () => {
     expect(await new Validator().validate(JSON.parse(JSON.stringify(DOCUMENT)))).toMatchObject({ valid: true });
   });
 
@@ -574,7 +574,7 @@ describe('the OpenAPI document', () => {
     expect(silent).toEqual([]);
   });
 
-  it('has a valid example of every parameter', () => {
+  it('has a valid example for every parameter', () => {
     for (const { path, parameters, pathParameters } of ENDPOINTS) {
       const examples = Object.fromEntries(DOCUMENT.paths[path]!.get.parameters.map((parameter) => {
         const [value] = parameter.example === undefined ? Object.values(parameter.examples!).map((each) => each.value) : [parameter.example];
@@ -587,7 +587,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has an example of every error, by status', () => {
+  it('has an example for every error, by status', () => {
     for (const [path, { get }] of Object.entries(DOCUMENT.paths)) {
       for (const [status, { content, description }] of Object.entries(get.responses)) {
         if (Number(status) < 400) continue;
@@ -599,7 +599,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has every endpoint with all its errors, and every scope', () => {
+  it('lists every endpoint with all its errors, and every scope', () => {
     for (const { path, scope } of ENDPOINTS) {
       const operation = DOCUMENT.paths[path]!.get;
       expect(Object.keys(operation.responses), path).toEqual(expect.arrayContaining(['200', '304', '400', ...(scope === null ? [] : ['401', '403']), '405', '429', '500', '503']));

@@ -1,4 +1,4 @@
-/** The parser of filters: the same tree for text and JSON, and a refusal for everything else. */
+/** Tests the parser of filters. Text and JSON give the same tree, and everything else is refused. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FILTER_BOUNDS, parseFilter, type Condition } from '../../api/cql2.ts';
@@ -23,11 +23,11 @@ describe('a filter in text and in JSON', () => {
     ['true', true, { op: 'literal', value: true }],
     ['S_INTERSECTS(geometry, POLYGON((14 42, 15 42, 15 43, 14 43, 14 42)))', { op: 's_intersects', args: [{ property: 'geometry' }, { type: 'Polygon', coordinates: SQUARE }] }, { op: 's_intersects', shape: 1 }],
     ['s_intersects("geometry", bbox(14, 42, 15, 43))', { op: 's_intersects', args: [{ property: 'geometry' }, { bbox: [14, 42, 15, 43] }] }, { op: 's_intersects', shape: 1 }],
-    // The conjunction binds more tightly than the disjunction.
+    // AND binds more tightly than OR.
     ['area_m2 < 1 or area_m2 > 2 and not "label" = \'x\'',
       { op: 'or', args: [{ op: '<', args: [area, 1] }, { op: 'and', args: [{ op: '>', args: [area, 2] }, { op: 'not', args: [{ op: '=', args: [label, 'x'] }] }] }] },
       { op: 'or', args: [{ op: '<', ...area, value: 1 }, { op: 'and', args: [{ op: '>', ...area, value: 2 }, { op: 'not', args: [{ op: '=', ...label, value: 'x' }] }] }] }],
-  ])('gives the same tree: %s', (text, json, tree) => {
+  ])('gives the same tree in both languages: %s', (text, json, tree) => {
     const filters = [parseFilter(text, 'cql2-text'), parseFilter(JSON.stringify(json), 'cql2-json')];
     expect(filters.map((filter) => filter.where)).toEqual([tree, tree]);
     expect(filters[0]).toEqual(filters[1]);
@@ -42,7 +42,7 @@ describe('a filter in text and in JSON', () => {
   });
 });
 
-describe('a filter that is refused', () => {
+describe('the parser of filters', () => {
   const refusedAs = (text: string, language: 'cql2-text' | 'cql2-json' = 'cql2-text'): string => {
     try {
       parseFilter(text, language);
@@ -61,7 +61,7 @@ describe('a filter that is refused', () => {
     ["label like 'a\\'", 'escape character'], ["label = 'a\u0000'", 'control characters'], ['casei(label) = 1', 'not queryable'], ['area_m2 + 1 = 2', 'cannot be read'],
     ['S_WITHIN(geometry, POINT(14 42))', 'not queryable'], ['S_INTERSECTS(label, POINT(14 42))', 'property other than geometry'], ['S_INTERSECTS(geometry, POLYGON((14 42, 15 42, 15 43)))', 'too few positions'],
     ['S_INTERSECTS(geometry, POLYGON((14 42, 15 42, 15 43, 14 43)))', 'not closed'], ['S_INTERSECTS(geometry, BBOX(15, 42, 14, 43))', 'lower corner first'], ['S_INTERSECTS(geometry, POINT(1e300 1))', 'not two or three numbers'],
-  ])('%j', (text, words) => {
+  ])('refuses as text: %j', (text, words) => {
     expect(refusedAs(text)).toContain(words);
   });
 
@@ -70,11 +70,11 @@ describe('a filter that is refused', () => {
     ['{"op":"=","args":[1,{"property":"area_m2"}]}', 'first argument is not a property'], ['{"op":"=","args":[{"property":"area_m2"},null]}', 'not a number'], ['{"op":"=","args":[{"property":"label"},"\\ud800"]}', 'half a character'],
     ['{"op":"in","args":[{"property":"label"},[]]}', 'not supported'], ['{"op":"exec","args":[{"property":"label"},"1"]}', 'not supported'], ['{"op":"s_intersects","args":[{"property":"geometry"},{"type":"Circle"}]}', 'another type'],
     ['{"op":"s_intersects","args":[{"property":"geometry"},{"type":"Point","coordinates":"x"}]}', 'do not fit'], ['{"op":"s_intersects","args":[{"property":"geometry"},{"type":"Point","coordinates":[[1,2]]}]}', 'not two or three'],
-  ])('as JSON: %s', (text, words) => {
+  ])('refuses as JSON: %s', (text, words) => {
     expect(refusedAs(text, 'cql2-json')).toContain(words);
   });
 
-  it('exceeds a bound in length, conditions or depth', () => {
+  it('refuses a filter that is too long, too deep or has too many conditions', () => {
     expect(refusedAs(`label = '${'x'.repeat(FILTER_BOUNDS.bytes)}'`)).toContain('longer');
     expect(refusedAs(`label = '${'è'.repeat(FILTER_BOUNDS.bytes / 2)}'`)).toContain('longer');
     expect(refusedAs(Array.from({ length: FILTER_BOUNDS.conditions + 1 }, () => 'true').join(' or '))).toContain('more than 50 conditions');
@@ -84,7 +84,7 @@ describe('a filter that is refused', () => {
     expect(refusedAs(`{"op":"s_intersects","args":[{"property":"geometry"},{"type":"Point","coordinates":${'['.repeat(3_000)}1${']'.repeat(3_000)}}]}`, 'cql2-json')).toContain('not two or three');
   });
 
-  it('is any random text, without another error', () => {
+  it('refuses or accepts random text, and throws no other error', () => {
     const piece = fc.constantFrom('area_m2', 'label', '=', '<', "'a'", '5', '(', ')', ',', 'and', 'or', 'not', 'in', 'like', 'between', 'is', 'null', 's_intersects', 'geometry', 'polygon', '"', "'", '{', '[', '\\', '\u0000', '💧');
     fc.assert(fc.property(fc.array(piece, { maxLength: 30 }), fc.constantFrom('cql2-text' as const, 'cql2-json' as const), (pieces, language) => {
       try {

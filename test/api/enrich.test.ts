@@ -1,4 +1,4 @@
-/** POST /tools/enrich: off by default, limited in size, counted row by row, and otherwise equal to `mappale enrich`. */
+/** Tests POST /tools/enrich. It is off by default, limited in size, and counts each row as a request. The result equals that of `mappale enrich`. */
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -27,7 +27,7 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
     on.ask(`${PATH}${query}`, { method: 'POST', body, headers: HEADERS, key: key ?? await on.token(['parcels:read']) })
   );
 
-  it('exists only if the server is configured for it, and then accepts only POST', async () => {
+  it('exists only if the server enables enrich, and accepts only POST', async () => {
     const off = await emptyService(engine);
     try {
       expect((await off.ask(PATH, { method: 'POST', body: 'fid\n1\n', headers: HEADERS, key: await off.token() })).status).toBe(404);
@@ -40,7 +40,7 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
     expect([posted.status, posted.headers['allow']]).toEqual([405, 'GET']);
   });
 
-  it('answers all rows in order, in any number of batches, with the licences as links', async () => {
+  it('returns all rows in order for any number of batches, with the licences as links', async () => {
     const asked = Array.from({ length: 250 }, (_, index) => (index % 50 === 49 ? 'x' : String(fids[index % fids.length])));
     const { status, headers, text } = await post(['fid;note', ...asked.map((fid, index) => `${fid};${index}`)].join('\n'), { query: '?sections=risk,terrain' });
     expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);

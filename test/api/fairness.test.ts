@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 describe('the fair queue', () => {
-  it('serves clients in rotation, a few requests of each at a time', async () => {
+  it('serves clients in rotation, with a few requests of each client at a time', async () => {
     const queue = new FairQueue({ perCaller: 2, total: 3, patienceMs: 1_000 });
     const served: string[] = [];
     const releases: Release[] = [];
@@ -36,7 +36,7 @@ describe('the fair queue', () => {
       releases[at]!();
       await settled();
     }
-    // The order is not aaaaabbcc, so a late client need not wait for all requests of an early one.
+    // The order is not aaaaabbcc. A late client does not wait for all requests of an earlier client.
     expect(served.join('')).toBe('aabcabcaa');
   });
 
@@ -56,13 +56,13 @@ describe('the fair queue', () => {
     releases[0]!();
     await settled();
     expect(served.slice(4)).toEqual(['b1']);
-    // When a request ends in one pool, its client may start one in another pool.
+    // When a request ends in one pool, the same client may start a request in another pool.
     releases[3]!();
     await settled();
     expect(served.slice(5)).toEqual(['a2']);
   });
 
-  it('refuses requests that waited too long, and loses no place', async () => {
+  it('refuses requests that waited too long, and keeps all places usable', async () => {
     vi.useFakeTimers();
     const queue = new FairQueue({ perCaller: 1, total: 2, patienceMs: 2_000 });
     const [first, second, third] = [queue.take('a'), queue.take('b'), queue.take('c')];
@@ -124,7 +124,7 @@ async function held(): Promise<{
 }
 
 describe('map tiles', () => {
-  it('are limited to five at a time on ten connections, with 64 waiting and 429 for the rest; none is counted, and other requests come first', async () => {
+  it('are answered five at a time on ten connections: 64 wait, the rest get 429, none is counted, and other requests come first', async () => {
     const { app, begun, counted, release, ask, tile } = await held();
     const tiles = Array.from({ length: 5 + 64 + 3 }, () => tile('map'));
     await vi.waitFor(() => expect(begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5));
@@ -142,7 +142,7 @@ describe('map tiles', () => {
 });
 
 describe('a token with sixty requests at once', () => {
-  it('has three of them in progress, and another token is served meanwhile', async () => {
+  it('has three requests in progress at a time, and another token is served meanwhile', async () => {
     const { app, begun, release, ask } = await held();
     const greedy = Array.from({ length: 60 }, () => ask('greedy'));
     await vi.waitFor(() => expect(begun.length).toBe(3));
@@ -154,7 +154,7 @@ describe('a token with sixty requests at once', () => {
     await app.close();
   });
 
-  it('gets 429 after two seconds with Retry-After 1, and the refusal is not counted', async () => {
+  it('gets 429 with Retry-After 1 after two seconds in the queue, and the refusal is not counted', async () => {
     const { app, begun, counted, release, ask } = await held();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const asked = Array.from({ length: 5 }, () => ask('greedy'));
@@ -173,7 +173,7 @@ describe('a token with sixty requests at once', () => {
 });
 
 describe('a client that disconnects while it waits', () => {
-  it('costs nothing: its request is neither counted nor answered', async () => {
+  it('gets no answer, and its request is not counted', async () => {
     const { app, begun, counted, release } = await held();
     await app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.address() as AddressInfo;
@@ -197,7 +197,7 @@ describe('a client that disconnects while it waits', () => {
 });
 
 describe('requests without a key', () => {
-  it('read /health from the database once per second, for any number of clients', async () => {
+  it('cause one read of /health from the database per second, for any number of clients', async () => {
     const { app, begun, release } = await held();
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const ask = (): Promise<number> => app.inject({ method: 'GET', url: `${BASE}/health` }).then(({ statusCode }) => statusCode);
@@ -214,7 +214,7 @@ describe('requests without a key', () => {
     await app.close();
   });
 
-  it('get static files compressed once, not for each client', async () => {
+  it('get static files that are compressed once, not for each client', async () => {
     const { app } = await held();
     const packers = (['gzip', 'gzipSync', 'createGzip'] as const).map((name) => vi.spyOn(zlib, name));
     for (const path of ['/docs/swagger-ui.js', '/docs/swagger-ui.css', '/map/maplibre-gl.mjs', '/openapi.json']) {

@@ -1,4 +1,4 @@
-/** Thousands of random requests: none may make the server fail or get an answer outside the OpenAPI document. */
+/** Sends thousands of random requests. The server may not fail, and every answer must match the OpenAPI document. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CRS_URIS } from '../../api/crs.ts';
@@ -23,7 +23,7 @@ const nasty = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', ma
 const coordinate = (from: number, to: number): fc.Arbitrary<string> =>
   fc.double({ min: from - 0.2, max: to + 0.2, noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(6));
 
-/** Draws mostly meaningful values, so that the database is queried, and sometimes others. */
+/** Draws mostly meaningful values, so that the database is queried. One value in nine or more is arbitrary. */
 const mostly = (...sensible: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
   fc.oneof(...sensible.map((arbitrary) => ({ weight: 8, arbitrary })), { weight: 1, arbitrary: nasty });
 
@@ -90,11 +90,11 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
 };
 
 function encode(text: string): string {
-  // Half a surrogate pair has no encoding: Buffer writes the replacement character, as clients do.
+  // Half a surrogate pair cannot be encoded. Buffer writes the replacement character instead, as clients do.
   return encodeURIComponent(Buffer.from(text, 'utf8').toString('utf8')).replace(/%20/g, '+');
 }
 
-/** Draws the names of required parameters and of some others. */
+/** Draws the names of the required parameters and of some optional parameters. */
 function sensibleNames(names: readonly string[]): fc.Arbitrary<string[]> {
   const required = ['q', 'lat', 'lng', 'comune', 'foglio', 'layer'].filter((name) => names.includes(name));
   const rest = names.filter((name) => !['q', 'lat', 'lng', 'comune', 'foglio', 'layer', 'bbox', 'points', 'polygon', 'after'].includes(name));
@@ -133,7 +133,7 @@ describeDatabase('generated requests', (engine) => {
   });
   afterAll(() => service?.close());
 
-  it(`are answered as in the OpenAPI document, ${REQUESTS} of them`, async () => {
+  it(`get answers that match the OpenAPI document, in ${REQUESTS} random cases`, async () => {
     const parcels = async (): Promise<unknown> => service.database.query('select count(*), sum(fid) from core.parcel');
     const before = await parcels();
     const seen = new Map<number, number>();
@@ -152,7 +152,7 @@ describeDatabase('generated requests', (engine) => {
       expect(violationsOf(path, answered), path).toEqual([]);
     }), { numRuns: REQUESTS, seed: 20_251_120, endOnFailure: false });
     expect(await parcels()).toEqual(before);
-    // Generating only invalid requests, or only ones with results, would prove little.
+    // A test of only invalid requests, or only requests with results, would prove little.
     expect(seen.get(200), JSON.stringify([...seen])).toBeGreaterThan(REQUESTS / 8);
     expect(seen.get(400), JSON.stringify([...seen])).toBeGreaterThan(REQUESTS / 8);
   }, 600_000);

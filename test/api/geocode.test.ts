@@ -122,7 +122,7 @@ describeEngines('searching an address', (engine) => {
     expect(await first('via roma 112', 'Nonsò di Sotto')).toBe('Via Roma | 112 | Z001 | number');
   });
 
-  it('does not rank BIS first for B, nor B first for BIS', async () => {
+  it('ranks neither BIS first for B nor B first for BIS', async () => {
     const numbers = (await search('Via Roma 130 B Roccapparente')).map(({ street_number: number }) => number);
     expect(numbers[0]).toBe('130/B');
     expect((await search('Via Roma 130 bis Roccapparente')).map(({ street_number: number }) => number)[0]).toBe('130/BIS');
@@ -132,28 +132,28 @@ describeEngines('searching an address', (engine) => {
     expect((await search('Via Roma 140 Roccapparente')).map(({ street_number: number, match_type: type }) => [number, type])[0]).toEqual(['140/BIS', 'number_without_exponent']);
   });
 
-  it('lists the number first, then the number without exponent, then with other exponents', async () => {
+  it('lists the exact number first, then the number without an exponent, then with other exponents', async () => {
     const found = await search('Via Roma 130/C Roccapparente');
     expect(found.slice(0, 3).map(({ street_number: number, match_type: type }) => [number, type])).toEqual([
       ['130', 'number_without_exponent'], ['130/B', 'number_without_exponent'], ['130/BIS', 'number_without_exponent'],
     ]);
   });
 
-  it('stays in the street and the comune if the civico is missing, and reports the nearest number', async () => {
+  it('returns the nearest number in the same street and comune if the house number is missing', async () => {
     const found = await search('Via Roma 998 Roccapparente');
     expect(found[0]).toMatchObject({ street_name: 'Via Roma', municipality_code: 'Z005', match_type: 'nearest_number', street_number: '142' });
     expect(new Set(found.map(({ municipality_code: code }) => code))).toEqual(new Set(['Z005']));
     expect(found.every(({ score }) => score <= 1 && score > 0)).toBe(true);
   });
 
-  it('gives a street a higher score, not a lower one, if a civico is added', async () => {
+  it('gives a street a higher score if a house number is added', async () => {
     const without = await search('Via Leopoldo II Roccapparente');
     const withNumber = await search('Via Leopoldo II 108 Roccapparente');
     expect(without[0]).toMatchObject({ street_name: 'Via Leopoldo II', match_type: 'street', score: 0.97 });
     expect(withNumber[0]).toMatchObject({ street_name: 'Via Leopoldo II', match_type: 'number', score: 1 });
   });
 
-  it('returns both streets with the same name in two localities, and the named one first', async () => {
+  it('returns both streets with the same name in two localities, with the named locality first', async () => {
     const both = await search('Contrada Fornace 109 Roccapparente');
     expect(both.slice(0, 2).map(({ locality }) => locality).sort()).toEqual(['Borgo Basso', "Localita' Piano"]);
     const [basso] = await search('Contrada Fornace 109, Borgo Basso, Roccapparente');
@@ -161,14 +161,14 @@ describeEngines('searching an address', (engine) => {
     expect(basso!.formatted_address).toBe(`Contrada Fornace 109, Borgo Basso, ${region.comuni[4]!.province.name}`);
   });
 
-  it('ranks another type of street below the named one', async () => {
+  it('ranks a street of another type below the street of the named type', async () => {
     const names = (await search('Viale Roma Roccapparente')).map(({ street_name: name, score }) => [name, score]);
     expect(names[0]).toEqual(['Viale Roma', 0.97]);
     expect(names.find(([name]) => name === 'Via Roma')![1]).toBe(0.9021);
     expect(await first('largo leopoldo secondo 108 Roccapparente')).toBe('Via Leopoldo II | 108 | Z005 | number');
   });
 
-  it('returns one address per comune if none is named, largest comune first, whatever number is given', async () => {
+  it('returns one address per comune if no comune is named, with the largest comune first, for any number', async () => {
     const found = await search('via roma 112');
     expect(found.filter(({ street_name: name }) => name === 'Via Roma').map(({ municipality_code: code }) => code)).toHaveLength(region.comuni.length);
     expect(found[0]).toMatchObject({ municipality_code: 'Z001', street_number: '112', match_type: 'number' });
@@ -197,8 +197,8 @@ describeEngines('searching an address', (engine) => {
   // The results do not depend on the engine, so only the fast engine is tested.
   const once = it.runIf(engine.name === 'postgres');
 
-  once('never answers with another comune than the named one, for any listed comune that is not loaded', async () => {
-    // Names one letter away from loaded names are the hardest case.
+  once('never answers with another comune if the named comune is listed but not loaded', async () => {
+    // Names that differ by one letter from loaded names are the hardest case.
     const neighbours = region.comuni.flatMap(({ italianName: name }) => Array.from(name).flatMap((letter, at) => (/[a-z]/.test(letter) && at % 4 === 1 ? [name.slice(0, at) + (letter === 'x' ? 'y' : 'x') + name.slice(at + 1)] : [])));
     const names = [...REAL, ...neighbours];
     await database.query('begin');
@@ -217,7 +217,7 @@ describeEngines('searching an address', (engine) => {
       ] as [string, string | null][]);
       const { parsed, codes } = await answersTo(forms);
       expect(forms.filter((_, index) => codes[index]!.length > 0 || parsed[index]!.readings.length === 0)).toEqual([]);
-      // A loaded comune is found in the same spellings, but not with another province.
+      // A loaded comune is found in the same spellings, but not with the wrong province.
       const loaded = region.comuni.map(({ belfiore, italianName: name, province }) => ({ belfiore, forms: [
         [`Via Roma 112, ${name}`, null], ['Via Roma 112', name], [`${name}, Via Roma 112`, null], [`Via Roma 112, ${name} (${province.sigla})`, null], [`Via Roma 112, ${name}, ${province.name}`, null],
         [`Via Roma 112 ${name} ${province.sigla}`, null],
@@ -231,13 +231,13 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  once('does not replace a name by a similar one if the list of comuni is not loaded', async () => {
+  once('does not replace a name by a similar name if the list of comuni is not loaded', async () => {
     expect(await first('Via Roma 112, Rocapparente')).toBe('Via Roma | 112 | Z005 | number');
     await database.query('begin');
     try {
       for (const table of ['core.place_name', 'core.comune', 'core.province']) await database.query(`delete from ${table}`);
       expect(await search('Via Roma 112, Rocapparente')).toEqual([]);
-      // The exact name in its files still finds the comune.
+      // The exact name from the address files still finds the comune.
       expect((await search('Via Roma 112, Roccapparente')).map(({ municipality_code: code, street_number: number }) => [code, number])[0]).toEqual(['Z005', '112']);
     } finally {
       await database.query('rollback');
@@ -291,14 +291,14 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('gives a lower score the farther the match is from the number', async () => {
+  it('gives a lower score if the match is farther from the number', async () => {
     const scores = await Promise.all([
       'Via Roma 112 Roccapparente', 'Via Roma 140 Roccapparente', 'Via Roma 998 Roccapparente', 'Via Roma Roccapparente',
     ].map(async (query) => (await search(query)).map(({ match_type: type, score }) => [type, score])[0]!));
     expect(scores).toEqual([['number', 1], ['number_without_exponent', 0.99], ['nearest_number', 0.98], ['street', 0.97]]);
   });
 
-  once('tries at most six readings and corrects at most six words', async () => {
+  once('tries at most six readings of a query and corrects at most six words', async () => {
     const { readings } = await parseQuery('Via Roma 112 Roccapparente', null, findComune);
     const hopeless = { ...readings[0]!, tokens: ['inesistentissima'] };
     const count = async (before: number): Promise<number> => {
@@ -331,7 +331,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('respects the limit, and a smaller result is the beginning of a larger one', async () => {
+  it('respects the limit, and a smaller limit returns the first results of a larger limit', async () => {
     for (const query of ['via roma', 'via roma 130 Roccapparente', 'delle Acacie']) {
       const many = await search(query, null, 50);
       expect(many.length).toBeLessThanOrEqual(50);
@@ -341,7 +341,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('finds the same addresses around a point as plain geometry, nearest first, ties by key', async () => {
+  it('finds the same addresses around a point as plain geometry, sorted by distance, then by key', async () => {
     const all = await database.query<{ id: number; lng: number; lat: number }>(
       'select address_id as id, st_x(geom) as lng, st_y(geom) as lat from core.access_point where geom is not null',
     );
@@ -359,7 +359,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('reads streets, numbers and points through their indexes', async () => {
+  it('reads streets, numbers and points through indexes', async () => {
     const plan = async (sql: string): Promise<string> => database.session(async (session) => {
       await session.query('set enable_seqscan to off');
       return (await session.query<{ 'QUERY PLAN': string }>(`explain ${sql}`)).map((line) => line['QUERY PLAN']).join('\n');

@@ -1,4 +1,7 @@
-/** The OpenAPI document follows the Italian guidelines for APIs (Linee guida sull'interoperabilità tecnica), as far as rules of ours can tell. */
+/**
+ * Tests that the OpenAPI document follows the Italian guidelines for APIs (Linee guida sull'interoperabilità tecnica). Only some of the guidelines can be
+ * tested.
+ */
 import { describe, expect, it } from 'vitest';
 import { document } from '../../api/openapi.ts';
 
@@ -28,26 +31,26 @@ describe('the OpenAPI document', () => {
     expect(numbers.filter(([, { format }]) => !['int32', 'int64', 'double'].includes(String(format))).map(([path]) => path)).toEqual([]);
   });
 
-  it('answers errors with problem details, except the body of /health', () => {
+  it('describes errors as problem details, except the body of /health', () => {
     const errors = responses.filter(({ status }) => Number(status) >= 400);
     const others = errors.filter(({ response }) => Object.keys(response['content'] as Json).join() !== 'application/problem+json');
     expect(others.map(({ path, status }) => `${path} ${status}`)).toEqual(['/health 503']);
     expect(others[0]!.response['x-noqa']).toBe(true);
   });
 
-  it('has /status, a contact, a summary and the public address first', () => {
+  it('has /status, a contact and a summary, and lists the public address first', () => {
     expect(Object.keys(PUBLIC.paths)).toContain('/status');
     expect(PUBLIC.info).toMatchObject({ contact: { name: expect.any(String) as string }, 'x-summary': expect.any(String) as string });
     expect(PUBLIC.servers).toMatchObject([{ url: 'https://maps.example.org/api/v2', description: expect.any(String) as string }, { url: '/api/v2', 'x-sandbox': true }]);
     expect((document('1.2.3') as typeof PUBLIC).servers).toHaveLength(1);
   });
 
-  it('states the use of caches in every successful answer', () => {
+  it('declares Cache-Control in every successful answer', () => {
     const found = responses.filter(({ status }) => status.startsWith('2'));
     expect(found.filter(({ response }) => (response['headers'] as Json)['Cache-Control'] === undefined).map(({ path, status }) => `${path} ${status}`)).toEqual([]);
   });
 
-  it('takes no key in a URL', () => {
+  it('accepts no key in a URL', () => {
     const parameters = Object.values(PUBLIC.paths).flatMap(({ get }) => get.parameters.filter((each) => each.in !== 'header').map(({ name }) => name));
     expect(parameters.filter((name) => /key|token|secret|password/i.test(name))).toEqual([]);
   });

@@ -32,12 +32,12 @@ export interface Service {
   readonly database: Database;
   readonly reader: Reader;
   readonly url: string;
-  /** Lines that the server logged; `warned` has only the warnings. */
+  /** Lines that the server logged. `warned` has only the warnings. */
   readonly logged: readonly string[];
   readonly warned: readonly string[];
-  /** Creates a token; by default with every scope. */
+  /** Creates a token, by default with every scope. */
   token(scopes?: readonly Scope[], expiresAt?: Date | null): Promise<string>;
-  /** Sends a request. @param path below the base address; starts with `/` */
+  /** Sends a request. @param path below the base address, which starts with `/` */
   ask(
     path: string,
     options?: { key?: string | undefined; method?: string; headers?: Readonly<Record<string, string>>; from?: string; body?: string },
@@ -45,7 +45,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Starts the server on a database that is ready. */
+/** Starts the server on a database that has a published region. */
 export async function serviceOn(database: Database, url: string, options: Pick<ServerOptions, 'trustedProxies' | 'enrich' | 'catalog'> = {}): Promise<Service> {
   const reader = await openReader(database, url, { connections: 4, statementTimeoutMs: 20_000 });
   const logged: string[] = [];
@@ -87,15 +87,15 @@ export async function emptyService(engine: TestEngine, options: Pick<ServerOptio
   return serviceOn(database, url, options);
 }
 
-/** Regions of several suites, as the parameters of `regionService`, so that a run loads each of them once for an engine. */
+/** Regions that several suites use, as parameters of `regionService`. A run loads each region once per engine. */
 export const REGIONS = {
-  /** Every source with every half-year. The third comune has a name in two languages. */
+  /** Has every source, with every half-year of quotations. Its third comune has a name in two languages. */
   whole: [500, 11, { comuni: 4, everySemester: true }],
-  /** Parcels, addresses, floods and boundaries. */
+  /** Has parcels, addresses, floods and boundaries only. */
   floods: [400, 17, { comuni: 3, only: ['ade_cadastre', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'anncsu_addresses'] }],
 } as const satisfies Readonly<Record<string, readonly [parcels: number, seed: number, choice: SyntheticChoice]>>;
 
-/** Starts the server on a synthetic region, loaded as a user would load it. Suites that ask for the same region share its load, and each gets a copy. */
+/** Starts the server on a synthetic region, loaded as a user would load it. Suites that request the same region share one load, and each suite gets a copy. */
 export async function regionService(
   engine: TestEngine,
   parcels = 400,
@@ -151,11 +151,11 @@ export function templateOf(path: string): string {
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Returns the differences between an answer and the document; empty if there are none. */
+/** Returns the differences between an answer and the document. The list is empty if there are none. */
 export function violationsOf(path: string, { status, headers, body, text }: Answered): string[] {
   const template = templateOf(path);
   const response = DOCUMENT.paths[template]?.get.responses[String(status)];
-  if (response === undefined) return [`${template} does not promise ${status}: ${text.slice(0, 200)}`];
+  if (response === undefined) return [`${template} does not document ${status}: ${text.slice(0, 200)}`];
   const missing = Object.keys(response.headers ?? {}).filter((name) => headers[name.toLowerCase()] === undefined && !(status === 429 && /^X-RateLimit/.test(name) && body?.['error'] === 'TOO_MANY_ATTEMPTS'));
   const violations = missing.map((name) => `${template} ${status} lacks the header ${name}`);
   if (response.content === undefined) return text === '' ? violations : [...violations, `${template} ${status} has a body`];

@@ -1,4 +1,4 @@
-/** Opens the map in a real browser, on a server of a test, and reads what it draws. */
+/** Opens the map of a test server in a real browser, and reads the drawn pixels. */
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { CHROMIUM } from '../harness/browser.ts';
 import { BASE, type Service } from './harness.ts';
@@ -8,7 +8,7 @@ const FLAGS = [
   '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
 ];
-/** A long timeout, because the machine may be busy. */
+/** The timeout is long because the machine may be busy. */
 export const SOON = { timeout: 30_000 };
 export const WIDE = { width: 1360, height: 860 };
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
@@ -17,18 +17,18 @@ export interface MapBrowser {
   readonly browser: Browser;
   readonly origin: string;
   readonly key: string;
-  /** Errors and warnings of the console. */
+  /** Errors and warnings that the page logged on the console. */
   readonly problems: string[];
-  /** Origins of all requests. */
+  /** Origins of all requests of the page. */
   readonly asked: Set<string>;
   /** Paths of requests that were counted against the token's hourly limit. */
   readonly paid: string[];
-  /** Opens the map in a separate browser context and waits until it has read its address. */
+  /** Opens the map in a separate browser context and waits until the page has applied its address. */
   open(hash: string, options?: BrowserContextOptions & { signed?: boolean; isAwaited?: boolean }): Promise<Page>;
   close(): Promise<void>;
 }
 
-/** Starts a browser, and lets the server listen. */
+/** Starts a browser, and makes the server listen on a port. */
 export async function openMapBrowser(service: Service): Promise<MapBrowser> {
   const origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
   const key = await service.token();
@@ -57,7 +57,7 @@ export async function openMapBrowser(service: Service): Promise<MapBrowser> {
   };
 }
 
-/** Counts the map's pixels with one of these colours, drawn over white or pale land as on the page. */
+/** Counts the map's pixels with one of these colours, over the pale land colour of the page. */
 export async function coloured(page: Page, colours: readonly string[], opacity = 0.75): Promise<number> {
   return page.evaluate(`(() => {
     const drawn = document.querySelector('#map canvas');

@@ -1,4 +1,4 @@
-/** The scripts of the map keep their state in one object, which only named transitions change. */
+/** Tests that the scripts of the map keep their state in one object, which only named transitions change. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -8,16 +8,16 @@ const { readCadastral } = (await import(`${FOLDER}cadastral.js`)) as { readCadas
 const scripts = readdirSync(FOLDER).filter((name) => name.endsWith('.js')).map((name) => ({ name, text: readFileSync(FOLDER + name, 'utf8') }));
 
 describe('a script of the map', () => {
-  it.each(scripts)('has no variable of its own: $name', ({ text }) => {
+  it.each(scripts)('has no state variable outside the state object: $name', ({ text }) => {
     expect(text.match(/^(?:export )?(?:let|var) .*/gm)).toBeNull();
   });
 
-  it.each(scripts.filter(({ name }) => name !== 'state.js'))('changes the state only by transitions: $name', ({ text }) => {
+  it.each(scripts.filter(({ name }) => name !== 'state.js'))('changes the state only through transitions: $name', ({ text }) => {
     expect(text.match(/\bstate(?:\.\w+)+(?:\[[^\]]*\])? (?:[-+*/|&?]*=) .*|Object\.assign\(state\b.*|\bstate\.\w+\.(?:set|delete|push|splice)\(.*/g)).toBeNull();
   });
 });
 
-describe('a question for a parcel', () => {
+describe('a parcel reference in the search text', () => {
   it.each([
     ['H833_001300.594', { reference: 'H833_001300.594' }],
     ['CadastralParcel.IT.AGE.PLA.h833_001300.594', { reference: 'CadastralParcel.IT.AGE.PLA.h833_001300.594' }],
@@ -28,11 +28,11 @@ describe('a question for a parcel', () => {
     ['H833 f.13 p.594', { comune: 'H833', foglio: '13', label: '594' }],
     ['h833 13 594', { comune: 'H833', foglio: '13', label: '594' }],
     ['Lana part. .12', { comune: 'Lana', label: '.12' }],
-  ])('is read from %s', (text, question) => {
+  ])('is recognised in %s', (text, question) => {
     expect(readCadastral(text)).toEqual(question);
   });
 
-  it.each(['Via Roma 12', 'P. Garibaldi 3', 'Via Foglio', 'foglio 13', 'Piazza Particella', '41.5, 14.6', 'Campobasso', 'Via Roma 12/3'])('is not read from %s', (text) => {
+  it.each(['Via Roma 12', 'P. Garibaldi 3', 'Via Foglio', 'foglio 13', 'Piazza Particella', '41.5, 14.6', 'Campobasso', 'Via Roma 12/3'])('is not recognised in %s', (text) => {
     expect(readCadastral(text)).toBeNull();
   });
 });

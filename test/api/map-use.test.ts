@@ -1,4 +1,4 @@
-/** Tests what people do on the map in a real browser: search for parcels and streets, wait, choose layers, compare, download. */
+/** Tests the use of the map in a real browser: searching for parcels and streets, waiting, choosing layers, comparing, downloading. */
 import { mkdir, readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,12 +38,12 @@ describeEngines('the map in use', (engine) => {
     });
 
     describe('a search', () => {
-      it('selects the parcel of a typed reference, or of a comune with foglio and particella', async () => {
+      it('selects the parcel if a parcel reference, or a comune with foglio and particella, is typed', async () => {
         const page = await map.open('');
         const query = page.locator('#query');
         const [beginning = ''] = known.comune.split(' ');
         for (const text of [known.reference, `${beginning} foglio ${known.sheet} particella ${known.label}`, `${known.belfiore} fg. ${known.sheet} mapp. ${known.label}`]) {
-          // A selection during the load is kept.
+          // A selection that is made during the load is kept.
           await page.goto(page.url().replace(/#.*/, ''));
           await expect.poll(() => page.locator('#content h2').first().textContent(), SOON).toBe('Published data');
           await query.fill(text);
@@ -60,7 +60,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('offers a street once and without a house number, and shows the place without choosing a parcel', async () => {
+      it('suggests a street once if no house number is typed, and shows the street without selecting a parcel', async () => {
         const page = await map.open('');
         await page.locator('#query').fill('Via Roma');
         const streets = page.locator('#suggestions [data-kind=street]');
@@ -74,7 +74,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('names the region that is not loaded when a comune of it is typed', async () => {
+      it('names the region of a typed comune if the region is not loaded', async () => {
         const page = await map.open('');
         const message = 'Roma is in Lazio, which is not loaded.';
         await page.locator('#query').fill('Roma');
@@ -87,7 +87,7 @@ describeEngines('the map in use', (engine) => {
     });
 
     describe('while it loads', () => {
-      it('never states that nothing is published, and shows that it reads', async () => {
+      it('shows that data is being read, and never that nothing is published', async () => {
         const page = await map.open('', { isAwaited: false });
         let release = (): void => undefined;
         const held = new Promise<void>((resolve) => void (release = resolve));
@@ -107,7 +107,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('greys the panel only until the record has arrived, and not while neighbours are read', async () => {
+      it('greys the panel until the record arrives, but not while neighbours are read', async () => {
         const page = await map.open('');
         let asked = 0;
         await page.route('**/parcels/locate?bbox=*', () => void (asked += 1));
@@ -139,11 +139,11 @@ describeEngines('the map in use', (engine) => {
       /** Returns the colours of the legend's swatches. */
       const swatches = (page: Page): Promise<string[]> => page.evaluate("[...document.querySelectorAll('#legend li i')].map((each) => getComputedStyle(each).backgroundColor)");
 
-      it.each(['light', 'dark'] as const)('has the colours of its legend on the map, also after a change of opacity: %s', async (colorScheme) => {
+      it.each(['light', 'dark'] as const)('is drawn in the colours of its legend, also after a change of opacity: %s', async (colorScheme) => {
         const page = await map.open(at('terrain'), { colorScheme });
         for (const opacity of ['75', '100', '30']) {
           await page.locator('#opacity input').fill(opacity);
-          // The parcels here are of one or a few classes.
+          // The parcels in view have one or a few classes.
           await expect.poll(async () => {
             const drawn = await pixels(page);
             return (await swatches(page)).slice(0, -3).filter((colour) => (drawn.get(colour) ?? 0) > 5_000).length;
@@ -152,7 +152,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('distinguishes none from a count of 0, and floods, landslides and seismic zones are layers of their own', async () => {
+      it('distinguishes a missing value from a count of 0, and has separate layers for floods, landslides and seismic zones', async () => {
         const page = await map.open(at('address'));
         const named = async (): Promise<Record<string, string>> => Object.fromEntries((await page.locator('#legend li').allTextContents()).map((text, index) => [text, String(index)]));
         const [labels, colours] = [await named(), await swatches(page)];
@@ -164,12 +164,12 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('has classes of the view on request, and hides classes that the user turns off', async () => {
+      it('computes classes from the view on request, and hides classes that the user turns off', async () => {
         const page = await map.open(at('terrain', 16));
         const rows = page.locator('#legend [role=checkbox]');
         const usual = await rows.allTextContents();
         const button = page.locator('#legend .breaks');
-        // The classes come from the parcels that are drawn.
+        // The classes are computed from the parcels that are drawn.
         await expect.poll(async () => {
           await button.click();
           return await button.textContent() === 'Usual classes' && (await rows.allTextContents()).join() !== usual.join();
@@ -191,7 +191,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('shows only the parcels that meet each condition of the user, and saves only them', async () => {
+      it('shows and saves only the parcels that meet every condition of the user', async () => {
         const page = await map.open(at('parcels', 17));
         /** Returns the fids of the parcels that are drawn. */
         const drawn = async (): Promise<number[]> => {
@@ -224,7 +224,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('is chosen from groups that fold, and stay folded in the other language', async () => {
+      it('is chosen from groups that can be folded, and groups stay folded when the language changes', async () => {
         const page = await map.open('');
         await page.locator('[data-group=people] summary').click();
         expect(await page.locator('[data-group=people] input').first().isVisible()).toBe(false);
@@ -259,7 +259,7 @@ describeEngines('the map in use', (engine) => {
       const named = await page.locator('#content > header td button').allTextContents();
       expect([named[0], new Set(named).size]).toEqual([known.reference, 2]);
       expect(await page.locator('[data-section=terrain] tr:first-child td').count()).toBe(2);
-      // A missing level has a reason.
+      // A missing level is shown with its reason.
       expect(await page.locator('[data-section=risk] tr', { hasText: 'hazard' }).locator('td').allTextContents()).not.toContain('–');
       await page.locator('#content > header td button').first().click();
       await expect.poll(() => page.locator('#content h2').textContent(), SOON).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
@@ -296,7 +296,7 @@ describeEngines('the map in use', (engine) => {
     });
 
     describe('a record', () => {
-      it('starts with a summary, ends its sections with identifiers, and rounds numbers without hiding their digits', async () => {
+      it('starts with a summary, ends its sections with identifiers, and shows rounded numbers with all digits on request', async () => {
         const page = await map.open(`#parcel=${known.fid}`);
         await page.locator('[data-section=attributions]').waitFor();
         const sections = await page.locator('#content [data-section]').evaluateAll((all) => all.map((each) => (each as unknown as { dataset: { section: string } }).dataset.section));

@@ -32,7 +32,7 @@ const EVERYWHERE = ['terrain', 'land_cover', 'nightlights'];
 /** Without the content security policy, code in markup would run. */
 const NO_POLICY: BrowserContextOptions = { bypassCSP: true };
 
-/** Returns where a page may load scripts from, as its content security policy states. */
+/** Returns the origins from which the content security policy of a page allows scripts. */
 function scriptsOf(page: Response): string[] | undefined {
   return /script-src ([^;]*)/.exec(page.headers()['content-security-policy'] ?? '')?.[1]?.split(' ');
 }
@@ -44,7 +44,7 @@ function picturesOf(pdf: Buffer): number[] {
     const start = index + all.length;
     const [width, height, length] = ['Width', 'Height', 'Length'].map((word) => Number(new RegExp(`/${word} (\\d+)`).exec(head!)?.[1])) as [number, number, number];
     const pixels = inflateSync(pdf.subarray(start, start + length));
-    // The other streams of the PDF are masks of pictures.
+    // Other streams of the PDF are masks of pictures.
     return pixels.length === 3 * width * height ? [pixels.reduce((sum, part) => sum + part, 0) / pixels.length] : [];
   });
 }
@@ -80,7 +80,7 @@ describeEngines('the web pages', (engine) => {
     const closeTo = ({ lat, lng }: { lat: number; lng: number }, more = ''): string => `#map=18/${lat}/${lng}${more}`;
     const title = (page: Page): Promise<string | null> => page.locator('#content h2').first().textContent();
 
-    /** Returns the texts with a contrast to their background below 4.5. */
+    /** Returns the texts whose contrast with the background is below 4.5. */
     async function pale(page: Page, within: string): Promise<string[]> {
       return page.evaluate(`(() => {
         const parts = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);
@@ -101,7 +101,7 @@ describeEngines('the web pages', (engine) => {
       })()`);
     }
 
-    /** Starts a server whose link signs browsers in, and which explains its answers. */
+    /** Starts a server with a sign-in link for browsers, and with explanations of its answers. */
     async function signedIn(locale: string, options: BrowserContextOptions = {}) {
       const link = new SignInLink();
       const sources = await loadSources();
@@ -116,7 +116,7 @@ describeEngines('the web pages', (engine) => {
       return { link, home, context, close };
     }
 
-    it('open with the published regions, coloured by coverage, without a token or a click', async () => {
+    it('open with the published regions in the colours of their coverage, without a token or a click', async () => {
       const page = await open('', { signed: false });
       expect(await page.locator('#content [data-region] h3').allTextContents()).toEqual(['Molise']);
       const comuni = await page.locator('#content [data-region] tbody th').allTextContents();
@@ -127,7 +127,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#token').isVisible()).toBe(false);
       expect(await pale(page, 'body *')).toEqual([]);
       await picture(page, 'open');
-      // Opens a comune with the keyboard, still without a token, and reads its coverage.
+      // The keyboard opens a comune, still without a token, and its coverage is shown.
       await page.locator('#content [data-region] th button').first().press('Enter');
       await page.locator('#content [data-section=coverage] .state').first().waitFor();
       expect(await page.locator('#content [data-section=coverage] tr').count()).toBeGreaterThanOrEqual(SECTIONS.length - 1);
@@ -160,7 +160,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('sign in once with the server\'s link, until the server ends, and show the same explanation as mappale explain', async () => {
+    it('sign in with the server\'s link once, stay signed in until the server ends, and show the same explanation as mappale explain', async () => {
       const { link, home, context, close } = await signedIn('en-GB');
       const at = async (hash: string): Promise<Page> => {
         const page = await context.newPage();
@@ -199,7 +199,7 @@ describeEngines('the web pages', (engine) => {
       await close();
     });
 
-    it('suggest addresses while typing, with the keyboard, and show the address, its parcel and every section with only two more requests', async () => {
+    it('suggest addresses while the user types, and show the chosen address, its parcel and every section with two more requests', async () => {
       const page = await open('');
       const query = page.locator('#query');
       map.paid.length = 0;
@@ -214,7 +214,7 @@ describeEngines('the web pages', (engine) => {
       expect(await query.getAttribute('aria-activedescendant')).toBe(await options.first().getAttribute('id'));
       expect(await options.first().getAttribute('aria-selected')).toBe('true');
       await picture(page, 'suggestions');
-      // Requests sent while typing.
+      // Number of requests that were sent while typing.
       expect([...new Set(map.paid)].filter((path) => path !== '/geocode/search' && path !== '/map/suggestions')).toEqual([]);
       map.paid.length = 0;
       await query.press('Enter');
@@ -242,7 +242,7 @@ describeEngines('the web pages', (engine) => {
         expect(await page.locator('#legend li').count(), name).toBe(classes.length + 2 + (others.length > 0 ? 1 : 0));
         if (others.length > 0) expect(await page.locator('#legend li').last().textContent(), name).toBe('Not applicable: road, water');
         expect(new URL(page.url()).hash).toContain(`layer=${name}`);
-        // Other sections may have no values at this place.
+        // The remaining sections may have no values at this place.
         const colours = classes.map(({ color }) => color);
         if (EVERYWHERE.includes(name)) await expect.poll(() => coloured(page, colours), SOON).toBeGreaterThan(5_000);
       }
@@ -255,7 +255,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('show each value of a clicked parcel with unit, source and explanation, and distinguish unmapped places from mapped places without values', async () => {
+    it('show each value of a clicked parcel with unit, source and explanation, and distinguish unmapped places from places without values', async () => {
       const page = await open(closeTo(known, '&layer=risk'));
       const box = (await page.locator('#map').boundingBox())!;
       // Until the tiles have loaded, a click selects the comune.
@@ -268,7 +268,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('[data-field=area_m2] .unit').textContent()).toBe('m²');
       expect(await page.locator('[data-section=terrain] [data-field=elevation_mean] td').textContent()).toMatch(/\d m$/);
       for (const { name } of SECTIONS) expect(await page.locator(`[data-section=${name}] .source`).textContent(), name).toMatch(/^Source: .+/);
-      // The explanation: the rule of each value, the release, and the command that prints file and position.
+      // The explanation has the rule of each value, the release, and the command that prints the file and position.
       const risk = page.locator('[data-section=risk]');
       expect(await risk.locator('.rule').first().isVisible()).toBe(false);
       await risk.getByRole('button', { name: /^Why/ }).press('Enter');
@@ -282,7 +282,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#content .value, #content td.number').count()).toBeGreaterThan(20);
       expect(await page.evaluate("[...document.querySelectorAll('#content .value, #content td.number')].filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap').map((cell) => cell.textContent)")).toEqual([]);
       expect(await pale(page, '#content *')).toEqual([]);
-      // Returns the record as if a source did not cover the place, or covered it without a value.
+      // Returns the record of a place that a source does not cover, or covers without a value.
       const states = ['mapped', 'not_mapped', 'not_loaded', 'not_applicable'];
       const looks = [];
       const record = (await service.ask(`/parcels/${known.fid}`, { key })).body as { meta: { coverage: Record<string, string> } };
@@ -310,7 +310,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('restore place, layer and parcel from their address, in Italian if the browser is Italian', async () => {
+    it('restore place, layer and parcel from the page\'s URL, in Italian if the browser is Italian', async () => {
       const page = await open(closeTo(known, `&layer=land_cover&parcel=${known.fid}`), { locale: 'it-IT' });
       await page.locator('[data-section=attributions]').waitFor();
       const address = page.url();
@@ -365,7 +365,7 @@ describeEngines('the web pages', (engine) => {
       await close();
     });
 
-    it('fit a telephone: a form of one line, and the map visible above the record', async () => {
+    it('fit a phone, with a form of one line and the map visible above the record', async () => {
       const page = await open('', PHONE);
       const form = (await page.locator('body > header').boundingBox())!;
       expect(form.height).toBeLessThan(60);
@@ -391,7 +391,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('print map, legend and the whole record, without controls of the screen', async () => {
+    it('print the map, the legend and the whole record, without the controls of the screen', async () => {
       const page = await open(closeTo(known, `&layer=risk&parcel=${known.fid}`));
       await page.locator('[data-section=attributions]').waitFor();
       await page.emulateMedia({ media: 'print' });
@@ -408,7 +408,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('print dark pages light and folded parts open, and return to dark mode afterwards', async () => {
+    it('print in light colours with folded parts open, and return to dark mode afterwards', async () => {
       const page = await open(closeTo(known, `&parcel=${known.fid}`), { colorScheme: 'dark' });
       await page.locator('[data-section=attributions]').waitFor();
       await page.waitForLoadState('networkidle');
@@ -429,7 +429,7 @@ describeEngines('the web pages', (engine) => {
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       expect(await lightness()).toBeGreaterThan(220);
       expect(await page.locator('#content details:not([open])').count()).toBe(0);
-      // Explanations that were opened are printed. Neighbours and files are only for the screen.
+      // Opened explanations are printed. Neighbours and files are shown only on the screen.
       const unseen = `[...document.querySelectorAll('#content tr')].filter((row) => row.closest('.rule, .rules, [data-section=neighbours], [data-section=files]') === null && !row.checkVisibility())`;
       expect(await page.evaluate(`${unseen}.map((row) => row.textContent)`)).toEqual([]);
       const grounds = await page.evaluate<string[]>("[...document.querySelectorAll('body, #view, #record, #legend, #content *')].filter((each) => each.checkVisibility()).map((each) => getComputedStyle(each).backgroundColor)");
@@ -453,7 +453,7 @@ describeEngines('the web pages', (engine) => {
         ![each.getAttribute('aria-label'), each.textContent, ...[...(each.labels ?? [])].map((label) => label.textContent)].some((text) => (text ?? '').trim() !== '')).map((each) => each.outerHTML.slice(0, 80))`);
       expect(nameless).toEqual([]);
       expect(await page.locator('[role=status][aria-live]').count()).toBe(1);
-      // Moves around the page with the keyboard: every focused element shows the focus.
+      // The keyboard moves through the page, and every focused element shows the focus.
       for (let step = 0; step < 12; step += 1) {
         await page.keyboard.press('Tab');
         const [name, outline] = await page.evaluate<[string, string]>('[document.activeElement.outerHTML.slice(0, 80), getComputedStyle(document.activeElement).outlineStyle]');
@@ -462,7 +462,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('show the OpenAPI document, ready to be tried', async () => {
+    it('show the OpenAPI document with forms to try requests', async () => {
       const page = await browser.newPage({ viewport: WIDE });
       await page.goto(`${origin}${BASE}/docs`);
       await page.getByText('Search addresses').waitFor(SOON);
@@ -477,12 +477,12 @@ describeEngines('the web pages', (engine) => {
 
     it('send no request to other servers, and log nothing on the console', () => {
       expect([...map.asked].filter((each) => each !== origin && each !== 'null')).toEqual([]);
-      // The browser also logs the wrong token of a test above.
+      // The browser also logs the request with a wrong token of an earlier test.
       expect(map.problems.filter((problem) => !/401 \(Unauthorized\)/.test(problem))).toEqual([]);
     });
 
     describe('for a region with markup in every text of a publisher', () => {
-      /** The parcel whose sections have the most kinds of texts, and one of its streets. */
+      /** The parcel with the most kinds of texts in its sections, and one of the parcel's streets. */
       let parcel: { fid: number; street: string };
       /** The same pages of the region without markup. */
       let before: readonly string[];
@@ -500,7 +500,7 @@ describeEngines('the web pages', (engine) => {
         marked = await writeMarkup(service.database);
       });
 
-      /** The report of the region and the passport of each comune, which are files. */
+      /** The files of the region's report and of each comune's passport. */
       async function writtenPages(): Promise<string[]> {
         const context = await contextOf(readConfig({}), await loadSources(), service.database, SILENT);
         const region = findRegion(service.region.code)!;
@@ -564,7 +564,7 @@ describeEngines('the web pages', (engine) => {
         const page = await (await browser.newContext(NO_POLICY)).newPage();
         page.setDefaultTimeout(SOON.timeout);
         await page.setExtraHTTPHeaders({ 'x-api-key': key });
-        // The server knows the licences of an earlier answer by their digest, so markup that was written later is added here.
+        // The server caches licences by their digest. Markup that is written to the database later is added here.
         await page.route((url) => url.pathname.endsWith(`/parcels/${parcel.fid}`), async (route) => {
           const record = JSON.parse(await (await route.fetch()).text(), (name, value: unknown) => (
             typeof value === 'string' && ['attribution', 'license'].includes(name) ? value + markupOf(`ledger.attribution.${name}`) : value
@@ -580,7 +580,7 @@ describeEngines('the web pages', (engine) => {
         const { shown: none, ...without } = await auditOf(page, marked);
         await operation.getByRole('button', { name: 'Execute' }).click();
         await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
-        // Swagger UI prints the status before it has drawn a long answer.
+        // Swagger UI shows the status before it has drawn a long answer.
         const expected = ['core.comune.name', 'core.parcel.label', 'ledger.attribution.attribution', 'ledger.attribution.license'];
         await expect.poll(async () => (await auditOf(page, marked)).shown, SOON).toEqual(expect.arrayContaining(expected));
         const { shown: _, ...harmless } = await auditOf(page, marked);
@@ -588,7 +588,7 @@ describeEngines('the web pages', (engine) => {
         await page.context().close();
       });
 
-      it('shows texts that are names of inherited properties, such as a place named constructor', async () => {
+      it('shows texts that are also names of inherited properties, such as a place named constructor', async () => {
         const names = Object.getOwnPropertyNames(Object.prototype);
         const { link, home, context, close } = await signedIn('en-GB');
         const page = await context.newPage();

@@ -1,4 +1,4 @@
-/** Records that are shortened for models: their size, their words, and that they say everything once. */
+/** Tests the records that are shortened for models: their size, their labels, and that they repeat nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compactRecord, DEFAULT_SECTIONS, licencesOnce } from '../../cli/mcp-compact.ts';
 import { describeEngines } from '../harness/database.ts';
@@ -29,7 +29,7 @@ function recordWith(valuation: readonly Json[]): Json {
 }
 
 describe('a shortened record', () => {
-  it('has labels, units and values as text, and no outline and no missing values', () => {
+  it('has labels, units and values as text, without outlines and missing values', () => {
     const { basic, risk } = compactRecord(recordWith([])) as { basic: Json; risk: Json };
     expect(JSON.stringify(basic)).not.toMatch(/geometry|coordinates|null|municipality/);
     expect(risk).toMatchObject({ 'Flood hazard': 'P3, high', 'flood share (share of 1)': 0.5, 'Peak ground acceleration (g)': 0.2 });
@@ -45,7 +45,7 @@ describe('a shortened record', () => {
     expect(new Set(columns).size).toBe(columns.length);
   });
 
-  it('has at most 8,000 bytes whatever the length of its lists, and says how many rows are missing', () => {
+  it('has at most 8,000 bytes for lists of any length, and states how many rows were left out', () => {
     for (const count of [1, 30, 90, 600]) {
       const shortened = compactRecord(recordWith(quotations(count)));
       expect(bytes(shortened)).toBeLessThanOrEqual(8_000);
@@ -55,7 +55,7 @@ describe('a shortened record', () => {
     }
   });
 
-  it('states each attribution once, with its sections', () => {
+  it('has each attribution once, with its sections', () => {
     const licence = { attribution: 'ISTAT, CC BY 4.0', license: 'CC BY 4.0', reference_period: '2024' };
     expect(licencesOnce([{ ...licence, section: 'basic' }, { ...licence, section: 'risk' }, { ...licence, section: 'risk', reference_period: null }])).toEqual([
       { sections: ['basic', 'risk'], ...licence }, { sections: ['risk'], attribution: licence.attribution, license: licence.license },
@@ -70,7 +70,7 @@ describeEngines('the largest records of a region with every source', (engine) =>
   });
   afterAll(() => service?.close());
 
-  it('have at most 8,000 bytes with the default sections, and keep every attribution', async () => {
+  it('have at most 8,000 bytes with the default sections, and contain every attribution', async () => {
     const key = await service.token();
     const parcels = await service.database.query<{ fid: number }>('select fid from core.parcel order by fid');
     const sizes: number[] = [];

@@ -1,4 +1,4 @@
-/** The tools of the Model Context Protocol, called by the official client: over standard input and output, and over HTTP. */
+/** Tests the tools of the Model Context Protocol with the official client, over standard input and output and over HTTP. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
@@ -20,7 +20,7 @@ type Called = { readonly isError: boolean; readonly value: Json };
 
 const TOOLS = ['search', 'locate', 'parcel', 'explain', 'coverage'];
 
-/** Other processes read the same database. The embedded database does not support that. */
+/** Several processes read the same database. The embedded database does not support this. */
 describeEngines('the Model Context Protocol', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   let parcel: { fid: number; reference: string; lat: number; lng: number };
@@ -31,7 +31,7 @@ describeEngines('the Model Context Protocol', (engine) => {
   let logged = '';
   const clients: Client[] = [];
 
-  /** Sends an arbitrary request, as no MCP client would. */
+  /** Sends an arbitrary HTTP request, without an MCP client. */
   const ask = (path: string, { body, ...options }: RequestOptions & { readonly body?: string } = {}): Promise<Answer> => new Promise((resolve, reject) => {
     const { hostname, port } = new URL(address);
     request({ hostname, port, path, ...options }, (response) => {
@@ -78,7 +78,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     await service?.close();
   });
 
-  it('answers all requests that a pipe sent before it closed, except cancelled ones', async () => {
+  it('answers all requests that were sent before the pipe closed, except cancelled requests', async () => {
     const child = spawn(process.execPath, [PROGRAM, 'mcp'], { cwd: ROOT, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const explain = (id: number): Json => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'explain', arguments: { id: parcel.fid, section: 'basic' } } });
@@ -94,7 +94,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     expect(answers.find(({ id }) => id === 2)).toMatchObject({ result: { structuredContent: { fid: parcel.fid, section: 'basic' } } });
   });
 
-  it('answers a client of an earlier protocol as text', async () => {
+  it('answers a client of an earlier protocol version with text', async () => {
     const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'pipe', version: '1.0.0' } } };
     const ask_ = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'parcel', arguments: { id: parcel.fid } } };
     const child = spawn(process.execPath, [PROGRAM, 'mcp'], { cwd: ROOT, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
@@ -115,7 +115,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       client = await open();
     });
 
-    it('lists its tools, each with description and arguments, as read-only', async () => {
+    it('lists read-only tools, each with a description and arguments', async () => {
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual(TOOLS);
       for (const { description, inputSchema, annotations } of tools) {
@@ -123,7 +123,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       }
     });
 
-    it('answers like the API, with licences', async () => {
+    it('gives the same answers as the API, with licences', async () => {
       const key = await service.token();
       const api = async (path: string): Promise<Json> => (await service.ask(path, { key })).body as Json;
       const [street] = await service.database.query<{ text: string }>("select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id where a.number is not null and a.geom is not null order by a.address_id limit 1");
@@ -160,7 +160,7 @@ describeEngines('the Model Context Protocol', (engine) => {
         expect([name, isError, value['error']]).toEqual([name, true, code]);
       }
       expect((await call(client, 'explain', { id: String(parcel.fid), section: 'nothing' })).isError).toBe(true);
-      // Ignoring an unknown argument such as `comune` would answer for another place.
+      // If an unknown argument such as `comune` were ignored, the answer would be for another place.
       for (const { name } of (await client.listTools()).tools) {
         const { isError, value } = await call(client, name, { q: 'Via Roma', lat: parcel.lat, lng: parcel.lng, id: parcel.fid, section: 'basic', comune: 'Z001', nothing: 1 });
         expect([name, isError, String(value['text'])]).toEqual([name, true, expect.stringContaining('nothing')]);
@@ -168,7 +168,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       expect((await call(client, 'locate', { lat: parcel.lat, lng: parcel.lng })).isError).toBe(false);
     });
 
-    it('sends an answer once: structured, or as text on request', async () => {
+    it('sends an answer only once, structured by default and as text on request', async () => {
       const arguments_ = { id: parcel.fid, section: 'basic' };
       const once = await client.callTool({ name: 'explain', arguments: arguments_ });
       expect(once.structuredContent).toMatchObject({ fid: parcel.fid });
@@ -188,12 +188,12 @@ describeEngines('the Model Context Protocol', (engine) => {
       expect(fields['pga']).toMatchObject({ unit: 'g' });
     });
 
-    it('declares only capabilities that it has', () => {
+    it('declares only capabilities that the server has', () => {
       expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false }, resources: { listChanged: false } });
     });
   });
 
-  it('requires over HTTP a token with the scope of the tool, like the API, and counts each message', async () => {
+  it('requires a token with the scope of the tool over HTTP, and counts each message', async () => {
     await expect(overHttp({})).rejects.toThrow(/API_KEY_REQUIRED/);
     await expect(overHttp({ 'x-api-key': `mpl_${'A'.repeat(43)}` })).rejects.toThrow(/INVALID_API_KEY/);
     const client = await overHttp({ authorization: `Bearer ${await service.token(['parcels:read'])}` });
@@ -212,7 +212,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     for (const path of ['/other', '//', '/%', '/mcp/']) expect([path, (await ask(path)).status]).toEqual([path, 404]);
   });
 
-  it('refuses over HTTP a message without a token before reading the body, and logs nothing if the client leaves', async () => {
+  it('refuses a message without a token over HTTP before it reads the body, and logs nothing if the client disconnects', async () => {
     const { hostname, port } = new URL(address);
     const before = logged.length;
     const head = (key: string): string => `POST /mcp HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`;
@@ -231,7 +231,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     expect(logged.slice(before)).not.toMatch(/Error|at .*\.ts:/);
   });
 
-  it('accepts over HTTP programs, and pages of this machine only, under any host name', async () => {
+  it('accepts requests over HTTP from any program, but from web pages only if they are on this machine', async () => {
     const [key, { host, port }] = [await service.token(), new URL(address)];
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
     const from = (origin: string | undefined, to = host): Promise<Answer> => ask('/mcp', {

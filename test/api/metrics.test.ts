@@ -1,4 +1,4 @@
-/** Metrics for Prometheus: their values, private data that they never contain, and their readers. */
+/** Tests the metrics for Prometheus: their values, the absence of private data, and the access to them. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ describeDatabase('the metrics of a server', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   beforeAll(async () => {
     service = await regionService(engine);
-    // The harness loaded the region with another command, so the run is renamed to a refresh.
+    // The harness loaded the region with another command, so the test records the run as a refresh.
     await service.database.query("update ledger.run set command = 'refresh'");
     const key = await service.token(['parcels:read']);
     const [row] = await service.database.query<{ fid: number }>('select min(fid) as fid from core.parcel');
@@ -56,7 +56,7 @@ describeDatabase('the metrics of a server', (engine) => {
     expect((await read(service.app)).text).not.toMatch(/secret|mpl_|PROPFIND|192\.0\.2/);
   });
 
-  it('include the published state, with the metric names of a refresh\'s text file', async () => {
+  it('include the published state, under the names that the text file of a refresh uses', async () => {
     const served = figuresOf((await read(service.app)).text);
     const folder = await mkdtemp(join(tmpdir(), 'mappale-metrics-'));
     try {
@@ -72,14 +72,14 @@ describeDatabase('the metrics of a server', (engine) => {
       expect(served.get('mappale_last_success_timestamp_seconds{region="molise"}')).toBeGreaterThan(1.7e9);
       expect(served.get('mappale_region_held{region="molise"}')).toBe(0);
       expect(served.get('mappale_database_bytes')).toBeGreaterThan(served.get('mappale_previous_bytes')!);
-      // A text file may be old, so ages are left out of the file.
+      // The file has no ages, because a text file may be old.
       expect([served.has('mappale_published_age_seconds{region="molise"}'), written.has('mappale_published_age_seconds{region="molise"}')]).toEqual([true, false]);
     } finally {
       await rm(folder, { recursive: true });
     }
   });
 
-  it('are in the OpenAPI document, and linked from the root', async () => {
+  it('are described in the OpenAPI document and linked from the root', async () => {
     expect(DOCUMENT.paths['/metrics']!.get.security).toEqual([]);
     const { statusCode, headers } = await service.app.inject({ method: 'GET', url: '/metrics' });
     expect([statusCode, headers['location']]).toEqual([302, `${BASE}/metrics`]);
@@ -94,7 +94,7 @@ describe('access to the metrics', () => {
     count: async () => Promise.reject(new MappaleError('gone', { code: 'SQL_ECONNREFUSED', kind: 'database' })),
   };
 
-  it('is allowed from this machine and named networks, never through an unknown proxy', async () => {
+  it('is allowed from this machine and from configured networks, but not through an unknown proxy', async () => {
     const app = await buildServer({ reader: answering, version: VERSION, log: SILENT, trustedProxies: ['10.0.0.1'], metricsReaders: ['172.16.0.0/12'] });
     for (const [from, headers, status] of [
       ['127.0.0.1', {}, 200], ['::1', {}, 200], ['::ffff:127.0.0.1', {}, 200], ['172.17.0.3', {}, 200], ['192.0.2.1', {}, 404], ['10.0.0.1', {}, 404], ['127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }, 404],

@@ -1,4 +1,4 @@
-/** A named comune without loaded addresses is reported with its province and region. */
+/** Tests that a search reports a named comune without loaded addresses, with its province and region. */
 import { beforeAll, expect, it } from 'vitest';
 import { search } from '../../api/geocoding.ts';
 import { suggestions } from '../../api/suggestions.ts';
@@ -21,7 +21,7 @@ describeDatabase('a search for a comune without addresses', (engine) => {
     await database.query("insert into core.region (code, name) values (20, 'Sardegna')");
     await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, sigla, region_code) values ('Y001', '999001', 'Vallescura', '999', 'Nessuna', 'VX', 20)");
     await database.query("insert into core.place_name values ('vallescura', 'name', 'Y001')");
-    // Publications are not needed here.
+    // This test needs no publications.
     await database.session((session) => session.script(
       `create or replace function api.hold_publication() returns void language sql as 'select';
        create or replace function api.publication_tag(p_day date) returns text language sql as 'select null::text';
@@ -48,7 +48,7 @@ describeDatabase('a search for a comune without addresses', (engine) => {
     }
   });
 
-  it('reports the comune in the map\'s suggestions, and each suggestion states its kind', async () => {
+  it('reports the comune in the map\'s suggestions, and every suggestion has a kind', async () => {
     expect((JSON.parse(await suggestions(reader, { q: 'Vallescura' })) as { meta: unknown }).meta).toMatchObject({ count: 0, not_loaded: unloaded });
     const kinds = async (q: string): Promise<unknown> => (JSON.parse(await suggestions(reader, { q })) as { data: { kind: string }[] }).data[0]!.kind;
     expect([await kinds(`Via Roma 112, ${region.comuni[0].italianName}`), await kinds(`Via Roma, ${region.comuni[0].italianName}`)]).toEqual(['address', 'street']);

@@ -1,4 +1,4 @@
-/** Pages of OGC features end at 1 MiB or after 2 seconds, and all pages together have every feature once. */
+/** Tests that pages of OGC features end at 1 MiB or after 2 seconds. All pages together must have every feature once. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { COLLECTIONS } from '../../api/ogc.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -22,7 +22,7 @@ describeEngines('Pages of OGC features', (engine) => {
     key = await service.token();
     all = await service.database.query('select fid, belfiore from core.parcel order by fid');
     largest = random.pick(all).fid;
-    // Outlines of about ten thousand bytes, and one larger than a page.
+    // Creates outlines of about ten thousand bytes, and one outline that is larger than a page.
     await service.database.query('update core.parcel set geom = st_segmentize(geom, 5e-7)');
     await service.database.query('update core.parcel set geom = st_segmentize(geom, 5e-9) where fid = $1', [largest]);
   });
@@ -46,7 +46,7 @@ describeEngines('Pages of OGC features', (engine) => {
   }
 
   const { id } = random.pick(COLLECTIONS);
-  it(`end at 1 MiB or with one larger feature, for every kind of query (collection ${id})`, async () => {
+  it(`end at 1 MiB, or after one larger feature, for every kind of query (collection ${id})`, async () => {
     const { belfiore } = random.pick(all);
     const ways: readonly (readonly [string, readonly number[]])[] = [
       ['', all.map(({ fid }) => fid)], [`&municipality_code=${belfiore}`, all.filter((each) => each.belfiore === belfiore).map(({ fid }) => fid)],
@@ -62,14 +62,14 @@ describeEngines('Pages of OGC features', (engine) => {
   });
 
   // PGlite runs in the thread of its caller and cannot stop a statement.
-  it.skipIf(engine.name === 'pglite')('stops a filter after 2 seconds with an error that says what to change', async () => {
+  it.skipIf(engine.name === 'pglite')('stops a filter after 2 seconds with an error that states what to change', async () => {
     await service.database.query('update core.parcel set geom = st_segmentize(geom, 5e-9)');
-    // A line around all parcels: its box contains each of them, but it touches none, so every condition is tested.
+    // The box of this line contains all parcels, but the line touches no parcel. Every parcel must therefore be tested.
     const around = 'S_INTERSECTS(geometry, LINESTRING(6 35, 19 35, 19 47, 6 47))';
     const slow = Array.from({ length: 49 }, () => around).join(' or ');
     const { status, body } = await service.ask(`/ogc/collections/parcels/items?bbox=6,35,19,47&filter=${encodeURIComponent(slow)}`, { key });
     expect([status, body!['error'], body!['details']]).toEqual([400, 'FILTER_TOO_SLOW', { seconds: 2 }]);
-    // The connection keeps its own limit and answers the next request.
+    // The connection keeps its statement timeout and answers the next request.
     const after = await service.ask(`/ogc/collections/parcels/items?limit=1&municipality_code=${all[0]!.belfiore}`, { key });
     expect(after.status).toBe(200);
   });

@@ -1,4 +1,7 @@
-/** Tests of the requirements in docs/ogc-conformance.md, each under the name of its requirement, and of the other promises of the paths below /ogc. */
+/**
+ * Tests the requirements in docs/ogc-conformance.md, each under the name of its requirement. Also tests the other documented properties of the paths below
+ * /ogc.
+ */
 import { readFileSync } from 'node:fs';
 import { deserialize } from 'flatgeobuf/lib/mjs/geojson.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -41,7 +44,7 @@ describeDatabase('OGC API - Features', (engine) => {
   const linksOf = (body: Json, rel: string): Link[] => (body['links'] as Link[]).filter((link) => link.rel === rel);
   /** Returns the path of a link below /ogc. */
   const pathOf = ({ href }: Link): string => href.slice(href.indexOf(`${BASE}/ogc`) + `${BASE}/ogc`.length);
-  /** Returns all pages from the first on. */
+  /** Returns all pages, starting with the first. */
   const pages = async (path: string): Promise<Page[]> => {
     const found: Page[] = [];
     for (let next: string | undefined = path; next !== undefined;) {
@@ -68,7 +71,7 @@ describeDatabase('OGC API - Features', (engine) => {
   afterAll(() => service?.close());
 
   type Parcel = (typeof all)[number];
-  /** Everywhere. A filter needs a condition with an index. */
+  /** Everywhere. A filter needs at least one condition that can use an index. */
   const EVERYWHERE = 'bbox=6,35,19,47';
   /** Expects that a filter selects the same parcels as a predicate, in text and in JSON. */
   const selects = async (filter: string, predicate: (parcel: Parcel) => boolean, json?: unknown): Promise<void> => {
@@ -112,7 +115,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/conformance-success': async () => {
       const { conformsTo } = await get<{ conformsTo: string[] }>('/conformance');
       expect(conformsTo).toEqual(CONFORMS_TO);
-      // A conformance class is declared only if its requirements are in the page.
+      // A conformance class may be declared only if the page lists its requirements.
       expect(new Set(conformsTo.map((uri) => uri.slice(uri.lastIndexOf('/') + 1)))).toEqual(new Set(NAMED.map((id) => id.split('/')[2])));
     },
     '/req/core/http': async () => {
@@ -187,7 +190,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/fc-bbox-response': async () => {
       const middle = all[Math.floor(all.length / 2)]!;
       const around = (by: number): [number, number, number, number] => [middle.west - by, middle.south - by, middle.east + by, middle.north + by];
-      // Boxes: small, large, empty, a point, and one across the antimeridian.
+      // The boxes are small, large, empty, a point, and across the antimeridian.
       for (const box of [around(0.001), around(0.1), [7, 45, 7.01, 45.01], [middle.west, middle.south, middle.west, middle.south]] as const) {
         const found = fids(await pages(`/collections/parcels/items?limit=40&bbox=${box.join(',')}`));
         const meeting = all.filter((each) => each.west <= box[2] && each.east >= box[0] && each.south <= box[3] && each.north >= box[1]).map(({ fid }) => fid);
@@ -257,7 +260,7 @@ describeDatabase('OGC API - Features', (engine) => {
   const uriOf = (code: number): string => `http://www.opengis.net/def/crs/EPSG/0/${code}`;
   const SYSTEMS = [3035, 32632, 32633, 6706];
   const northFirst = (code: number): boolean => [3035, 6706].includes(code);
-  /** Returns the outlines of parcels in a system, as PostGIS transforms them, in the axis order of the system. */
+  /** Returns the outlines of parcels in a coordinate system, transformed by PostGIS, in the axis order of the system. */
   const outlinesIn = async (code: number, ids: readonly number[]): Promise<Map<number, [number, number][]>> => {
     const rows = await service.database.query<{ fid: number; points: [number, number][] }>(
       `select p.fid, json_agg(json_build_array(${northFirst(code) ? 'st_y(d.geom), st_x(d.geom)' : 'st_x(d.geom), st_y(d.geom)'})) as points
@@ -265,7 +268,7 @@ describeDatabase('OGC API - Features', (engine) => {
     );
     return new Map(rows.map(({ fid, points }) => [fid, points]));
   };
-  /** Expects that features have the corners of their parcels, to a centimetre. */
+  /** Expects that features have the corners of their parcels within a centimetre. */
   const expectOutlines = async (code: number, features: readonly Feature[]): Promise<void> => {
     const outlines = await outlinesIn(code, features.map(({ id }) => id));
     const nearest = code === 6706 ? 1e-7 : 0.01;
@@ -471,14 +474,14 @@ describeDatabase('OGC API - Features', (engine) => {
 
   for (const [id, holds] of Object.entries({ ...REQUIREMENTS, ...CRS_REQUIREMENTS, ...FILTER_REQUIREMENTS })) it(id, holds);
 
-  it('refuses a filter that no index can answer, and names the conditions that have one', async () => {
+  it('refuses a filter that no index can answer, and names the conditions that have an index', async () => {
     for (const filter of ['area_m2 > 5', "municipality_code = 'Z001' or area_m2 > 5", "not municipality_code = 'Z001'", 'not S_INTERSECTS(geometry, POINT(14 42))', "kind = 'land'"]) {
       const { status, body } = await ask(`/collections/parcels/items?filter=${encodeURIComponent(filter)}`);
       expect([filter, status, body!['error'], (body!['details'] as Json)['indexed']]).toEqual([filter, 400, 'FILTER_NOT_INDEXED', INDEXED]);
     }
   });
 
-  it('pages through a filter on the comune, which no parameter names', async () => {
+  it('pages through a filter on the comune that no query parameter repeats', async () => {
     const { belfiore } = all[0]!;
     const found = await pages(`/collections/parcels/items?limit=7&filter=${encodeURIComponent(`municipality_code = '${belfiore}' and area_m2 > ${median()}`)}`);
     expect(found.length).toBeGreaterThan(2);
@@ -490,7 +493,7 @@ describeDatabase('OGC API - Features', (engine) => {
     expect([REQUIREMENTS, CRS_REQUIREMENTS, FILTER_REQUIREMENTS].flatMap((each) => Object.keys(each))).toEqual(NAMED);
   });
 
-  it('reaches every parcel once by pages, for every kind of query, and never by an offset', async () => {
+  it('pages contain every parcel once for every kind of query, without an offset', async () => {
     const { belfiore } = all[0]!;
     const walk = await pages('/collections/parcels/items?limit=37');
     expect(fids(walk)).toEqual(all.map(({ fid }) => fid));
@@ -499,7 +502,7 @@ describeDatabase('OGC API - Features', (engine) => {
     for (const { links } of [...walk, ...ofComune]) for (const { href } of links) expect(href).not.toMatch(/offset|startindex/i);
   });
 
-  it('has the same content as the record for each section, and its coverage', async () => {
+  it('features of each section have the same content and coverage as the record', async () => {
     for (const { id, section } of COLLECTIONS.filter((each) => each.section !== null)) {
       const { features, licenses } = await get<Page>(`/collections/${id}/items?limit=4`);
       for (const { id: fid, properties } of features) {
@@ -511,7 +514,7 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('answers in FlatGeobuf with the same features, links and licences, x before y', async () => {
+  it('answers in FlatGeobuf with the same features, links and licences, and with x before y', async () => {
     const inBinary = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<{ features: Feature[]; crs: number; link: string }> => {
       const answered = await service.app.inject({ method: 'GET', url: `${BASE}/ogc${path}`, headers: { 'x-api-key': key, ...headers } });
       expect([answered.statusCode, answered.headers['content-type'], answered.headers['vary']], path).toEqual([200, 'application/flatgeobuf', expect.stringContaining('Accept')]);
@@ -566,7 +569,7 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('accepts the parameters in its queryables, and builds links from the requested host', async () => {
+  it('accepts the queryables as parameters, and builds links from the requested host', async () => {
     const { properties } = await get<{ properties: Json }>('/collections/parcels/queryables');
     expect(Object.keys(properties).filter((name) => parameter(name) !== undefined).sort()).toEqual(['cadastral_reference', 'kind', 'municipality_code', 'region_code']);
     const response = await service.app.inject({ method: 'GET', url: `${BASE}/ogc`, headers: { 'x-api-key': key, host: 'maps.example:8443' } });

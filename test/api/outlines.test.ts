@@ -1,4 +1,4 @@
-/** Tests outlines with shared borders. If each outline were simplified separately, gaps would appear. */
+/** Tests that outlines with shared borders are simplified together. Gaps would appear if each outline were simplified alone. */
 import { describe, expect, it } from 'vitest';
 import { simplifiedWithNeighbours, type MultiPolygon } from '../../api/outlines.ts';
 
@@ -22,14 +22,14 @@ function trembling([x1, y1]: Point, [x2, y2]: Point, steps = 40): Point[] {
 }
 
 describe('outlines simplified together', () => {
-  // Two squares next to each other, and a third one above both.
+  // Two squares are next to each other, and a third square is above both.
   const middle = trembling([1, 0], [1, 1]);
   const [roofWest, roofEast] = [trembling([0, 1], [1, 1]), trembling([1, 1], [2, 1])];
   const west = drawn([[0, 0], ...middle, ...roofWest.slice(1, -1).reverse(), [0, 1]]);
   const east = drawn([...[...middle].reverse(), [2, 0], [2, 1], ...roofEast.slice(1, -1).reverse()]);
   const above = drawn([...roofWest, ...roofEast.slice(1), [2, 2], [0, 2]]);
 
-  it('lose corners but keep all shared borders, for any starting corner and direction of the rings', () => {
+  it('lose corners but keep all shared borders, for any start corner and direction of the rings', () => {
     const turned = drawn([...east.coordinates[0]![0]!.slice(0, -1)].reverse());
     const begun = drawn([...turned.coordinates[0]![0]!.slice(20, -1), ...turned.coordinates[0]![0]!.slice(0, 20)]);
     for (const other of [east, turned, begun]) {
@@ -37,7 +37,7 @@ describe('outlines simplified together', () => {
       const simplified = simplifiedWithNeighbours(all, 0.001);
       for (const [at, outline] of simplified.entries()) expect(corners(outline)).toBeLessThan(corners(all[at]!) / 4);
       const seen = simplified.map(edges);
-      // The three inner borders belong to two comuni each, the other borders to one.
+      // The three inner borders belong to two comuni each. The remaining borders belong to one.
       const twice = [...seen[0]!].filter((edge) => seen[1]!.has(edge)).length + [...seen[2]!].filter((edge) => seen[0]!.has(edge) || seen[1]!.has(edge)).length;
       const once = new Set(seen.flatMap((each) => [...each])).size;
       expect([twice, once]).toEqual([3, seen.reduce((sum, each) => sum + each.size, 0) - 3]);
@@ -49,7 +49,7 @@ describe('outlines simplified together', () => {
     expect(corners(outline!)).toBe(5);
   });
 
-  it('stay areas: a ring inside another one, islands and outlines smaller than the tolerance', () => {
+  it('stay areas, also rings inside other rings, islands, and outlines smaller than the tolerance', () => {
     const hole = trembling([0.4, 0.4], [0.6, 0.4], 10).concat([[0.6, 0.6], [0.4, 0.6]]);
     const islet: Point[] = [[3, 3], [3.0001, 3], [3.0001, 3.0001], [3, 3.0001]];
     const around = drawn([[0, 0], [1, 0], [1, 1], [0, 1]], hole);

@@ -1,4 +1,4 @@
-/** Tests addresses written in other forms than in a register: each finds its street and number at rank 1. */
+/** Tests addresses that are written in other forms than in the register. Each form finds the street and number at rank 1. */
 import { beforeAll, expect, it } from 'vitest';
 import { parseQuery } from '../../pipelines/address/parse-query.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -31,9 +31,9 @@ const STREETS: readonly MadeStreet[] = [
 ];
 
 const FIERAMOSCA = 'Via Ettore Fieramosca';
-/** Query with `#` for the number, and the expected street. */
+/** Pairs of a query, with `#` for the number, and the expected street. */
 const PHRASINGS: readonly (readonly [query: string, street: string])[] = [
-  // Firms, persons, buildings and churches in front
+  // Firms, persons, buildings and churches before the street
   ...['Trattoria da Gino', 'Farmacia Centrale', 'Scuola elementare', 'Municipio', 'Avv. Bianchi Lucia', 'Gent.ma Sig.ra Neri', 'Egr. Dott. Verdi', 'Fam. Gialli', 'Ditta Neri e figli',
     'Rossi S.r.l.', 'Bar 2000', 'Studio tecnico 3C', 'Chiesa di Santa Rita', 'Parrocchia San Biagio', 'Condominio Aurora', 'Palazzo Bruni', 'Verdi Snc', 'Ufficio postale', 'Hotel Il Borgo',
     'Supermercato Ponte', 'B&B La Torre', 'Destinatario', 'All\'attenzione di Rossi'].map((who) => [`${who} via ettore fieramosca # ${name}`, FIERAMOSCA] as const),
@@ -111,7 +111,7 @@ describeEngines('an unusual form of an address', (engine) => {
     return first === undefined ? 'nothing' : `${first.street_name} ${first.street_number}, ${first.municipality_code}`.toLowerCase();
   };
 
-  it('finds the address at rank 1, with any words around it', async () => {
+  it('finds the address at rank 1, with any words around the street and number', async () => {
     const missed: string[] = [];
     for (const [phrasing, street] of PHRASINGS) {
       const query = phrasing.replace('#', String(number));

@@ -1,5 +1,5 @@
 /**
- * Tests that answers use indexes at any size. The test reads PostgreSQL's counters of scans: no table or index that grows with the region is read completely.
+ * Tests that answers use indexes at any size. The test reads PostgreSQL's scan counters. No table or index that grows with the region may be read completely.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,9 +11,9 @@ import { describeEngines } from '../harness/database.ts';
 import { regionService, serviceOn } from './harness.ts';
 import { inAllRegions } from '../harness/records.ts';
 
-/** Large enough to make an index worthwhile in every table that grows with the region. */
+/** Number of parcels. With so many, an index is worthwhile in every table that grows with the region. */
 const PARCELS = 20_000;
-/** Smaller tables may be read completely. */
+/** Number of rows of a large table. Smaller tables may be read completely. */
 const LARGE = 5_000;
 
 const UTM33 = 'http://www.opengis.net/def/crs/EPSG/0/32633';
@@ -34,7 +34,7 @@ interface Scans extends Record<string, unknown> {
   readonly rows: number;
   readonly sequential: number;
   readonly indexed: number;
-  /** Entries read from the index that was read most. */
+  /** Entries that were read from the most-read index. */
   readonly entries: number;
 }
 
@@ -66,11 +66,11 @@ describeEngines('the plans of the read interface', (engine) => {
       'search in a comune': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text)}&city=${belfiore}`),
       'search everywhere': addresses.map(({ text }) => `/geocode/search?q=${encodeURIComponent(text)}`),
       'search with a typo': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text.replace(/(\w\w)(\w)(\w)/, '$1$3$2'))}&city=${belfiore}`),
-      // Queries as they are typed: the last word, or the comune's name after the street, is incomplete.
+      // Queries while the user types. The last word, or the comune's name after the street, is incomplete.
       suggestions: addresses.map(({ text }, index) => `/map/suggestions?q=${encodeURIComponent(index % 2 === 0 ? text.replace(/\w{2} \d+$/, '') : `${text}, Cas`)}`),
       'features of a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&municipality_code=${belfiore}`),
-      // Requests of QGIS, spelled as in docs/ogc-conformance.md: the filter of the layer with the box of the view, in CRS84 and in UTM, and filters alone.
+      // Requests of QGIS, as in docs/ogc-conformance.md. They have the filter of the layer with the box of the view, in CRS84 and in UTM, or a filter alone.
       'features of QGIS in a view': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map(String).join(',')}`),
       'features of QGIS in a view in UTM': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[x - 50, y - 50, x + 50, y + 50].map(String).join(',')}&bbox-crs=${UTM33}&crs=${UTM33}`),
       'features of QGIS without a view': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&${qgis(`(("municipality_code" = '${belfiore}') AND "label" IN ('1','2','3'))`)}&crs=${UTM33}`),
@@ -89,7 +89,7 @@ describeEngines('the plans of the read interface', (engine) => {
   });
   afterAll(() => service?.close());
 
-  /** Waits for the counts that a connection reports shortly after it was closed. */
+  /** Waits for the counts that a connection reports shortly after its close. */
   async function reported(): Promise<void> {
     for (let wait = 0; wait < 100; wait += 1) {
       const [open] = await service.database.query<{ n: number }>("select count(*)::int4 as n from pg_stat_activity where datname = current_database() and application_name = 'mappale server'");
@@ -114,12 +114,12 @@ describeEngines('the plans of the read interface', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features of QGIS in a view', 'features of QGIS in a view in UTM', 'features of QGIS without a view', 'features of QGIS at a point', 'features of QGIS in a box', 'features of a box and a filter', 'features of a filter on the comune', 'features of a filter on the reference', 'features of a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table or index through', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features of QGIS in a view', 'features of QGIS in a view in UTM', 'features of QGIS without a view', 'features of QGIS at a point', 'features of QGIS in a box', 'features of a box and a filter', 'features of a filter on the comune', 'features of a filter on the reference', 'features of a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('no large table or index is read completely: %s', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
-    // Connections that loaded the region may still report a few scans. A plan with such a scan would show the scan in every request.
+    // Connections that loaded the region may still report a few scans. A plan with a complete scan would cause a scan in every request.
     expect(scans.filter(({ sequential }) => sequential * 4 > paths.length)).toEqual([]);
-    // A bitmap of all fids, combined with the parcels of a box, is such a plan.
+    // For example, a plan could read a bitmap of all fids and combine the bitmap with the parcels of a box.
     expect(scans.filter(({ entries, rows }) => entries > paths.length * rows / 2)).toEqual([]);
     if (name !== 'lists') expect(scans.filter(({ indexed }) => indexed > 0).length).toBeGreaterThan(0);
   });
@@ -135,7 +135,7 @@ describeEngines('the plans of the read interface', (engine) => {
     for (const [table, count] of perRecord) if (table.startsWith('section.')) expect([table, count]).toEqual([table, 1]);
   });
 
-  it('a record locks only tables of its own region, and equals the record of the functions over all regions', async () => {
+  it('a record locks only tables of its own region, and equals the record that is read over all regions', async () => {
     const { database } = service;
     const [parcel] = await database.query<{ fid: number }>('select fid from core.parcel order by hashint4(fid) limit 1');
     const asked = [parcel!.fid, SECTION_NAMES] as const;
@@ -152,7 +152,7 @@ describeEngines('the plans of the read interface', (engine) => {
     }));
   });
 
-  it('a record plans nothing again: functions in SQL, which are planned at every call, are inlined', async () => {
+  it('a record causes no repeated planning, because functions in SQL are inlined', async () => {
     type Called = { name: string; language: string; of_region: boolean };
     const rounds = await service.database.session(async (session) => {
       const ask = async (): Promise<void> => {
@@ -176,24 +176,24 @@ describeEngines('the plans of the read interface', (engine) => {
       while (rounds.length < 20 && rounds.at(-1)!.some(({ language }) => language === 'sql'));
       return rounds;
     });
-    // Catalogue changes in other databases of the cluster drop a session's plans, and planning calls functions with constant arguments.
+    // Catalogue changes in other databases of the cluster drop a session's plans. Planning then calls functions with constant arguments.
     // A function that is not inlined is called in every round.
     const called = rounds.at(-1)!;
     expect(called.filter(({ language }) => language === 'plpgsql').length).toBeGreaterThan(SECTION_NAMES.length);
     expect(called.filter(({ language }) => language === 'sql')).toEqual([]);
-    // A function with an argument of the region's type keeps plans of its own for each region. The others run outside the search path of a
-    // region, or plan nothing.
+    // A function with an argument of the region's type has separate plans for each region. The listed functions run outside the search path of a region, or
+    // plan nothing.
     expect(called.filter(({ language, of_region }) => language === 'plpgsql' && !of_region).map(({ name }) => name))
       .toEqual(['hold_publication', 'parcel_answer', 'publication_tag', 'region_record']);
   });
 
-  it('the server starts no parallel workers, whatever the settings: they take ten times as long as an answer', async () => {
+  it('the server starts no parallel workers under any settings', async () => {
     const reader = await openReader(service.database, service.url, { connections: 1, statementTimeoutMs: 20_000 });
     expect(await reader.call("select current_setting('max_parallel_workers_per_gather') as workers", [])).toEqual({ workers: '0' });
     await reader.close();
   });
 
-  it('counting a request rewrites one row in place', async () => {
+  it('a counted request updates one row in place', async () => {
     await service.database.query('select pg_stat_reset()');
     const server = await serviceOn(service.database, service.url);
     const key = await service.token();

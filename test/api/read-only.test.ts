@@ -26,7 +26,7 @@ async function load(database: Database): Promise<void> {
   }
 }
 
-/** Checks the answers on a read-only database. */
+/** Expects the answers that a read-only database gives. */
 async function holds(service: Service, key: string): Promise<void> {
   const health = await service.ask('/health');
   expect([health.status, health.body], health.text).toMatchObject([200, { status: 'ok', database: 'read_only' }]);
@@ -51,8 +51,8 @@ async function reconnect(database: Database): Promise<void> {
   await database.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'mappale server'");
 }
 
-describe('counts in memory', () => {
-  it('end at the limit, and start again after their period', async () => {
+describe('counters in memory', () => {
+  it('stop at the limit, and restart after their period', async () => {
     let now = 1_000;
     const count = memoryCount(() => now);
     const one = (add: number) => count({ key: 'a', add, limit: 3, periodMs: 100, before: { used: 1, endsAt: 1_050 } });
@@ -85,7 +85,7 @@ describeEngines('a read-only database', (engine: TestEngine) => {
     await rm(EXPORTED, { force: true });
   });
 
-  it('is served when it becomes read-only and when it is writable again', async () => {
+  it('is served after it becomes read-only, and after it becomes writable again', async () => {
     const used = async (): Promise<unknown> => database.query('select used from access.rate_window');
     expect((await service.ask('/health')).body).toMatchObject({ database: 'ok' });
     expect((await service.ask(PATHS[0]!, { key })).headers['x-ratelimit-remaining']).toBe('999');
@@ -119,14 +119,14 @@ describeEngines('a read-only database', (engine: TestEngine) => {
 
 const primary = await Server.make();
 
-describe.skipIf(primary === null)(`a streaming standby${primary === null ? ' [not run: there is no PostgreSQL on this machine]' : ''}`, () => {
+describe.skipIf(primary === null)(`a streaming standby${primary === null ? ' [not run: PostgreSQL is not installed]' : ''}`, () => {
   let standby: Server | null = null;
   afterAll(async () => {
     await standby?.remove();
     await primary?.remove();
   });
 
-  it('is served, and migrate fails with the reason', async () => {
+  it('is served, and migrate fails with an error that states the reason', async () => {
     const url = await primary!.database('replicated');
     const database = await openDatabase(url);
     await load(database);

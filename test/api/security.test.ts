@@ -1,4 +1,4 @@
-/** Admission and refusal of requests, and the rights of the server's role. */
+/** Tests which requests are accepted or refused, and the rights of the server's role. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { emptyService, violationsOf, type Service } from './harness.ts';
 
-/** A path of each endpoint with valid parameters. */
+/** Paths with valid parameters, one for each endpoint. */
 const PATHS: Readonly<Record<string, string>> = {
   '/parcels/{id}/neighbours': '/parcels/1400000000/neighbours', '/parcels/{id}/lineage': '/parcels/1400000000/lineage', '/geocode/search': '/geocode/search?q=Via%20Roma', '/geocode/reverse': '/geocode/reverse?lat=41&lng=14', '/parcels/locate': '/parcels/locate?lat=41&lng=14',
   '/parcels/search': '/parcels/search?comune=H501&foglio=1', '/parcels/{id}': '/parcels/1400000000', '/admin/regions': '/admin/regions', '/admin/provinces': '/admin/provinces', '/admin/municipalities': '/admin/municipalities',
@@ -26,7 +26,7 @@ const PATHS: Readonly<Record<string, string>> = {
 describeDatabase('access', (engine) => {
   let service: Service;
   let caller = 0;
-  /** Returns an address without failed attempts. */
+  /** Returns a network address without failed attempts. */
   const somewhere = (): string => `198.51.100.${(caller += 1)}`;
   beforeAll(async () => {
     service = await emptyService(engine);
@@ -47,7 +47,7 @@ describeDatabase('access', (engine) => {
       }
     });
 
-    it('are not needed for open endpoints, whose requests are counted for each network instead', async () => {
+    it('are not needed for open endpoints, and requests to these are counted per network', async () => {
       const open = ENDPOINTS.filter(({ scope }) => scope === null).map(({ path }) => PATHS[path]!);
       const from = '2001:db8:0:7::1';
       for (const path of open) {
@@ -62,7 +62,7 @@ describeDatabase('access', (engine) => {
       expect((await service.ask('/ogc/collections/parcels/items', { from })).status).toBe(401);
     });
 
-    it('keys that are unknown, malformed, expired, revoked or huge are refused with the same answer', async () => {
+    it('are refused with the same answer if they are unknown, malformed, expired, revoked or huge', async () => {
       const valid = await service.token();
       const expired = await service.token(SCOPES, new Date(Date.now() - 1000));
       const revoked = await service.token();
@@ -94,7 +94,7 @@ describeDatabase('access', (engine) => {
       expect(all!.text).not.toContain(token.slice(4));
     });
 
-    it('stop working as soon as they are revoked', async () => {
+    it('are refused from the moment they are revoked', async () => {
       const key = await service.token();
       expect((await service.ask('/admin/regions', { key })).status).toBe(200);
       await revokeToken(service.database, (await listTokens(service.database)).at(-1)!.id);
@@ -103,7 +103,7 @@ describeDatabase('access', (engine) => {
   });
 
   describe('the rate limit', () => {
-    it('allows 1,000 requests in a fixed hour that starts with the first one, and returns the end of the hour', async () => {
+    it('allows 1,000 requests in a fixed hour that starts with the first request, and returns the end of the hour', async () => {
       const key = await service.token();
       const first = await service.ask('/admin/regions', { key });
       const reset = first.headers['x-ratelimit-reset'];
@@ -125,14 +125,14 @@ describeDatabase('access', (engine) => {
       expect([next.status, next.headers['x-ratelimit-remaining']]).toEqual([200, '999']);
     });
 
-    it('counts simultaneous requests once each', async () => {
+    it('counts each of several simultaneous requests once', async () => {
       const key = await service.token();
       const answers = await Promise.all(Array.from({ length: 12 }, () => service.ask('/admin/regions', { key })));
       const remaining = answers.map(({ headers }) => Number(headers['x-ratelimit-remaining'])).sort((a, b) => a - b);
       expect(remaining).toEqual(Array.from({ length: 12 }, (_, index) => 988 + index));
     });
 
-    it('belongs to the token and is shared by all servers', async () => {
+    it('applies to a token on all servers together', async () => {
       const key = await service.token();
       const { serviceOn } = await import('./harness.ts');
       const second = await serviceOn(service.database, service.url);
@@ -149,7 +149,7 @@ describeDatabase('access', (engine) => {
   describe('bad keys', () => {
     const guess = (from: string): ReturnType<Service['ask']> => service.ask('/admin/regions', { key: `mpl_${'x'.repeat(43)}`, from });
 
-    it('block their address after the twentieth, for a quarter of an hour, but never a good key', async () => {
+    it('block their address for 15 minutes after the twentieth, but never block a valid key', async () => {
       const from = somewhere();
       const key = await service.token();
       for (let count = 1; count <= 20; count += 1) expect([count, (await guess(from)).status]).toEqual([count, 401]);
@@ -165,7 +165,7 @@ describeDatabase('access', (engine) => {
       expect((await guess(from)).status).toBe(401);
     });
 
-    it('count together for an IPv6 network, and IPv4 counts as IPv4 in any notation', async () => {
+    it('are counted per network for IPv6, and per address for IPv4 in any notation', async () => {
       for (let count = 1; count <= 20; count += 1) expect((await guess(`2001:db8:1:2::${count.toString(16)}`)).status).toBe(401);
       expect((await guess('2001:db8:1:2:ffff::1')).status).toBe(429);
       expect((await guess('2001:db8:1:3::1')).status).toBe(401);
@@ -182,7 +182,7 @@ describeDatabase('access', (engine) => {
         expect(behind.warned).toEqual([]);
         for (let count = 0; count < 3; count += 1) await behind.ask('/health', { from: '192.168.0.7', headers: { 'x-forwarded-for': '203.0.113.9' } });
         expect(behind.warned).toEqual([expect.stringContaining('--trust-proxy')]);
-        // Behind a trusted proxy, clients are counted separately. Behind an unknown proxy, all clients count as one.
+        // Behind a trusted proxy, clients are counted separately. Behind an unknown proxy, all clients are counted as a single client.
         const from = '10.1.2.3';
         const bad = (each: Service, forwarded: string): ReturnType<Service['ask']> => each.ask('/admin/regions', { key: `mpl_${'x'.repeat(43)}`, from, headers: { 'x-forwarded-for': forwarded } });
         for (let count = 1; count <= 21; count += 1) expect((await bad(behind, `203.0.113.${count}`)).status).toBe(401);
@@ -193,13 +193,13 @@ describeDatabase('access', (engine) => {
       }
     });
 
-    it('do not include requests without a key', async () => {
+    it('are counted without the requests that have no key', async () => {
       const from = somewhere();
       for (let count = 0; count < 25; count += 1) expect((await service.ask('/admin/regions', { from })).status).toBe(401);
       expect((await guess(from)).status).toBe(401);
     });
 
-    it('leave no rows when their quarter of an hour is over', async () => {
+    it('leave no rows in the database after their 15 minutes', async () => {
       await service.database.query("update access.failed_attempt set started_at = now() - interval '16 minutes'");
       const [before] = await service.database.query<{ n: number }>('select count(*) as n from access.failed_attempt');
       for (let count = 0; count < 20 && before!.n > 0; count += 1) await guess(somewhere());
@@ -249,7 +249,7 @@ describeDatabase('the server\'s role', (engine) => {
     }
   });
 
-  it('is the login of the server', () => {
+  it('is the role with which the server logs in', () => {
     expect(service.reader.restricted).toBe(engine.name === 'postgres');
   });
 
@@ -265,7 +265,7 @@ describeDatabase('the server\'s role', (engine) => {
     }
   });
 
-  it('can execute only the functions of the interface', async () => {
+  it('can execute only the functions of the API', async () => {
     const functions = await service.database.query<{ name: string; entry: boolean; may: boolean }>(
       `select p.oid::regprocedure::text as name, n.nspname = 'api' and p.prosecdef as entry,
          has_schema_privilege('mappale_api', n.oid, 'usage') and has_function_privilege('mappale_api', p.oid, 'execute') as may
@@ -283,7 +283,7 @@ describeDatabase('the server\'s role', (engine) => {
          and not coalesce(p.proconfig, '{}') @> array['search_path=core, section, ledger, public, pg_temp']`,
     );
     expect(open).toEqual([]);
-    // Four functions choose a longer path inside, and leave it with their end.
+    // Four functions set a longer search path while they run.
     const choosing = await service.database.query<{ name: string; fixed: boolean }>(
       `select p.oid::regprocedure::text as name, coalesce(p.proconfig, '{}') @> array['search_path=core, section, ledger, public, pg_temp'] as fixed
        from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname in ('api', 'past', 'core') and p.prosrc ~ 'set_config[(].search_path' order by 1`,
@@ -296,7 +296,7 @@ describeDatabase('the server\'s role', (engine) => {
     expect(writable).toEqual([]);
   });
 
-  it('answers from the published tables, whatever temporary tables, schemas and search path the caller has', async () => {
+  it('answers from the published tables for any temporary tables, schemas and search path of the caller', async () => {
     const [parcel] = await service.database.query<{ fid: number }>('select min(fid) as fid from core.parcel');
     const calls = [
       "select head || tail as answer from api.parcel_answer($1, '{risk,address,economics}')",
@@ -333,7 +333,7 @@ describeDatabase('the server\'s role', (engine) => {
 
   it('cannot take the lock between readers and publications', async () => {
     for (const mode of ['access share', 'share row exclusive', 'access exclusive']) expect([mode, await asRole(`do $$ begin lock table ledger.publication_lock in ${mode} mode; end $$`)]).toEqual([mode, 'SQL_42501']);
-    // The functions of the interface take that lock. No role can take another lock.
+    // The functions of the API take this lock mode. No role can take another mode.
     await service.database.session((session) => session.transaction(async () => {
       await session.query('select api.hold_publication()');
       const held = await session.query<{ relation: string | null; mode: string }>(
@@ -345,7 +345,7 @@ describeDatabase('the server\'s role', (engine) => {
 });
 
 describeEngines('a database migrated by a role without superuser rights', (engine) => {
-  it('gets the missing statements from doctor, and is complete after they are run', async () => {
+  it('gets the missing statements from doctor, and lacks nothing after they are run', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const owner = `mappale_test_${randomBytes(6).toString('hex')}`;

@@ -1,4 +1,4 @@
-/** The server as a program: start, refusal to start, end, and work without its database. */
+/** Tests the server as a program: start, refusal to start, shutdown, and requests without a database. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { BASE, violationsOf, VERSION, type Answered } from './harness.ts';
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 async function mappale(url: string, ...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const done = await promisify(execFile)(process.execPath, [PROGRAM, ...args], { env: { DATABASE_URL: url, PATH: '/usr/bin:/bin' } }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -56,7 +56,7 @@ describeEngines('mappale serve and mappale token', (engine) => {
     const pending = Array.from({ length: 5 }, () => fetch(`${server.base}/admin/municipalities`, { headers: { 'x-api-key': token } }).then(({ status }) => status, () => 'refused'));
     await Promise.race(pending);
     expect(await server.stop('SIGTERM')).toBe(0);
-    // Requests that had arrived were answered. A later connection is refused, and no connection is closed during an answer.
+    // Requests that arrived before the signal are answered. A later connection is refused, and no connection is closed during an answer.
     expect((await Promise.all(pending)).filter((status) => status !== 200 && status !== 'refused')).toEqual([]);
     expect(server.said.join('\n')).not.toContain(token);
     expect(server.said.some((line) => line.includes('logs in as a superuser'))).toBe(engine.name === 'postgres');
@@ -94,7 +94,7 @@ describe('options of mappale serve', () => {
     [['--port', '70000'], '[NUMBER_EXPECTED]'], [['--port', '-1'], '[NUMBER_EXPECTED]'], [['--port', 'eighty'], '[NUMBER_EXPECTED]'], [['--connections', '0'], '[NUMBER_EXPECTED]'], [['--statement-timeout', '0'], '[NUMBER_EXPECTED]'],
     [['--statement-timeout', '99999999999'], '[NUMBER_EXPECTED]'], [['--trust-proxy', 'nonsense'], '[PROXY_INVALID]'], [['--trust-proxy', '10.0.0.0/33'], '[PROXY_INVALID]'], [['--trust-proxy', '127.0.0.1', '::/0'], '[PROXY_INVALID]'],
     [['--host', ''], '[ADDRESS_UNAVAILABLE]'], [['--nonsense'], 'unknown option'], [['nonsense'], 'too many arguments'], [['--port'], 'argument missing'],
-  ] as const)('end with exit code 2 and a message before a database is opened if they are wrong: %j', async (args, words) => {
+  ] as const)('end with exit code 2 and a message before a database is opened if they are invalid: %j', async (args, words) => {
     const said: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0);
     vi.spyOn(process, 'exit').mockImplementation((code) => {
@@ -108,7 +108,7 @@ describe('options of mappale serve', () => {
   });
 });
 
-describe('a server whose database', () => {
+describe('a server', () => {
   const failing = (code: string): Reader => {
     const fail = async (): Promise<never> => {
       throw new MappaleError('secret detail of the database', { code, kind: 'database', detail: 'host=10.0.0.1 password=hunter2' });
@@ -128,7 +128,7 @@ describe('a server whose database', () => {
     }
   };
 
-  it.each(['SQL_ECONNREFUSED', 'SQL_57P01', 'SQL_57014', 'SQL_53300', 'SQL_55000', 'SQL_55P03', 'SQL_08006', 'SQL_40P01', 'SQL_UNKNOWN'])('does not answer (%s) returns 503 with Retry-After', async (code) => {
+  it.each(['SQL_ECONNREFUSED', 'SQL_57P01', 'SQL_57014', 'SQL_53300', 'SQL_55000', 'SQL_55P03', 'SQL_08006', 'SQL_40P01', 'SQL_UNKNOWN'])('returns 503 with Retry-After if the database does not answer (%s)', async (code) => {
     const answered = await ask(failing(code), '/parcels/1');
     expect([answered.status, answered.body!['error'], Number(answered.headers['retry-after']) > 0]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
     expect(answered.text).not.toMatch(/secret|hunter2/);
@@ -137,7 +137,7 @@ describe('a server whose database', () => {
     expect([health.status, health.body]).toMatchObject([503, { status: 'unavailable', version: VERSION, database: 'unreachable', dataset: null }]);
   });
 
-  it('fails because of a bug returns 500 with a request ID, and nothing else', async () => {
+  it('returns 500 with only a request ID if the database fails because of a bug', async () => {
     for (const code of ['SQL_42883', 'SQL_22P02', 'SQL_XX000']) {
       const answered = await ask(failing(code), '/admin/regions');
       expect([answered.status, answered.body!['error']]).toEqual([500, 'INTERNAL_ERROR']);
@@ -146,7 +146,7 @@ describe('a server whose database', () => {
     }
   });
 
-  it('cannot be reached does not start', async () => {
+  it('does not start if the database cannot be reached', async () => {
     const refused = await mappale('postgres://nobody:hunter2@127.0.0.1:1/none', 'serve', '--port', '0');
     expect(refused.code).toBe(6);
     expect(refused.stderr).not.toContain('hunter2');

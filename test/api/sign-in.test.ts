@@ -1,4 +1,4 @@
-/** Tests the sign-in link: it works once, for a limited time, only for pages of this server, and is not logged. */
+/** Tests the sign-in link. The link works once, for a limited time, only for pages of this server, and is not logged. */
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isLoopback, LINK_MS, SESSION_QUOTA, SignInLink } from '../../api/sign-in.ts';
@@ -64,7 +64,7 @@ async function signedIn(explain: Explain | null = null): Promise<Page & { readon
 const codeOf = ({ statusCode, payload }: LightMyRequestResponse): unknown[] => [statusCode, (JSON.parse(payload) as { error: string }).error];
 
 describe('the sign-in link', () => {
-  it('creates a session that no script can read, that no other site can send, and that counts as one token', async () => {
+  it('creates a session that no script can read, that no other site can send, and that is counted like one token', async () => {
     const { signIn, get, link, keys } = await page();
     const answered = await signIn(link.secret);
     expect([answered.statusCode, answered.payload, answered.headers['cache-control']]).toEqual([204, '', 'no-store']);
@@ -76,7 +76,7 @@ describe('the sign-in link', () => {
     expect([found.statusCode, found.headers['x-ratelimit-limit'], found.headers['x-ratelimit-remaining']]).toEqual([200, String(SESSION_QUOTA), String(SESSION_QUOTA - 1)]);
     // Tiles are not counted.
     expect([(await get('/tiles/14/1/1?layer=parcels', { cookie })).statusCode, (await get('/parcels/locate?lat=42&lng=14', { cookie })).headers['x-ratelimit-remaining']]).toEqual([204, String(SESSION_QUOTA - 2)]);
-    // A request of the map: the files that cover a comune.
+    // The map requests the files that cover a comune.
     expect((await get('/admin/regions', { cookie })).statusCode).toBe(200);
     expect(keys).toEqual([]);
     // A key takes precedence over the cookie.
@@ -90,7 +90,7 @@ describe('the sign-in link', () => {
     expect(codeOf(await signIn(link.secret))).toEqual([410, 'GONE']);
   });
 
-  it('works once for simultaneous requests', async () => {
+  it('works for only one of several simultaneous requests', async () => {
     const { signIn, link } = await page();
     const answers = await Promise.all(Array.from({ length: 5 }, () => signIn(link.secret)));
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([204, 410, 410, 410, 410]);
@@ -103,7 +103,7 @@ describe('the sign-in link', () => {
     expect(codeOf(await signIn(link.secret))).toEqual([410, 'GONE']);
   });
 
-  it('is refused with a wrong secret, and stays valid', async () => {
+  it('is refused with a wrong secret, and remains valid', async () => {
     const { signIn, link } = await page();
     for (const secret of ['', 'x', `${link.secret}x`, link.secret.slice(1)]) expect(codeOf(await signIn(secret))).toEqual([401, 'INVALID_API_KEY']);
     expect((await signIn(link.secret)).statusCode).toBe(204);
@@ -118,7 +118,7 @@ describe('the sign-in link', () => {
     ['through a proxy', { 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1'],
     ['from another machine', {}, '192.0.2.7'],
     ['as a form', { 'content-type': 'text/plain' }, '127.0.0.1'],
-  ])('is unknown to a page %s', async (_page, headers, from) => {
+  ])('is answered with 404 for a page %s', async (_page, headers, from) => {
     const { signIn, link } = await page();
     expect(codeOf(await signIn(link.secret, headers as Record<string, string>, from))).toEqual([404, 'NOT_FOUND']);
     expect((await signIn(link.secret)).statusCode).toBe(204);
@@ -153,13 +153,13 @@ describe('a session', () => {
     expect((await get('/geocode/reverse?lat=42&lng=14', { cookie, 'sec-fetch-site': 'same-origin' })).statusCode).toBe(200);
   });
 
-  it('a session of an earlier server is invalid', async () => {
+  it('is invalid if an earlier server created it', async () => {
     const { cookie } = await signedIn();
     const { get } = await page();
     expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie }))).toEqual([401, 'API_KEY_REQUIRED']);
   });
 
-  it('has its own hour, which ends', async () => {
+  it('has its own hourly limit, and the count restarts after the hour', async () => {
     let now = 5_000;
     const link = new SignInLink(() => now);
     const came = await link.exchange(link.secret);
@@ -208,14 +208,14 @@ describe('an explanation', () => {
     expect([runs, keys]).toEqual([0, []]);
   });
 
-  it('does not exist on a server without a link, or with a login that cannot read tables', async () => {
+  it('is answered with 404 by a server without a link, or with a login that cannot read tables', async () => {
     const explain: Explain = async () => ({});
     expect(codeOf(await (await page(null, explain)).get(PATH))).toEqual([404, 'NOT_FOUND']);
     const { get, cookie } = await signedIn();
     expect(codeOf(await get(PATH, { cookie }))).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('runs one at a time, and blocks no other request', async () => {
+  it('runs only after the previous one has ended, and blocks no other request', async () => {
     let running = 0;
     let most = 0;
     const { get, cookie } = await signedIn(async () => {
@@ -231,7 +231,7 @@ describe('an explanation', () => {
 
   it.each([
     ['NOT_FOUND', [404, 'NOT_FOUND']], ['SQL_57014', [503, 'SERVICE_UNAVAILABLE']], ['SQL_42P01', [500, 'INTERNAL_ERROR']],
-  ] as const)('is refused if it fails with %s, and the next one runs', async (code, refused) => {
+  ] as const)('is refused if it fails with %s, and the next explanation runs', async (code, refused) => {
     let runs = 0;
     const { get, cookie } = await signedIn(async () => {
       if ((runs += 1) === 1) throw new MappaleError('it ends', { code, kind: code === 'NOT_FOUND' ? 'usage' : 'database' });
@@ -241,8 +241,8 @@ describe('an explanation', () => {
   });
 });
 
-describe('a server without a sign-in link', () => {
-  it('has none of these paths, and accepts no cookie', async () => {
+describe('the availability of the sign-in link', () => {
+  it('without a link, the server answers 404 on the sign-in paths and accepts no cookie', async () => {
     const { cookie } = await signedIn();
     const { signIn, get, link } = await page(null);
     expect(codeOf(await signIn(link.secret))).toEqual([404, 'NOT_FOUND']);
@@ -252,12 +252,12 @@ describe('a server without a sign-in link', () => {
 
   it.each([
     ['127.0.0.1', true], ['127.1.2.3', true], ['::1', true], ['localhost', true], ['0.0.0.0', false], ['::', false], ['192.0.2.7', false], ['mappale.example', false], ['127.0.0.1.example', false],
-  ])('includes a server that listens not only on this machine: %s is a loopback address: %s', (host, expected) => {
+  ])('depends on the address: %s is a loopback address: %s', (host, expected) => {
     expect(isLoopback(host)).toBe(expected);
     expect(signInLink({ host }, { log: 'human' }) !== null).toBe(expected);
   });
 
-  it('includes a server behind a proxy, and a server that logs as JSON', () => {
+  it('is off behind a proxy and with JSON logs', () => {
     expect(signInLink({ host: '127.0.0.1', trustProxy: ['127.0.0.1'] }, { log: 'human' })).toBeNull();
     expect(signInLink({ host: '127.0.0.1' }, { log: 'json' })).toBeNull();
   });
@@ -275,7 +275,7 @@ describe('mappale serve, when it listens,', () => {
     return out.join('');
   };
 
-  it('prints the addresses as one JSON object on one line with --json, with the sign-in link or null', () => {
+  it('prints the addresses and the sign-in link or null as one JSON object on one line with --json', () => {
     const link = new SignInLink();
     const api = `http://${HOST}/api/v2`;
     for (const [given, signIn] of [[link, `${api}/map#signin=${link.secret}`], [null, null]] as const) {
@@ -285,7 +285,7 @@ describe('mappale serve, when it listens,', () => {
     }
   });
 
-  it('prints the addresses one on each line without --json', () => {
+  it('prints each address on a separate line without --json', () => {
     expect(printed(null, false)).toBe(`http://${HOST}/api/v2\n`);
   });
 });

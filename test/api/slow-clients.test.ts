@@ -1,4 +1,4 @@
-/** Clients that read slowly or not at all: the server ends their connections and answers others meanwhile. */
+/** Tests clients that read slowly or not at all. The server ends their connections and answers other clients meanwhile. */
 import type { Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Starts a server with a large and a small page. @returns its port, and the number of closed connections with a request */
+/** Starts a server with a large and a small page. @returns its port, and a function that returns the number of closed connections with a request */
 async function start(answerMs: number, waitingAnswers?: number): Promise<{ port: number; ended: () => number }> {
   let ended = 0;
   server = httpServer((request, response) => {
@@ -28,7 +28,7 @@ async function start(answerMs: number, waitingAnswers?: number): Promise<{ port:
   return { port: (server.address() as AddressInfo).port, ended: () => ended };
 }
 
-/** Opens a connection that asks for the large page and reads 1 KiB every 20 ms. */
+/** Opens a connection that requests the large page and reads 1 KiB every 20 ms. */
 function readSlowly(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', highWaterMark: 1024 } as Parameters<typeof connect>[0] & object);
   sockets.push(socket);
@@ -45,14 +45,14 @@ const connections = (): Promise<number> => new Promise((resolve, reject) => {
   server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
 });
 
-it('ends a connection whose client never finishes reading, although it reads something all the time', async () => {
+it('ends a connection if the client reads without a pause but too slowly to finish', async () => {
   const { port, ended } = await start(500);
   await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   await expect.poll(ended, { timeout: 10_000 }).toBe(SLOW_CLIENTS);
   await expect.poll(connections, { timeout: 10_000 }).toBe(0);
 });
 
-it('closes the connections with the oldest unread answers when more answers than allowed are unread', async () => {
+it('closes the connections with the oldest unread answers if too many answers are unread', async () => {
   const { port, ended } = await start(60_000, 5);
   const waiting = await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   await expect.poll(ended, { timeout: 10_000 }).toBe(SLOW_CLIENTS - 5);
@@ -60,7 +60,7 @@ it('closes the connections with the oldest unread answers when more answers than
   expect(await (await fetch(`http://127.0.0.1:${port}/small`)).text()).toBe('small');
 });
 
-it('answers other clients while slow ones read', async () => {
+it('answers other clients while slow clients read', async () => {
   const { port, ended } = await start(60_000);
   await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   const answers = await Promise.all(Array.from({ length: 10 }, async () => (await fetch(`http://127.0.0.1:${port}/small`)).text()));
@@ -68,7 +68,7 @@ it('answers other clients while slow ones read', async () => {
   expect(ended()).toBe(0);
 });
 
-it('keeps a connection open between requests for longer than an answer may take', async () => {
+it('keeps an idle connection open for longer than the time limit of an answer', async () => {
   const { port } = await start(100);
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);

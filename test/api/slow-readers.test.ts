@@ -1,4 +1,4 @@
-/** Tests that clients that read or send byte by byte hold neither a slot nor a connection to the database. */
+/** Tests that a client that reads or sends byte by byte holds neither a slot nor a database connection. */
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { BODY_MS } from '../../api/body.ts';
@@ -20,7 +20,7 @@ describeDatabase('a slow client', (engine) => {
   let key: string;
   let tile: string;
   let sockets: Socket[] = [];
-  /** Mocks the bound of an answer and of a body, so that the test need not wait for them. */
+  /** Mocks the time limits of an answer and of a body, so that the test need not wait for them. */
   const bounds = (answerMs: number, bodyMs: number): void => {
     const timer = globalThis.setTimeout;
     const instead = new Map([[ANSWER_MS, answerMs], [BODY_MS, bodyMs]]);
@@ -56,7 +56,7 @@ describeDatabase('a slow client', (engine) => {
     socket.on('error', () => undefined);
     sockets.push(socket);
   });
-  /** Requests a path many times on one connection, and reads the answers at one byte a second. */
+  /** Requests a path many times on one connection, and reads the answers at one byte per second. */
   const readSlowly = async (path: string): Promise<Socket> => {
     const socket = await send(`GET ${BASE}${path} HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\n\r\n`.repeat(REQUESTS));
     await new Promise<void>((resolve) => {
@@ -85,13 +85,13 @@ describeDatabase('a slow client', (engine) => {
     const path = what === 'tiles' ? tile : '/ogc/collections/parcels/items?limit=1000';
     await Promise.all(Array.from({ length: CLIENTS }, () => readSlowly(path)));
     await idle();
-    // The token has fewer slots than it has slow answers.
+    // The token has fewer slots than slow answers.
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask('/admin/regions')));
     expect(answers).toEqual(answers.map(() => 200));
     expect(await ask(tile)).toBe(200);
   });
 
-  it('loses its connection and all pending answers if it reads OGC items longer than an answer may take', async () => {
+  it('loses its connection and all pending answers if it reads OGC items for longer than the time limit', async () => {
     bounds(1000, BODY_MS);
     await Promise.all(Array.from({ length: CLIENTS }, () => readSlowly('/ogc/collections/parcels/items?limit=1000')));
     await expect.poll(connections, { timeout: 20_000 }).toBe(0);
@@ -99,7 +99,7 @@ describeDatabase('a slow client', (engine) => {
     expect(await ask('/admin/regions')).toBe(200);
   });
 
-  it('gets 408 and frees its slot if it sends its body byte by byte longer than a body may take', async () => {
+  it('gets 408 and frees its slot if it sends its body byte by byte for longer than the time limit', async () => {
     bounds(ANSWER_MS, 300);
     const uploads = await Promise.all(Array.from({ length: 3 }, async () => {
       const socket = await send(`POST ${BASE}${ENRICH_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nx-api-key: ${key}\r\nContent-Length: 1000\r\n\r\n`);

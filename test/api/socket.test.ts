@@ -1,4 +1,4 @@
-/** Arbitrary bytes from the network: every answer has the form and headers of the API, none is a 500, and the log reports no bug. */
+/** Sends arbitrary bytes to the server. Every answer must have the form and headers of the API and not be a 500, and the log must report no bug. */
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { STATUS, type ErrorCode } from '../../api/errors.ts';
@@ -12,7 +12,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** Parses the answers in their order; an incomplete rest is an answer too. */
+/** Parses the answers in their order. An incomplete rest becomes an answer with status 0. */
 function readReplies(bytes: Buffer): Reply[] {
   const replies: Reply[] = [];
   let at = 0;
@@ -30,7 +30,7 @@ function readReplies(bytes: Buffer): Reply[] {
   return replies;
 }
 
-/** Returns the differences between an answer and the API; empty if there are none. */
+/** Returns the differences between an answer and the API. The list is empty if there are none. */
 function violations({ status, headers, body }: Reply): string[] {
   const missing = ['x-request-id', 'vary', 'x-content-type-options', 'access-control-allow-origin', 'access-control-expose-headers'].filter((name) => headers[name] === undefined).map((name) => `${status} without ${name}`);
   if (status < 400 && status !== 0) return missing;
@@ -56,7 +56,7 @@ describeDatabase('the socket', (engine) => {
   });
   afterAll(() => service?.close());
 
-  /** Sends bytes, and reads until the server closes the connection. @param then action after sending */
+  /** Sends bytes, and reads until the server closes the connection. @param then what to do after the bytes are sent */
   const say = (bytes: string | Buffer, then: 'wait' | 'reset' = 'wait'): Promise<Reply[]> => new Promise((resolve) => {
     const parts: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {
@@ -119,7 +119,7 @@ describeDatabase('the socket', (engine) => {
   });
 
   it.each(['203.0.113.7:4711', '[2001:db8::7]:4711', '[2001:db8::7]', 'fe80::1%eth0', '::ffff:203.0.113.7', 'unknown', '_hidden', '"203.0.113.7"', '203.0.113.7, rubbish', '999.1.1.1', ',,,', '\u00ff', "' or 1=1"])(
-    'reads X-Forwarded-For %j of a trusted proxy as an address, or ignores it', async (forwarded) => {
+    'reads X-Forwarded-For %j from a trusted proxy as an address, or ignores the header', async (forwarded) => {
       expect((await first(keyed('/admin/regions', `X-Forwarded-For: ${forwarded}`, 'Connection: close'))).status).toBe(200);
       expect((await first(get('/admin/regions', 'x-api-key: bad', `X-Forwarded-For: ${forwarded}`, 'Connection: close'))).status).toBe(401);
     },
@@ -138,20 +138,20 @@ describeDatabase('the socket', (engine) => {
     expect((await first(keyed(`/geocode/search?q=Via%20Roma${q}`, 'Connection: close'))).status).toBe(400);
   });
 
-  it('closes a connection with a body that is not read', async () => {
+  it('closes the connection of a request whose body is not read', async () => {
     for (const field of ['Content-Length: 1000000', 'Transfer-Encoding: chunked']) {
       const [refused, ...more] = await say(`POST ${BASE}/health HTTP/1.1\r\nHost: x\r\n${field}\r\n\r\n`);
       expect([refused!.status, refused!.headers['connection'], more]).toEqual([405, 'close', []]);
     }
   });
 
-  it('answers the requests before an invalid one, then the invalid one, and closes the connection', async () => {
+  it('answers the requests before an invalid request, then refuses the invalid request and closes the connection', async () => {
     const replies = await say(`${keyed('/admin/regions')}${get('/health')}rubbish\r\n\r\n`);
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 400]);
     expect(replies.flatMap(violations)).toEqual([]);
   });
 
-  it('closes connections that send nothing or never end', async () => {
+  it('closes connections that send nothing or an endless request', async () => {
     const { server } = service.app;
     expect([server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout].every((limit) => limit > 0 && limit <= 120_000)).toBe(true);
     const { headersTimeout } = server;
@@ -203,7 +203,7 @@ describeDatabase('the socket', (engine) => {
     await Promise.all(Array.from({ length: 16 }, async () => {
       while (next < mutilated.length) {
         const text = mutilated[next++]!;
-        // If the server still waits for more after these bytes, this completes or ends the request.
+        // The added request completes or ends the mutilated request if the server still waits for bytes.
         const replies = await say(Buffer.from(`${text}\r\n\r\n${END}`, 'latin1'));
         if (replies.length === 0) wrong.push(`${JSON.stringify(text)}: no answer`);
         for (const reply of replies) {
@@ -228,7 +228,7 @@ describeDatabase('blank text', (engine) => {
 
   it.each([['spaces', '%20%20%20'], ['tabs', '%09%09'], ['NUL', '%00%00'], ['zero width', '%E2%80%8B%E2%80%8B%E2%80%8B'], ['byte order marks', '%EF%BB%BF%EF%BB%BF'], ['soft hyphens', '%C2%AD%C2%AD'], ['C1 controls', '%C2%85%C2%90'], ['combining marks', '%CC%81%CC%81'],
     ['line separators', '%E2%80%A8%E2%80%A9'], ['Hangul fillers', '%E3%85%A4%E3%85%A4'], ['private characters', '%EE%80%80%EE%80%81'], ['variation selectors', '%EF%B8%8F%EF%B8%8F']])(
-    'text of %s is refused', async (_name, encoded) => {
+    'is refused if it consists of %s', async (_name, encoded) => {
       const key = await service.token();
       for (const path of [`/geocode/search?q=${encoded}`, `/geocode/search?q=Via%20Roma&city=${encoded}`, `/admin/provinces?region=${encoded}`]) {
         const { status, body } = await service.ask(path, { key });

@@ -1,4 +1,4 @@
-/** Promises of the API about finding parcels and about the content of records. */
+/** Lists statements about the search for parcels and the content of records. */
 import { expect } from 'vitest';
 import { regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -51,7 +51,7 @@ export const PARCELS: readonly Statement[] = [
   {
     about: OF_LOCATE, says: 'returns the same area, centroid, reference, label and comune as the record',
     holds: async (trial) => {
-      // An area whose fifth decimal decides how the second one is rounded.
+      // An area whose fifth decimal decides how the second decimal is rounded.
       const odd = await trial.parcel();
       const [before] = await trial.service.database.query<{ area: number }>('select area_m2 as area from core.parcel where fid = $1', [odd.fid]);
       await trial.service.database.query('update core.parcel set area_m2 = 100.004999996 where fid = $1', [odd.fid]);
@@ -89,7 +89,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'finds at every printed corner, with 7 decimals, the parcels that meet there',
+    about: OF_LOCATE, says: 'finds at every returned corner, with 7 decimals, the parcels that meet there',
     holds: async (trial) => {
       const corners = some(meetings(await trial.basics()), 400);
       expect(corners.length).toBeGreaterThan(200);
@@ -104,7 +104,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'tolerates 1e-7° and not more',
+    about: OF_LOCATE, says: 'tolerates a distance of at most 1e-7° from the border',
     holds: async (trial) => {
       const parcels = await trial.basics();
       const north = parcels.reduce((best, each) => (Math.max(...cornersOf(each).map((corner) => Number(corner.split(',')[1]))) > Math.max(...cornersOf(best).map((corner) => Number(corner.split(',')[1]))) ? each : best));
@@ -114,7 +114,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'finds the parcels that intersect a box, by fid',
+    about: OF_LOCATE, says: 'finds the parcels that intersect a box, ordered by fid',
     holds: async (trial) => {
       const { centroid: { lat, lng } } = await trial.parcel();
       const box = [lng - 0.002, lat - 0.002, lng + 0.002, lat + 0.002].map((side) => Number(side.toFixed(7)));
@@ -129,7 +129,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'finds for a polygon that is a box the same parcels as for the box, page by page',
+    about: OF_LOCATE, says: 'finds the same parcels for a rectangular polygon as for the box, page by page',
     holds: async (trial) => {
       const { centroid: { lat, lng } } = await trial.parcel();
       const [west = '', south = '', east = '', north = ''] = [lng - 0.003, lat - 0.003, lng + 0.003, lat + 0.003].map((side) => side.toFixed(7));
@@ -148,7 +148,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'finds for a polygon the parcels that intersect it, not those only in its box',
+    about: OF_LOCATE, says: 'finds for a polygon only the parcels that intersect it, not all parcels in its box',
     holds: async (trial) => {
       const { centroid: { lat, lng } } = await trial.parcel();
       const size = 0.004;
@@ -183,7 +183,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_NEIGHBOURS, says: 'are the parcels that share a border, with the length of that border, and each is a neighbour of the other',
+    about: OF_NEIGHBOURS, says: 'are the parcels that share a border, with the length of the border, and the relation is mutual',
     holds: async (trial) => {
       const basics = await trial.basics();
       const edges = new Map<string, Basic[]>();
@@ -193,7 +193,7 @@ export const PARCELS: readonly Statement[] = [
         expect(meta).toEqual({ fid: basic.fid, count: data.length, truncated: false });
         const found = new Map(data.map(({ fid, shared_m: shared }) => [fid as number, shared as number]));
         expect([...found.values()]).toEqual(ascending([...found.values()]).reverse());
-        // Edges of both parcels. Where one parcel has more corners, the border is longer than these edges.
+        // Edges of both parcels. If one parcel has more corners, the border is longer than the edges that both have.
         const shared = new Map<number, number>();
         for (const edge of edgesOf(basic)) {
           for (const { fid } of edges.get(keyOf(edge))!.filter((each) => each.fid !== basic.fid)) shared.set(fid, (shared.get(fid) ?? 0) + edgeMetres(...edge));
@@ -209,7 +209,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_NEIGHBOURS, says: 'are 50 by default and 1 to 200 on request, and the answer reports whether there are more',
+    about: OF_NEIGHBOURS, says: 'are 50 by default, 1 to 200 on request, and the answer reports whether there are more',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       const all = await trial.list(`/parcels/${fid}/neighbours`);
@@ -221,7 +221,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'finds for a box without width and height the same as for its point',
+    about: OF_LOCATE, says: 'finds the same parcels for a box without width and height as for its point',
     holds: async (trial) => {
       const basics = await trial.basics();
       const places = [...some(meetings(basics), 20).map(([corner]) => corner), ...some(basics, 10).map(({ centroid: { lat, lng } }) => `${lng},${lat}`), '6.5,38.5'];
@@ -233,7 +233,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'finds for a box without width, or without height, the parcels along the line',
+    about: OF_LOCATE, says: 'finds the parcels along the line if a box has no width or no height',
     holds: async (trial) => {
       const { centroid: { lat, lng } } = await trial.parcel();
       for (const line of [[lng, lat - 0.001, lng, lat + 0.001], [lng - 0.001, lat, lng + 0.001, lat]].map((sides) => sides.map((side) => side.toFixed(7)))) {
@@ -245,7 +245,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'returns with geometry=true the geometry and kind of each parcel, as in its record',
+    about: OF_LOCATE, says: 'returns the geometry and kind of each parcel, as in its record, with geometry=true',
     holds: async (trial) => {
       const basics = new Map((await trial.basics()).map((basic) => [basic.fid, basic]));
       const { centroid: { lat, lng } } = await trial.parcel();
@@ -260,7 +260,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'pages through a box with after=fid: every parcel once, and the last page is not truncated',
+    about: OF_LOCATE, says: 'returns every parcel of a box once with after=fid, and the last page is not truncated',
     holds: async (trial) => {
       const seen: number[] = [];
       const [west, south, , north] = trial.service.region.comuni[0].box;
@@ -291,7 +291,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'accepts up to 10 points, applies the limit to each, and returns the point of each parcel',
+    about: OF_LOCATE, says: 'accepts up to 10 points, applies the limit to each point, and returns the point of each parcel',
     holds: async (trial) => {
       const meeting = meetings(await trial.basics()).find(([, owners]) => owners.length > 2)!;
       const [lng, lat] = meeting[0].split(',').map(Number) as [number, number];
@@ -331,7 +331,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_CADASTRE, says: 'finds all parcels of a sheet or a label, sorted by both, 20 by default and at most 100, and reports whether there are more',
+    about: OF_CADASTRE, says: 'finds all parcels of a sheet or a label, sorted by both, at most 20 by default and 100 on request, and reports whether there are more',
     holds: async (trial) => {
       const basics = await trial.basics();
       const { municipality, cadastral } = await trial.parcel();
@@ -351,7 +351,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_CADASTRE, says: 'accepts as comune the same values as the address search as city, and finds nothing in an unknown one',
+    about: OF_CADASTRE, says: 'accepts the same values for comune as the address search for city, and finds nothing in an unknown comune',
     holds: async (trial) => {
       const bilingual = trial.service.region.comuni.find(({ otherName }) => otherName !== null)!;
       const { cadastral } = (await trial.basics()).find(({ municipality }) => municipality.code === bilingual.belfiore)!;
@@ -375,7 +375,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has the requested sections and always basic; all if none are requested',
+    about: OF_RECORD, says: 'has basic and the requested sections, or all sections if none are requested',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       for (const include of ['', '?include=', '?include=%20']) expect(Object.keys(await trial.get(`/parcels/${fid}${include}`))).toEqual(['fid', 'municipality', ...SECTION_NAMES, 'meta']);
@@ -388,7 +388,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has licenses and attribution_required in meta, with the three mandatory attributions in every request',
+    about: OF_RECORD, says: 'has licenses and attribution_required in meta, and the three mandatory attributions in every answer',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       for (const include of ['basic', 'risk', SECTION_NAMES.join(',')]) {
@@ -413,7 +413,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has GeoJSON of 7 decimals with outer rings counter-clockwise, a point inside, and true ground area',
+    about: OF_RECORD, says: 'has GeoJSON with 7 decimals and counter-clockwise outer rings, a point inside, and the true ground area',
     holds: async (trial) => {
       for (const { geometry, centroid, area_m2: area, fid } of some(await trial.basics(), 60)) {
         const polygons = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as (readonly [number, number])[][][];
@@ -446,7 +446,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'is 410 GONE with successor_fid for a retired parcel, and 404 for one that never existed',
+    about: OF_RECORD, says: 'is 410 GONE with successor_fid for a retired parcel, and 404 for a parcel that never existed',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       const retired = 1_499_999_998;
@@ -464,7 +464,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'is found by its reference as by its fid, in any case, with or without the prefix, with a slash as %2F; unknown references are 404, malformed ones 400',
+    about: OF_RECORD, says: 'is found by its reference in any case, with or without the prefix, with a slash as %2F, and an unknown reference is 404, a malformed one 400',
     holds: async (trial) => {
       const basics = (await trial.basics()).slice(0, 20);
       for (const { fid, cadastral_reference: reference } of basics) {
@@ -500,7 +500,7 @@ export const PARCELS: readonly Statement[] = [
       expect([status, body!['error'], body!['details']]).toEqual([404, 'NOT_FOUND', { id: fid, as_of: day!.before, kept_since: day!.today }]);
       expect(await trial.refusal(`/parcels/1499999997?as_of=${day!.today}`)).toEqual([404, 'NOT_FOUND', undefined]);
       for (const odd of [day!.after, '2026-02-30', '2026-1-31', '0000-01-01', '31.01.2026', '', '2026-01-31T00:00:00Z']) expect(await trial.refusal(`/parcels/${fid}?as_of=${odd}`), odd).toEqual([400, 'INVALID_PARAMS', 'as_of']);
-      // If another publication replaces this one, earlier days are answered with the replaced values.
+      // After another publication replaces this one, answers for earlier days have the replaced values.
       const [first] = await database.query<{ zone: number }>('select seismic_zone as zone from section.risk where fid = $1', [fid]);
       await daysGoBy(database, 3);
       const swap = "insert into ledger.swap (unit_code, publication_id, happened_at) select unit_code, publication_id, now() - interval '1 second' from ledger.publication where state = 'current' and unit_code = 14 returning swap_id as swap";
@@ -519,7 +519,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'risk has the shares below its levels, attention, and whether the zone is exact',
+    about: OF_RECORD, says: 'has in risk the shares of all levels, attention, and whether the zone is exact',
     holds: async (trial) => {
       const risks = (await trial.records()).map(({ risk }) => risk as Json);
       for (const risk of risks) {
@@ -531,7 +531,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'economics has the number of earners, with which the average income follows from the total',
+    about: OF_RECORD, says: 'has in economics the number of earners, which turns the total income into the average',
     holds: async (trial) => {
       const all = (await trial.records()).map(({ economics }) => economics as Record<string, number> | null).filter((each) => each !== null);
       expect(all.length).toBeGreaterThan(0);
@@ -542,7 +542,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'valuation names the half-year of the perimeter, and the history has 22 half-years, oldest first',
+    about: OF_RECORD, says: 'has in valuation the half-year of the perimeter, and a history of 22 half-years, oldest first',
     holds: async (trial) => {
       const records = await trial.records();
       const quotations = records.flatMap(({ valuation }) => valuation as Json[]);
@@ -558,7 +558,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'coastal_erosion has at most 5 segments within 1,000 m, nearest first; a segment that is not stable and has no rate has null for rate and severity',
+    about: OF_RECORD, says: 'has in coastal_erosion at most 5 segments within 1,000 m, nearest first, with null for rate and severity if an unstable segment has no rate',
     holds: async (trial) => {
       const all = (await trial.records()).map(
         ({ coastal_erosion: segments }) =>
@@ -578,7 +578,7 @@ export const PARCELS: readonly Statement[] = [
 
   // --- Coverage ---------------------------------------------------------------------------------------------------------
   {
-    about: OF_COVERAGE, says: 'is given for every section: for risk by level, for the others in meta',
+    about: OF_COVERAGE, says: 'is stated for every section, for risk per level in the block and for all others in meta',
     holds: async (trial) => {
       for (const { risk, meta } of await trial.records()) {
         expect(Object.keys((meta as Json)['coverage'] as Json)).toEqual(SECTION_NAMES.filter((section) => section !== 'risk'));
@@ -589,7 +589,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_COVERAGE, says: 'is mapped if there is a value, except for sources that reach across a border; null or [] with mapped means none here',
+    about: OF_COVERAGE, says: 'is mapped if there is a value, except for sources that extend across a border, and null or [] with mapped means none here',
     holds: async (trial) => {
       const records = await trial.records();
       for (const record of records) {

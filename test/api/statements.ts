@@ -1,4 +1,4 @@
-/** Promises of the API, statement by statement, each with its check over HTTP on a served region. */
+/** Lists statements about the API. Each statement has a check over HTTP on a served region. */
 import { expect } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
 import { OPEN_QUOTA, SCOPES, type Scope } from '../../api/access.ts';
@@ -70,7 +70,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   })),
   {
-    about: 'health', says: 'needs no key and returns status, version, time, database and the published regions',
+    about: 'health', says: 'needs no key, and returns status, version, time, database and the published regions',
     holds: async ({ service }) => {
       const answered = await service.ask('/health');
       expect(violationsOf('/health', answered)).toEqual([]);
@@ -80,7 +80,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: 'health', says: 'is 503 with status unavailable when the database is not reachable',
+    about: 'health', says: 'is 503 with status unavailable if the database is not reachable',
     holds: async () => {
       const [health] = await answersWith(async () => Promise.reject(new MappaleError('gone', { code: 'SQL_ECONNREFUSED', kind: 'database' })), ['/health']);
       expect([health!.status, health!.body!['status']]).toEqual([503, 'unavailable']);
@@ -161,7 +161,7 @@ export const STATEMENTS: readonly Statement[] = [
   },
 
   {
-    about: OF_SEARCH, says: 'knows the comuni of all Italy, and never answers with another one if the named one is not loaded',
+    about: OF_SEARCH, says: 'knows the comuni of all Italy, and never answers with another comune if the named comune is not loaded',
     holds: async (trial) => {
       for (const comune of ['Salerno', 'Siderno', 'Lamezia Terme', 'Campobasso']) expect(await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${comune}` })}`), comune).toEqual([]);
     },
@@ -207,7 +207,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_REVERSE, says: 'returns addresses with distance_meters, nearest first, ties by address_id, and their number',
+    about: OF_REVERSE, says: 'returns the number of addresses, and addresses with distance_meters, sorted by distance, then by address_id',
     holds: async (trial) => {
       const { latitude: lat, longitude: lng } = (await trial.address()) as { latitude: number; longitude: number };
       const { data, meta } = (await trial.get(`/geocode/reverse?${query({ lat, lng, radius: 500, limit: 20 })}`)) as { data: { distance_meters: number; address_id: number }[]; meta: Json };
@@ -227,7 +227,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LISTS, says: 'of provinces have code, name, abbreviation and region, filtered by region: name without case and accents, or code',
+    about: OF_LISTS, says: 'of provinces have code, name, abbreviation and region, and are filtered by code of the region, or by its name regardless of case and accents',
     holds: async (trial) => {
       const all = await trial.list('/admin/provinces');
       expect(Object.keys(all[0]!)).toEqual(['code', 'name', 'abbreviation', 'region_code']);
@@ -236,7 +236,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LISTS, says: 'of comuni have cadastral and Istat code, name, province and region, filtered by province and region',
+    about: OF_LISTS, says: 'of comuni have cadastral and Istat code, name, province and region, and are filtered by province and region',
     holds: async (trial) => {
       const all = await trial.list('/admin/municipalities');
       expect(Object.keys(all[0]!)).toEqual(['code', 'istat_code', 'name', 'province', 'region']);
@@ -270,7 +270,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ADDRESSES, says: 'has its street and locality in Italian title case, an unknown locality as empty text',
+    about: OF_ADDRESSES, says: 'has its street and locality in Italian title case, and empty text for an unknown locality',
     holds: async (trial) => {
       const addresses = await trial.addresses();
       for (const { street_name: street, locality } of addresses) {
@@ -281,7 +281,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ADDRESSES, says: 'has a formatted text: street and number, locality or else comune, and province, nothing empty and nothing twice',
+    about: OF_ADDRESSES, says: 'has a formatted text of street and number, locality or else comune, and province, without empty or repeated parts',
     holds: async (trial) => {
       for (const {
         street_name: street,
@@ -306,7 +306,7 @@ export const STATEMENTS: readonly Statement[] = [
 
   // --- Errors -----------------------------------------------------------------------------------------------------------
   {
-    about: OF_ERRORS, says: 'are problem details with error, message and details?',
+    about: OF_ERRORS, says: 'are problem details with error, message and optional details',
     holds: async (trial) => {
       for (const [path, options] of [['/nothing', {}], ['/health', { method: 'POST' }], ['/parcels/1', {}], ['/parcels/1', { key: 'mpl_no', from: '192.0.2.60' }], ['/parcels/x', { key: await trial.key() }], ['/parcels/1', { key: await trial.key() }]] as const) {
         const { body } = await trial.service.ask(path, options);
@@ -317,7 +317,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '401 API_KEY_REQUIRED without a key, INVALID_API_KEY with one that is unknown, expired or revoked',
+    about: OF_ERRORS, says: '401 API_KEY_REQUIRED without a key, INVALID_API_KEY with a key that is unknown, expired or revoked',
     holds: async ({ service }) => {
       const code = async (key?: string): Promise<unknown> => {
         const { status, body } = await service.ask('/parcels/1', { ...(key === undefined ? {} : { key }), from: '192.0.2.61' });
@@ -353,7 +353,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '429 TOO_MANY_ATTEMPTS after 20 bad keys of an address, but not for a good key',
+    about: OF_ERRORS, says: '429 TOO_MANY_ATTEMPTS after 20 invalid keys from an address, but not for a valid key',
     holds: async ({ service }) => {
       const from = '192.0.2.62';
       const codes: unknown[] = [];
@@ -379,7 +379,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '405 METHOD_NOT_ALLOWED with Allow for every method but GET, on every path',
+    about: OF_ERRORS, says: '405 METHOD_NOT_ALLOWED with Allow for every method except GET, on every path',
     holds: async (trial) => {
       for (const path of [...(await questions(trial)), '/health', '/openapi.json', '/docs', '/map']) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
@@ -410,7 +410,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: 'come in the order path, method, key, scope, rate, parameters, lookup',
+    about: OF_ERRORS, says: 'are checked in the order path, method, key, scope, rate, parameters, existence',
     holds: async ({ service }) => {
       const spent = await service.token();
       await service.database.query('insert into access.rate_window (token_id, started_at, used) select max(token_id), now(), 1000 from access.token');
@@ -424,7 +424,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: 'name a parameter that is repeated, not a number, empty, unknown or over its limit, with the allowed values; nothing is trimmed to fit',
+    about: OF_ERRORS, says: 'name a parameter that is repeated, not a number, empty, unknown or over its limit, with the allowed values',
     holds: async (trial) => {
       for (const [path, parameter] of [
         ['/geocode/search?q=via&q=roma', 'q'], ['/geocode/search?q=via&limit=5&limit=5', 'limit'], ['/geocode/search?q=via&limit=', 'limit'], ['/geocode/search?q=via&limit=1e1', 'limit'], ['/geocode/search?q=via&limit=51', 'limit'],
@@ -437,7 +437,7 @@ export const STATEMENTS: readonly Statement[] = [
   },
 
   {
-    about: OF_ERRORS, says: 'are shown in the OpenAPI document as they are returned',
+    about: OF_ERRORS, says: 'have the same form in the OpenAPI document as in answers',
     holds: async (trial) => {
       const { service } = trial;
       // Numbers of requests, seconds and parcels may differ.
@@ -472,7 +472,7 @@ export const STATEMENTS: readonly Statement[] = [
 
   // --- Limits and tokens ------------------------------------------------------------------------------------------------
   {
-    about: OF_LIMITS, says: 'are counted down in a fixed hour that starts at the first request, on every answer to a valid token',
+    about: OF_LIMITS, says: 'count down in a fixed hour that starts at the first request, in every answer to a valid token',
     holds: async ({ service }) => {
       const key = await service.token();
       const seen: unknown[] = [];
@@ -511,7 +511,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_HEADERS, says: 'contain a weak ETag that differs between requests and is honoured with 304',
+    about: OF_HEADERS, says: 'contain a weak ETag that differs between requests and can be answered with 304',
     holds: async (trial) => {
       const tags = new Set<string | undefined>();
       const paths = await questions(trial);

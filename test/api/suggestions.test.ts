@@ -1,4 +1,4 @@
-/** Tests the text before the words that a suggestion replaces. */
+/** Tests the part of a query that a suggestion leaves unchanged. */
 import { describe, expect, it } from 'vitest';
 import { beforeLast } from '../../api/suggestions.ts';
 

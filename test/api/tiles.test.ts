@@ -1,4 +1,4 @@
-/** Tiles read with an independent library: they contain the parcels that SQL finds there, at their positions, with the values of their records. */
+/** Tests tiles with an independent library. A tile contains the parcels that SQL finds there, at their positions, with the values of their records. */
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ interface Feature {
   readonly geometry: object;
 }
 
-/** Tiles of a zoom with parcels, the fullest first. */
+/** Returns the tiles of a zoom that have parcels, those with the most parcels first. */
 type TileRow = { readonly x: number; readonly y: number };
 
 describeEngines('a tile of the map', (engine) => {
@@ -56,12 +56,12 @@ describeEngines('a tile of the map', (engine) => {
      from core.parcel p group by 1, 2 order by count(*) desc, 1, 2`, [z],
   );
 
-  /** SQL of the box of a tile, including the margin around its sides. */
+  /** Returns the SQL of the box of a tile, including the margin around its sides. */
   const BOX = 'st_transform(st_tileenvelope($1, $2, $3, margin => 64 / 4096.0), 4326)';
 
-  it.each([14, 16])('a tile at zoom %i has the parcels that SQL finds in it, each once, within a unit of its position', async (z) => {
+  it.each([14, 16])('at zoom %i has each parcel that SQL finds there once, within a unit of its position', async (z) => {
     const found = new Set<number>();
-    // A unit of the tile: at most an eighth of a pixel.
+    // A unit of the tile is at most an eighth of a pixel.
     const unit = 360 / 2 ** z / 4096;
     for (const tile of await tiles(z)) {
       const read = await features('parcels', z, tile);
@@ -71,7 +71,7 @@ describeEngines('a tile of the map', (engine) => {
       );
       expect(new Set(fids).size).toBe(fids.length);
       expect(read.map(({ id }) => id)).toEqual(fids);
-      // Parcels that only touch the side may be missing.
+      // Parcels that only touch a side of the box may be missing.
       expect(inside.filter(({ fid, area }) => area > 0 && !fids.includes(fid))).toEqual([]);
       expect(fids.filter((fid) => !inside.some((each) => each.fid === fid))).toEqual([]);
       const apart = await service.database.query<{ fid: number; units: number }>(
@@ -98,7 +98,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('a tile of parcels has labels, kinds and whole square metres, and of ground only roads and water', async () => {
+  it('of parcels has labels, kinds and areas in whole square metres, and of ground only roads and water', async () => {
     const parcels = new Map((await service.database.query<{ fid: number; label: string; kind: string; area_m2: number }>('select p.fid, p.label, p.kind, round(p.area_m2)::int4 as area_m2 from core.parcel p')).map((row) => [row.fid, row]));
     for (const tile of await tiles(14)) {
       for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...parcels.get(properties['fid'] as number) });
@@ -109,7 +109,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('a tile of %s has the values of the records, and distinguishes not mapped from none', async (name) => {
+  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('of %s has the values of the records, and distinguishes unmapped places from places without values', async (name) => {
     const { name: sectionName, layer } = TILE_LAYERS.find((each) => each.name === name)!.section!;
     const section = SECTIONS.find((each) => each.name === sectionName)!;
     const path = (section.flat[layer.value]!.of ?? layer.value).split('.');
@@ -135,7 +135,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('a tile of comuni has the boundary of each with its name and codes', async () => {
+  it('of comuni has the boundary of each comune with its name and codes', async () => {
     const comuni = await service.database.query<{ belfiore: string; name: string; istat_code: string; region: number }>(
       'select c.belfiore, c.name, c.istat_code, c.region_code::int4 as region from core.comune c where c.belfiore in (select belfiore from core.parcel) order by 1',
     );
@@ -145,7 +145,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual(comuni);
   });
 
-  it('is empty if it has no features, and at zooms at which the layer is not drawn', async () => {
+  it('is empty if it has no features, or if the layer is not drawn at its zoom', async () => {
     for (const [layer, tile] of [['parcels', '14/1/1'], ['parcels', '0/0/0'], ['comuni', '7/68/47'], ['ground', '5/17/11']] as const) {
       const path = `/tiles/${tile}?layer=${layer}`;
       const answered = await service.ask(path, { key });
@@ -163,7 +163,7 @@ describeEngines('a tile of the map', (engine) => {
     expect([answered.status, answered.body!['error'], (answered.body!['details'] as Json)['parameter']]).toEqual([400, 'INVALID_PARAMS', parameter]);
   });
 
-  it('is not sent again to clients that have it, needs parcels:read, and is not counted against the hour, even if the hour is used up', async () => {
+  it('is not sent again to clients that have it, needs parcels:read, and is served even if the hourly limit is reached', async () => {
     const [tile] = await tiles(14);
     const path = `/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`;
     const own = await service.token(['parcels:read']);
@@ -180,7 +180,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('is served with suggestions for a typed query: they complete streets and comuni, and find complete names like a search', async () => {
+  it('comes with suggestions that complete the streets and comuni of a typed query, and find complete names like a search', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore
@@ -210,7 +210,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual([401, 403, 400, 400]);
   });
 
-  it('is served with explanations for a signed-in browser, equal to mappale explain, without a change of settings', async () => {
+  it('comes with explanations for a signed-in browser, equal to those of mappale explain, without a change of settings', async () => {
     const [sources, link] = [await loadSources(), new SignInLink()];
     const app = await buildServer({
       reader: service.reader, version: VERSION, log: SILENT, signIn: link,
@@ -243,7 +243,7 @@ describeEngines('a tile of the map', (engine) => {
     await app.close();
   });
 
-  it('is served with an overview, without a key, of the published regions and the coverage of each comune as in its quality passport', async () => {
+  it('comes with a keyless overview of the published regions, with the coverage of each comune as in its quality passport', async () => {
     const overview = (await service.ask('/map/overview.json')).body as { regions: Json[]; layers: Json[]; attribution: string[] };
     expect(overview.regions).toMatchObject([{ code: service.region.code, name: service.region.name, parcels: all.length }]);
     expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));
@@ -256,10 +256,10 @@ describeEngines('a tile of the map', (engine) => {
     for (const { belfiore, coverage, bbox, outline } of comuni.filter(({ parcels }) => parcels > 0)) {
       const passport = (await service.ask(`/admin/municipalities/${belfiore}/quality`, { key })).body as { coverage: { sections: { section: string; map: string | null; state: string }[] } };
       for (const { section, state } of passport.coverage.sections.filter(({ map }) => map === null)) {
-        // The passport uses more sample parcels, and one of them may have other coverage.
+        // The passport uses more sample parcels, and the coverage of a sample parcel may differ.
         if (section !== 'basic' && state !== 'partial') expect([belfiore, section, coverage[section]]).toEqual([belfiore, section, state === 'none' ? 'mapped' : state]);
       }
-      // A few parcels are in another comune in the files.
+      // A few parcels belong to another comune in the files.
       const [inside] = await service.database.query<{ box: number; outline: number }>(
         `select avg(st_covers(st_makeenvelope($2, $3, $4, $5, 4326), p.point)::int4)::float8 as box, avg(st_dwithin(st_setsrid(st_geomfromgeojson($6::text), 4326), p.point, 0.001)::int4)::float8 as outline
          from core.parcel p where p.belfiore = $1`, [belfiore, ...bbox, JSON.stringify(outline)],

@@ -1,6 +1,6 @@
 /**
- * Queries with two comuni find the first comune if the second agrees with it. They find the second comune if the first name is one of its localities.
- * Otherwise they find nothing.
+ * Tests queries with two comuni. A query finds the first comune if the second agrees with it. It finds the second comune if the first name is a locality of
+ * the second. Otherwise it finds nothing.
  */
 import { beforeAll, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';
@@ -16,7 +16,7 @@ import { sectionWorkspace } from '../harness/section-workspace.ts';
 
 interface Comune {
   readonly belfiore: string;
-  /** The comune's names. */
+  /** Returns the comune's names. */
   readonly names: readonly string[];
   readonly province: string;
   readonly sigla: string;
@@ -32,7 +32,7 @@ const NUMBER = 112;
 const LOADED: readonly Comune[] = region.comuni.map(({ belfiore, italianName, otherName, province: { name, sigla } }) => ({
   belfiore, names: otherName === null ? [italianName] : [italianName, otherName], province: name, sigla, past: ['QQ', 'Antica Contea'], isLoaded: true,
 }));
-/** Comuni of a region that is not loaded; the first is the capital of their province. */
+/** Comuni of a region that is not loaded. The first is the capital of their province. */
 const ABROAD: readonly Comune[] = ['Vallescura', 'Montelungo Nuovo', 'San Fittizio a Mare', "Terra d'Ombra"].map((name, index) => ({
   belfiore: `Y00${index}`, names: [name, `Alt${name.toLowerCase().replace(/[^a-z]/g, '')}`], province: 'Vallescura', sigla: 'VX', past: ['QQ', 'Antica Contea'], isLoaded: false,
 }));
@@ -72,7 +72,7 @@ describeEngines('a query with two comuni', (engine) => {
     return [...new Set(found.map(({ municipality_code: code }) => code))];
   };
 
-  /** Returns whether B may follow A in an address: as its current or former province, its region, or A again. */
+  /** Returns whether B may follow A in an address. B may be a current or former province of A, the region of A, or A again. */
   const agree = (a: Comune, b: string): boolean => [...a.names, a.province, ...a.past, a.isLoaded ? region.name : 'Sardegna'].some((name) => comuneKey(name) === comuneKey(b));
 
   it('finds the first comune or nothing, in any form of the pair', async () => {
@@ -97,7 +97,7 @@ describeEngines('a query with two comuni', (engine) => {
     }
   });
 
-  it('does not find a street of the second comune by name alone if the number stays among the words', async () => {
+  it('does not find a street of the second comune by its name alone if the query has a number', async () => {
     for (const b of LOADED) expect(await comuniOf(`Corso Vittorio Emanuele II ${NUMBER} ${ABROAD[1]!.names[0]!}, ${b.names[0]!}`)).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describeEngines('a query with two comuni', (engine) => {
     expect(await comuniOf(`${STREET} ${NUMBER}, ${a.names[0]!}, ${b.names[0]!}`, a.names[0])).toEqual([]);
   });
 
-  it('finds the second comune if its addresses have the first as a locality', async () => {
+  it('finds the second comune if its addresses have the first name as a locality', async () => {
     const query = `Via Montanara 7, ${locality}, ${host.names[0]!}`;
     expect(await comuniOf(query)).toEqual([]);
     await addStreets(database, region.code, host.belfiore, [{ name: 'Via Montanara', numbers: [7], locality }]);

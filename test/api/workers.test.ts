@@ -1,4 +1,4 @@
-/** Tests a server with several processes: which process answers, their shared state, the death of a process, and the shutdown. */
+/** Tests a server with several processes: the process that answers, the shared state, the death of a process, and the shutdown. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
@@ -87,7 +87,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     return serving;
   };
 
-  it('answers with both workers, adds up their metrics, continues when one is killed, and ends all of them on request', { timeout: 180_000 }, async () => {
+  it('answers with both workers, adds up their metrics, continues when a worker is killed, and ends all workers on SIGTERM', { timeout: 180_000 }, async () => {
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
     await migrate(database, await loadSources());
@@ -95,7 +95,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     const serving = start(url);
     const base = await serving.base();
     const metrics = async (): Promise<string> => {
-      // The last values read are returned for another second.
+      // The metrics may be up to a second old.
       await new Promise((resolve) => setTimeout(resolve, 1_100));
       return (await ask(`${base}/metrics`)).text;
     };
@@ -104,7 +104,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     const route = 'route="/api/v2/admin/regions",method="GET",status="2xx"';
     const before = await metrics();
     expect([figure(before, 'mappale_workers'), figure(before, 'mappale_requests_total', route)]).toEqual([2, 6]);
-    // A token has one hourly limit for all workers.
+    // A token has a single hourly limit on all workers.
     const counted = await fetch(`${base}/admin/regions`, { headers: { 'x-api-key': token } });
     expect(counted.headers.get('x-ratelimit-remaining')).toBe('993');
     await metrics();
@@ -118,7 +118,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
       expect(serving.answering().length).toBe(3);
     }, { timeout: 60_000, interval: 500 });
     const after = await metrics();
-    // Requests that the dead worker had reported still count.
+    // The requests that the killed worker had reported are still counted.
     expect(['requests_total', 'workers', 'workers_lost_total'].map((name) => figure(after, `mappale_${name}`, name === 'requests_total' ? route : ''))).toEqual([7, 2, 1]);
 
     const workers = await childrenOf(serving.pid);
@@ -132,7 +132,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect(workers.filter((pid) => isAlive(pid))).toEqual([]);
   });
 
-  it('prints one link for all workers, which signs a browser in once, through any of them', { timeout: 120_000 }, async () => {
+  it('prints one link for all workers, and the link signs a browser in once through any worker', { timeout: 120_000 }, async () => {
     const url = await engine.createDatabase();
     await migrate(await engine.openDatabase(url), await loadSources());
     const serving = new Serving(url, 'human', '--workers', '2');
@@ -152,9 +152,9 @@ describeEngines('mappale serve --workers 2', (engine) => {
       const answered = await fetch(`${base}/parcels/locate?lat=42&lng=14`, { headers: { cookie, connection: 'close' } });
       left.push(answered.headers.get('x-ratelimit-remaining'));
     }
-    // One hourly limit for all workers.
+    // A session has a single hourly limit on all workers.
     expect(left).toEqual(['999', '998', '997', '996']);
-    // Any worker explains with its own login. An unknown parcel cannot be explained.
+    // Any worker explains a parcel through its own login. An unknown parcel cannot be explained.
     const explaining = Array.from({ length: 4 }, () => fetch(`${base}/map/explain/1400000000/basic`, { headers: { cookie, connection: 'close' } }));
     const explained = (await Promise.all(explaining)).map(({ status, headers }) => `${status} ${headers.get('x-ratelimit-remaining')}`);
     expect(explained.sort()).toEqual(['404 992', '404 993', '404 994', '404 995']);
@@ -163,7 +163,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect([code, said.filter((line) => line.includes(secret) || line.includes(cookie.split('=')[1]!))]).toEqual([0, []]);
   });
 
-  it('ends cleanly if all processes get the signal at once, even a worker that got it first', { timeout: 120_000 }, async () => {
+  it('ends cleanly if all processes get the signal at once, even if a worker got it earlier', { timeout: 120_000 }, async () => {
     const url = await engine.createDatabase();
     await migrate(await engine.openDatabase(url), await loadSources());
     const serving = start(url);
@@ -175,7 +175,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect((await serving.ended).code).toBe(0);
   });
 
-  it('reports once why it cannot start, and ends with that exit code', { timeout: 120_000 }, async () => {
+  it('reports once why it cannot start, and ends with the exit code of the error', { timeout: 120_000 }, async () => {
     const url = await engine.createDatabase();
     const empty = await start(url).ended;
     expect([empty.code, empty.out]).toEqual([6, []]);
@@ -199,7 +199,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('connections of several processes', () => {
-  it('are in total at most as many as for a single process, and a single process gets all of them', () => {
+  it('are in total at most the connections of a single process', () => {
     const all = (connections: number): number => connections + Math.ceil(connections / 3);
     const wrong: string[] = [];
     for (let connections = 1; connections <= 200; connections += 1) {

@@ -1,4 +1,4 @@
-/** The files of `scripts/deploy/` and `compose.yaml` run the program with few rights. */
+/** Tests that the files of `scripts/deploy/` and `compose.yaml` run the program with few rights. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { read, ROOT } from '../harness/architecture/project.ts';
 const UNITS = ['mappale-watch.service', 'mappale-serve.service'] as const;
 const ANALYZE = '/usr/bin/systemd-analyze';
 
-/** Returns the settings of a unit, by name; for a repeated setting the last value. */
+/** Returns the settings of a unit by name. A repeated setting has its last value. */
 function settingsOf(unit: string): ReadonlyMap<string, string> {
   return new Map([...read(`scripts/deploy/${unit}`).matchAll(/^([A-Za-z]+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!]));
 }
@@ -24,7 +24,7 @@ describe.each(UNITS)('the systemd unit %s', (unit) => {
       .toEqual({ NoNewPrivileges: 'yes', CapabilityBoundingSet: '', ProtectSystem: 'strict', ProtectHome: 'yes', PrivateTmp: 'yes' });
   });
 
-  it('leaves Node what it needs: writable and executable memory, and sockets of the machine and of the network', () => {
+  it('allows Node writable executable memory, and local and network sockets', () => {
     expect(settings.has('MemoryDenyWriteExecute')).toBe(false);
     expect(settings.get('RestrictAddressFamilies')).toBe('AF_UNIX AF_INET AF_INET6');
     expect(settings.has('PrivateNetwork')).toBe(false);
@@ -37,7 +37,7 @@ describe.each(UNITS)('the systemd unit %s', (unit) => {
   });
 
   it.skipIf(!existsSync(ANALYZE))(existsSync(ANALYZE) ? 'has an exposure of at most 3.0' : 'has an exposure of at most 3.0 [not run, no systemd-analyze]', () => {
-    // The threshold is in tenths. If the exposure of a unit is above the threshold, the command fails.
+    // The command fails if the exposure of a unit is above the threshold, which is in tenths.
     const report = execFileSync(ANALYZE, ['security', '--offline=yes', '--threshold=30', '--no-pager', join(ROOT, 'scripts/deploy', unit)], { encoding: 'utf8' });
     expect(report).toMatch(/Overall exposure level for .*: [0-2]\.\d /);
   });
@@ -63,12 +63,12 @@ describe('compose.yaml', () => {
     expect(script).not.toMatch(/superuser/);
   });
 
-  it('creates tables only when the database is complete: while its image creates it, the server listens on a socket only', () => {
+  it('creates tables only after the image has created the database and PostgreSQL listens on TCP', () => {
     expect(services.load.depends_on).toEqual({ database: { condition: 'service_healthy' } });
     expect(services.database.healthcheck!.test.join(' ')).toMatch(/^CMD-SHELL pg_isready --host 127\.0\.0\.1 /);
   });
 
-  it('restarts the database and the server, gives the database shared memory, and holds no password', () => {
+  it('restarts the database and the server, gives the database shared memory, and contains no password', () => {
     expect([services.database.restart, services.mappale.restart, services.database.shm_size]).toEqual(['unless-stopped', 'unless-stopped', '1gb']);
     const passwords = Object.values(services).flatMap(({ environment }) => Object.entries(environment).filter(([name]) => /PASSWORD/.test(name)).map(([, value]) => value));
     expect(passwords.length).toBeGreaterThan(3);
@@ -98,7 +98,7 @@ describe('the Kubernetes CronJob', () => {
   const pod = spec.jobTemplate.spec.template.spec;
   const [container] = pod.containers as [Container];
 
-  it('runs at Italian time, one run at a time', () => {
+  it('runs by Italian time, with one run at a time', () => {
     expect([spec.timeZone, spec.concurrencyPolicy]).toEqual(['Europe/Rome', 'Forbid']);
   });
 
@@ -109,7 +109,7 @@ describe('the Kubernetes CronJob', () => {
     expect(container.volumeMounts.map(({ name }) => name).sort()).toEqual(pod.volumes.map(({ name }) => name).sort());
   });
 
-  it('states its memory and processors', () => {
+  it('states the memory and CPU of its container', () => {
     for (const amounts of [container.resources.requests, container.resources.limits]) expect(Object.keys(amounts).sort()).toEqual(['cpu', 'memory']);
   });
 });
@@ -129,7 +129,7 @@ describe('the alerts and the dashboard', () => {
   const { panels } = JSON.parse(read('scripts/deploy/grafana-dashboard.json')) as Dashboard;
   const used = [...rules.map(({ expr }) => expr), ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))];
 
-  it('name only metrics that the program has', async () => {
+  it('use only metrics that the program exports', async () => {
     const lists = { regions: [], sources: [], warnings: [], succeeded: [], failures: [], refusals: [], held: [] };
     const state = { ...lists, databaseBytes: 0, previousBytes: 0, refreshed: { exitCode: 0, ended: 0 } };
     const described = await describeState(state, 'now', []);
@@ -140,7 +140,7 @@ describe('the alerts and the dashboard', () => {
     expect(named.filter((name) => !served.has(name))).toEqual([]);
   });
 
-  it('have a severity, a summary and a runbook, and are explained in docs/alerts.md', () => {
+  it('have a severity, a summary and a runbook for each alert, which docs/alerts.md explains', () => {
     expect(rules.length).toBeGreaterThanOrEqual(10);
     const page = read('docs/alerts.md');
     expect(rules.filter(({ labels }) => !/^(?:info|warning|critical)$/.test(labels.severity))).toEqual([]);

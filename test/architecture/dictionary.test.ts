@@ -1,4 +1,4 @@
-/** Comments in the database: every table and column that is served or kept has one. */
+/** Tests that every table and column of the database that is served or kept has a comment. */
 import { expect, it } from 'vitest';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { commentOf } from '../../pipelines/db/section-tables.ts';
@@ -88,7 +88,7 @@ describeDatabase('the data dictionary', (engine) => {
     expect(columns.filter(({ type }) => !/^geometry\(\w+,4326\)$/.test(type))).toEqual([]);
   });
 
-  it('has a comment on every function of the interface', async () => {
+  it('has a comment on every function of the API', async () => {
     const database = await migrated();
     const functions = await database.query<{ name: string; comment: string | null }>(
       `select p.oid::regprocedure::text as name, obj_description(p.oid, 'pg_proc') as comment

@@ -1,4 +1,4 @@
-/** Commands in the documents and the help exist, and accept the options shown. */
+/** Tests that commands in the documents and in the help exist and accept the shown options. */
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -15,11 +15,11 @@ const SCRIPTS = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 
 interface Typed {
   readonly file: string;
-  /** Returns the line as a person would type it, without settings before the command. */
+  /** Returns the command of a line, without the environment settings before it. */
   readonly line: string;
 }
 
-/** Finds lines of code blocks and code in sentences that a shell would accept: the parts between `&&`, `|` and `;`, without comments and redirections. */
+/** Finds the commands in code blocks and in code within sentences. Returns the parts between `&&`, `|` and `;`, without comments and redirections. */
 function typedIn(file: string, text: string): Typed[] {
   const blocks = [...text.matchAll(/^```(?:sh|bash|console|shell)?\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.replace(/\\\n\s*/g, ' ').split('\n'));
   const spans = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
@@ -43,7 +43,7 @@ function helpOf(command: Command): string {
   return help;
 }
 
-/** Returns the `mappale …` lines of a document, except those with only the program's name. */
+/** Returns the `mappale …` lines of a document, except lines with only the program's name. */
 function programLines(typed: readonly Typed[]): (Typed & { readonly words: string[] })[] {
   return typed
     .map((each) => ({ ...each, words: words(each.line) }))
@@ -57,7 +57,7 @@ const all = await program();
 describe('a command of the program', () => {
   const commands = commandsOf(all);
 
-  it('has a description, and so has each option', () => {
+  it('has a description for itself and for each option', () => {
     expect(commands.length).toBeGreaterThan(5);
     const silent = commands.flatMap(({ path, command }) => [
       ...(command.description() === '' ? [path] : []),
@@ -71,7 +71,7 @@ describe('a command of the program', () => {
     const violations: string[] = [];
     for (const { path, command } of commands.filter(({ command }) => command.commands.length === 0)) {
       const examples = programLines([...helpOf(command).matchAll(/^ {2}\$ (.*)$/gm)].flatMap((match) => typedIn(path, `\`${match[1]!}\``)));
-      if (!examples.some((example) => example.words.slice(1).join(' ').startsWith(path))) violations.push(`${path}: no example of its own`);
+      if (!examples.some((example) => example.words.slice(1).join(' ').startsWith(path))) violations.push(`${path}: no example in its help`);
       for (const example of examples) {
         const why = await refusal(example.words.slice(1));
         if (why !== null) violations.push(`${path}: ${example.line}: ${why}`);
@@ -82,14 +82,14 @@ describe('a command of the program', () => {
 });
 
 describe('the Makefile', () => {
-  it('explains each target, and declares each as phony', () => {
+  it('explains each target and declares it as phony', () => {
     const explained = new Set([...MAKEFILE.matchAll(/^([a-z-]+):.*## \S/gm)].map((match) => match[1]!));
     const phony = new Set(/^\.PHONY: (.*)$/m.exec(MAKEFILE)?.[1]?.split(' '));
     expect([...TARGETS].filter((target) => !explained.has(target) || !phony.has(target))).toEqual([]);
     expect([...phony].filter((target) => !TARGETS.has(target))).toEqual([]);
   });
 
-  it('calls commands that exist', () => {
+  it('calls only existing commands', () => {
     const called = [...MAKEFILE.matchAll(/\$\(mappale\) ([a-z-]+)/g)].map((match) => match[1]!);
     const known = new Set(all.commands.map((command) => command.name()));
     expect(called.length).toBeGreaterThan(5);
@@ -112,7 +112,7 @@ describe('the files for containers and the forge', () => {
     for (const each of given) expect([each, await refusal(JSON.parse(each) as string[])]).toEqual([each, null]);
   });
 
-  it('files for unattended machines give the program valid commands', async () => {
+  it('give the program valid commands in the files for unattended machines', async () => {
     const deployed = FILES.filter((file) => file.startsWith('scripts/deploy/'));
     const lines = deployed.flatMap((file) => [...read(file).matchAll(/^(?!#).*(?:pipelines\/mappale\.mjs|command: \[mappale)(?:, | )(.+?)(?:\]| 2>>.*)?$/gm)].map((match) => [file, match[1]!.replaceAll(', ', ' ')] as const));
     expect(new Set(lines.map(([, line]) => line.split(' ')[0]))).toEqual(new Set(['serve', 'watch']));
@@ -120,13 +120,13 @@ describe('the files for containers and the forge', () => {
     for (const [file, line] of lines) expect([file, line, await refusal(words(line))]).toEqual([file, line, null]);
   });
 
-  it('name the database in a form that the program reads', () => {
+  it('contain database URLs that the program accepts', () => {
     const urls = Object.values(services).flatMap(({ environment }) => environment?.['DATABASE_URL'] ?? []);
     expect(urls.length).toBe(2);
     expect(urls.map((url) => serverAddress(url).label)).toEqual(['mappale', 'reader'].map((user) => `postgres database:5432, database italy, user ${user}`));
   });
 
-  it('copy existing files, and everything that the program consists of', () => {
+  it('copy only existing files, and all folders of the program', () => {
     const copied = [...image.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap((match) => match[1]!.split(' '));
     expect(copied.filter((path) => !FILES.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
     const imported = ['api', 'cli', 'pipelines', 'sources', 'sql', 'package.json'];
@@ -135,7 +135,7 @@ describe('the files for containers and the forge', () => {
     expect(image).toMatch(/^HEALTHCHECK /m);
   });
 
-  it('run on the forge the same checks as here', () => {
+  it('run the same checks on the forge as on a local machine', () => {
     const { jobs } = parse(read('.github/workflows/ci.yml')) as { jobs: Readonly<Record<string, { steps: readonly { run?: string }[] }>> };
     expect(Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))).toContain('.ci/run');
   });
@@ -144,7 +144,7 @@ describe('the files for containers and the forge', () => {
 describe('the documents', () => {
   const typed = DOCUMENTS.flatMap((file) => typedIn(file, read(file)));
 
-  it('include a README with both commands for a fresh machine', () => {
+  it('include a README with both commands for a new machine', () => {
     const lines = typedIn('README.md', read('README.md')).map(({ line }) => line);
     expect(lines).toContain('make load-region');
     expect(lines).toContain('make test');
@@ -160,17 +160,17 @@ describe('the documents', () => {
     expect([...read('README.md').matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1]).sort()).toEqual([...SECTION_FOLDERS].sort());
   });
 
-  it('have an index that lists every page of docs/', () => {
+  it('include an index that lists every page of docs/', () => {
     const listed = new Set([...read('docs/README.md').matchAll(/\]\(([\w-]+\.md)\)/g)].map((match) => match[1]));
     expect(FILES.filter((file) => /^docs\/[^/]+\.md$/.test(file)).map((file) => file.slice('docs/'.length)).filter((page) => page !== 'README.md' && !listed.has(page))).toEqual([]);
   });
 
-  it('name targets of make that exist', () => {
+  it('name only existing make targets', () => {
     const wrong = typed.filter(({ line }) => /^make [a-z]/.test(line)).filter(({ line }) => !words(line).slice(1).every((word) => /=/.test(word) || TARGETS.has(word)));
     expect(wrong).toEqual([]);
   });
 
-  it('name scripts of npm that exist', () => {
+  it('name only existing npm scripts', () => {
     const wrong = typed.flatMap(({ file, line }) => /^npm run (\S+)/.exec(line)?.slice(1).filter((name) => !(name in SCRIPTS)).map((name) => `${file}: ${name}`) ?? []);
     expect(wrong).toEqual([]);
   });
@@ -184,8 +184,8 @@ describe('the documents', () => {
     expect(violations).toEqual([]);
   });
 
-  it('name files of the project that exist', () => {
-    // Paths as the documents write them, from the root or from the document's folder, except patterns and placeholders.
+  it('name only existing files of the project', () => {
+    // Paths in documents start at the root or at the document's folder. Patterns and placeholders are left out.
     const wrong = DOCUMENTS.flatMap((file) => {
       const folder = file.split('/').slice(0, -1).map((part) => `${part}/`).join('');
       return [...read(file).matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!.replace(/^\.\//, '')).filter((path) => {
@@ -201,7 +201,7 @@ describe('the documents', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('name every environment setting with the program\'s description', () => {
+  it('list every environment setting with the program\'s description', () => {
     const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)].map((match) => [match[1], match[2]]);
     expect(rows).toEqual(Object.entries(SETTINGS));
   });
@@ -216,7 +216,7 @@ describe('the documents', () => {
 describe('docs/one-parcel.md', () => {
   const steps = [...read('docs/one-parcel.md').matchAll(/^\| \d+ \| `([^`]+)` \| `([^`]+)` \|/gm)].map(([, file, name]) => ({ file: file!, name: name! }));
 
-  it('names at most 20 steps, each with a file that declares or writes its object', () => {
+  it('lists at most 20 steps, each with a file that declares or writes its object', () => {
     expect(steps.length).toBeGreaterThan(15);
     expect(steps.length).toBeLessThanOrEqual(20);
     const declares = ({ file, name }: { file: string; name: string }): boolean => (file.endsWith('.sql') ? new RegExp(`(?:-- writes:.*|function )\\b${name}\\b`) : new RegExp(`export (?:async )?(?:function|class) ${name}\\b`)).test(read(file));

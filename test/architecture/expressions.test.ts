@@ -1,4 +1,4 @@
-/** The check of regular expressions finds unsafe expressions. */
+/** Tests that the check of regular expressions finds unsafe expressions. */
 import { check } from 'recheck';
 import { describe, expect, it } from 'vitest';
 import { expressionsOf } from '../../scripts/expressions/expressions.ts';
@@ -21,19 +21,19 @@ describe('the search for regular expressions', () => {
 });
 
 describe('the findings', () => {
-  it('name an unsafe expression, with file and line', () => {
+  it('report an unsafe expression with its file and line', () => {
     expect(findingsOf([[expression, 'vulnerable']], [])).toEqual([expect.stringMatching(/^made\.ts:1: \/\(a\+\)\+\$\/ can take more than linear time/)]);
   });
 
-  it('accept a listed exception with an origin and a bound', () => {
+  it('accept an expression that is listed as an exception with an origin and a bound', () => {
     expect(findingsOf([[expression, 'vulnerable']], [{ pattern: expression.text, origin: 'file name', bound: '255 characters' }])).toEqual([]);
   });
 
-  it('name an exception without a number in its bound', () => {
+  it('report an exception without a number in its bound', () => {
     expect(findingsOf([[expression, 'vulnerable']], [{ pattern: expression.text, origin: 'file name', bound: 'short' }])).toHaveLength(1);
   });
 
-  it('name an exception that is not needed', () => {
+  it('report an unnecessary exception', () => {
     expect(findingsOf([[expression, 'safe']], [{ pattern: expression.text, origin: 'file name', bound: '255 characters' }])).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-/** The quality gate covers every published table, and every number and nullable column in it. */
+/** Tests that the quality gate covers every published table, and every number and nullable column of the table. */
 import { expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import type { TableGate } from '../../pipelines/contract/gate.ts';
@@ -10,7 +10,7 @@ import { FILES } from '../harness/architecture/project.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 
 const ANY_REGION = 14;
-/** Columns with the place where a row was read, and with the partition of the row. */
+/** Columns with the position of a row in its file, and with the row's partition. */
 const OUTSIDE = ['release_id', 'member_id', 'document_id', 'position', 'region_code'];
 const NUMBERS = ['int2', 'int4', 'int8', 'float4', 'float8', 'numeric'];
 
@@ -23,7 +23,7 @@ interface Column {
   readonly nullable: boolean;
 }
 
-// Tables and columns do not depend on the engine.
+// The tests use one engine, because tables and columns are the same on both.
 describeEngines('the quality gate', (engine) => {
   let opened: Promise<Database> | undefined;
   const columnsOf = async (relation: Relation): Promise<Column[]> => {
@@ -38,13 +38,13 @@ describeEngines('the quality gate', (engine) => {
   const everywhere = async (rule: (gate: TableGate, columns: readonly Column[]) => readonly string[]): Promise<string[]> =>
     (await Promise.all(WATCHED.map(async ([relation, gate]) => rule(gate, await columnsOf(relation)).map((violation) => `${relation}: ${violation}`)))).flat();
 
-  it('has an entry for every published table, and for no other', () => {
+  it('has entries for all published tables and for no other tables', () => {
     expect(PUBLISHED.length).toBeGreaterThan(20);
     expect(Object.keys(GATES).sort()).toEqual([...PUBLISHED].sort());
     expect(Object.values(GATES).filter((gate) => 'unwatched' in gate && gate.unwatched.trim() === '')).toEqual([]);
   });
 
-  it('watches every number, every bool and every nullable column, or states why not', async () => {
+  it('measures every number, bool and nullable column, or states why not', async () => {
     expect(await everywhere(({ fields, excused }, columns) => {
       const derived = Object.values(fields).flatMap((field) => (field.kind === 'quantity' ? field.of ?? [] : []));
       return columns.filter(({ name, type, nullable }) => (NUMBERS.includes(type.replace(/^_/, '')) || type === 'bool' || nullable)
@@ -52,7 +52,7 @@ describeEngines('the quality gate', (engine) => {
     })).toEqual([]);
   });
 
-  it('declares nothing that the table lacks, and nothing twice', async () => {
+  it('declares only existing columns, and each only once', async () => {
     expect(await everywhere(({ fields, excused, identities = [], slice }, columns) => {
       const there = new Set(columns.map(({ name }) => name));
       const named = [
@@ -70,7 +70,7 @@ describeEngines('the quality gate', (engine) => {
     }).map(({ name }) => name))).toEqual([]);
   });
 
-  it('gives a reason for every field with its own limits', () => {
+  it('gives a reason for every field that has limits of its own', () => {
     const own = WATCHED.flatMap(([relation, { fields }]) => Object.entries(fields).flatMap(([name, field]) => {
       const why = field.kind === 'quantity' ? field.moves?.why : field.keeps?.why;
       return why === undefined ? [] : [{ name: `${relation}.${name}`, why }];

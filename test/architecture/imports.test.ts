@@ -1,4 +1,4 @@
-/** Rules of imports. The table of rooms follows the design, and the files are found by listing. */
+/** Tests the rules of imports. The table of rooms follows the design, and the files are listed from the project. */
 import { posix } from 'node:path';
 import { builtinModules } from 'node:module';
 import { describe, expect, it } from 'vitest';
@@ -6,20 +6,20 @@ import { FILES, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from '../harness/ar
 import { builtStatements, environmentReads, importsOf, writtenStatements, type Import } from '../harness/architecture/syntax.ts';
 
 interface Room {
-  /** Pattern of the room's files. A file belongs to the first room whose pattern matches. */
+  /** Pattern of the room's files. A file belongs to the first room with a matching pattern. */
   readonly files: RegExp;
-  /** Patterns of the files that it may import; `$1` is the match of the first group of `files`. */
+  /** Patterns of the files that the room may import. `$1` is the match of the first group of `files`. */
   readonly local: readonly string[];
-  /** Files that it may import only with `import()`, on demand. */
+  /** Pattern of the files that the room may import only on demand, with `import()`. */
   readonly late?: string;
-  /** Packages that it may import, `@scope/*` for all of a scope; null: any package in package.json. */
+  /** Packages that the room may import, with `@scope/*` for all packages of a scope. Null for any package in package.json. */
   readonly packages: readonly string[] | null;
 }
 
-/** The rooms of `pipelines` in the order of their imports: a file imports only from its own room and from earlier rooms. */
+/** The rooms of `pipelines` in import order. A file imports only from its own room and from earlier rooms. */
 const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'address', 'db', 'deliver', 'ledger', 'plan', 'ingest', 'fetch', 'build', 'run', 'operate'] as const;
 
-/** Packages of each room. */
+/** Packages that each room may import. */
 const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
   'errors, log and settings': ['p-limit'],
   formats: ['csv-parse', 'stream-json', 'gdal-async', 'gdal3.js', 'h5wasm', 'hyparquet-writer', 'yauzl', 'saxes'],
@@ -81,7 +81,7 @@ function target(file: string, { specifier }: Import): string {
   return posix.join(posix.dirname(file), specifier);
 }
 
-/** Returns one line for each import of a file that its room does not allow, with the reason. */
+/** Returns a line with the reason for each import that the file's room does not allow. */
 function violations(file: string, text: string): string[] {
   const entry = Object.entries(ROOMS).find(([, { files }]) => files.test(file));
   if (entry === undefined) return [`${file}: belongs to no room`];
@@ -108,12 +108,12 @@ function violations(file: string, text: string): string[] {
 }
 
 describe('imports', () => {
-  it('follow the arrows of the design', () => {
+  it('follow the table of rooms', () => {
     expect(TYPESCRIPT.length).toBeGreaterThan(20);
     expect(TYPESCRIPT.flatMap((file) => violations(file, read(file)))).toEqual([]);
   });
 
-  it('are found in every form, and reported if they point against an arrow', () => {
+  it('are found in every form, and reported if a room does not allow them', () => {
     const text = [
       "import type { Source } from '../../pipelines/contract/source.ts';",
       "export { x } from '../omi_zones/schema.ts';",
@@ -135,25 +135,25 @@ describe('imports', () => {
     expect(violations('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
   });
 
-  it('only commands import `pipelines/synthetic`, and only when they need it', () => {
+  it('of `pipelines/synthetic` are in commands only, and only as imports on demand', () => {
     const text = "import type { Synthetic } from '../pipelines/synthetic/synthetic.ts';\nconst a = await import('../pipelines/synthetic/synthetic.ts');";
     expect(violations('cli/synth.ts', text)).toEqual(['cli/synth.ts:1: a command may not import ../pipelines/synthetic/synthetic.ts']);
     expect(violations('pipelines/run/refresh.ts', text)).toHaveLength(2);
     expect(violations('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
   });
 
-  it('only one file imports gdal-async', () => {
+  it('of gdal-async are in one file only', () => {
     expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal-native.ts']);
   });
 
-  it('imports of pg, its COPY streams and PGlite are in one folder', () => {
+  it('of pg, its COPY streams and PGlite are in one folder only', () => {
     const files = ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'].flatMap(importers);
     expect(files.length).toBeGreaterThanOrEqual(3);
-    // Tests of faults have their own connection to the server that they disturb.
+    // Tests of faults connect directly to the server that they disturb.
     expect(files.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/faults/') && !file.startsWith('test/harness/faults/'))).toEqual([]);
   });
 
-  it('imports of the plan include nothing that needs a database, a file or a clock', () => {
+  it('of the plan include no module that needs a database, a file or a clock', () => {
     const files = TYPESCRIPT.filter((file) => file.startsWith('pipelines/plan/'));
     expect(files.length).toBeGreaterThan(2);
     const used = files.flatMap((file) => importsOf(file, read(file)).filter(({ typeOnly, specifier }) => !typeOnly && /^node:|\/db\//.test(specifier)).map(({ specifier }) => `${file}: ${specifier}`));
@@ -179,7 +179,7 @@ describe('imports', () => {
   });
 
   it('use every package that is installed for the program', () => {
-    // Fastify imports light-my-request. package.json names light-my-request to keep the last version for Node 20, because an installed npm package ignores
+    // Fastify imports light-my-request. package.json lists light-my-request to keep the last version for Node 20. An installed npm package would ignore
     // overrides.
     const program = TYPESCRIPT.filter((file) => !file.startsWith('test/') && !file.endsWith('.test.ts')).map(read).join('\n');
     expect([...SHIPPED].filter((name) => name !== 'light-my-request' && !new RegExp(`['"\`]${name}['"\`/]`).test(program))).toEqual([]);
@@ -191,12 +191,12 @@ function importers(name: string): string[] {
 }
 
 describe('the environment', () => {
-  it('is read in one file of the program and one of the tests', () => {
+  it('is read in one file of the program and in one file of the tests', () => {
     const files = TYPESCRIPT.filter((file) => environmentReads(file, read(file)).length > 0);
     expect(files).toEqual(['pipelines/config.ts', 'test/harness/environment.ts']);
   });
 
-  it('is found in every form', () => {
+  it('is detected in every form of access', () => {
     const text = ["const a = process.env['A'];", 'const { env } = process;', "import { env as e } from 'node:process';", "process['env'];", 'globalThis.process.env;', 'config.env;'].join('\n');
     expect(environmentReads('a.ts', text)).toEqual([1, 2, 3, 4, 5]);
   });
@@ -215,7 +215,7 @@ describe('the shared code', () => {
   it('names no section except basic, which every record has', () => {
     const names = SECTION_FOLDERS.filter((name) => name !== 'basic');
     expect(names.length).toBeGreaterThan(5);
-    // Ordinary words that are also names of sections, such as address and buildings.
+    // Some names of sections are also ordinary words, such as address and buildings.
     const ordinary = new Set(['address', 'buildings', 'population']);
     const naming = names.map((name) => [name, new RegExp(ordinary.has(name) ? `'${name}'|\\bsections?[._/]${name}\\b` : `(?<![a-z])${name}(?![a-z])`)] as const);
     // The kind of a suggestion on the map is not a section.
@@ -231,8 +231,8 @@ describe('the shared code', () => {
 });
 
 describe('SQL in TypeScript', () => {
-  // Benchmarks and tests create tables with names and columns of their own.
-  // Tables that the code of a source declares are not data.
+  // Benchmarks and tests may create tables with other names and columns.
+  // Table names that a source declares in code are not data.
   const apart = /^pipelines\/(db\/|contract\/source-tables\.ts$)|\.test\.ts$/;
   const files = TYPESCRIPT.filter((file) => /^(pipelines|sources|api|cli)\//.test(file) && !apart.test(file));
 
@@ -241,13 +241,13 @@ describe('SQL in TypeScript', () => {
     expect(files.flatMap((file) => builtStatements(file, read(file)).map((line) => `${file}:${line}`))).toEqual([]);
   });
 
-  it('is in files of sql/statements, except calls of one function of the interface', () => {
+  it('is in files of sql/statements, except calls of a single API function', () => {
     expect(files.flatMap((file) => writtenStatements(file, read(file)).map((line) => `${file}:${line}`))).toEqual([]);
     const text = ['query(`select fid from core.parcel where fid = $1`);', "query('select publication, answer from api.locate_point($1, $2)');", "query('select api.parcel($1, $2) as record');", "query('select api.f($1) from core.parcel');", "query(ledger('open_runs'));"];
     expect(writtenStatements('a.ts', text.join('\n'))).toEqual([1, 4]);
   });
 
-  it('is distinguished from a sentence', () => {
+  it('is distinguished from ordinary text', () => {
     const text = [
       'query(`select * from ${table}`);',
       "query('drop table ' + name);",

@@ -1,4 +1,4 @@
-/** publiccode.yml has the keys and values that the schema of yml.publiccode.tools requires. */
+/** Tests that publiccode.yml has the keys and values that the schema of yml.publiccode.tools requires. */
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -40,7 +40,7 @@ describe('publiccode.yml', () => {
     expect(SCHEMA.safeParse(content).error?.issues ?? []).toEqual([]);
   });
 
-  it('agrees with package.json and the README', () => {
+  it('has the same values as package.json and the README', () => {
     const { name, softwareVersion, legal, dependsOn } = SCHEMA.parse(content);
     const packed = JSON.parse(read('package.json')) as { name: string; version: string; license: string; engines: { node: string } };
     expect([name, softwareVersion, legal.license]).toEqual([packed.name, packed.version, packed.license]);

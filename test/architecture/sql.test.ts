@@ -1,4 +1,4 @@
-/** Headers of SQL files are complete, and agree with the SQL that follows. */
+/** Tests that the headers of SQL files are complete and agree with the SQL below them. */
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
@@ -23,13 +23,13 @@ function names(text: string, key: 'reads' | 'writes'): string[] {
 const unqualified = (name: string): string => name.slice(name.indexOf('.') + 1);
 
 describe('the expected objects', () => {
-  it('were written from the current SQL files (npx vitest run test/pipelines/objects.test.ts -u)', async () => {
+  it('were written from the current SQL files (otherwise run npx vitest run test/pipelines/objects.test.ts -u)', async () => {
     expect(expectedObjects(partsOf(await loadSources()))?.files).toMatch(/^[0-9a-f]{16}$/);
   });
 });
 
 describe('an SQL file', () => {
-  it('opens with a header that has each line once, in order', () => {
+  it('begins with a header that has each line once, in order', () => {
     expect(SQL.length).toBeGreaterThan(10);
     expect(
       everywhere((text) => {
@@ -40,7 +40,7 @@ describe('an SQL file', () => {
   });
 
   it('folds case with the functions of letter_case.sql, so that results do not depend on the locale of the database', () => {
-    // The bounds of a range, in a column named run, are also called lower and upper.
+    // In a column named run, lower and upper are functions of a range.
     const folding = /\b(?:lower|upper|initcap)\s*\((?!\w+\.run\))|~\*|\bilike\b|\bcitext\b/g;
     const files = SQL.filter((file) => !file.startsWith('sql/migrations/') && file !== 'sql/functions/letter_case.sql');
     expect(everywhere((text) => [...code(text).matchAll(folding)].map(({ 0: found, index }) => `line ${lineAt(text, index)}: ${found}`), files)).toEqual([]);
@@ -50,7 +50,7 @@ describe('an SQL file', () => {
     expect(everywhere((text) => KEYS.filter((key) => headerValues(text, key).length === 0))).toEqual([]);
   });
 
-  it('lists what it reads and writes as schema.name, or none', () => {
+  it('lists the relations that it reads and writes as schema.name, or none', () => {
     expect(
       everywhere((text) => (['reads', 'writes'] as const).flatMap((key) => headerValues(text, key).filter((value) => relations(value) === null).map((value) => `${key}: ${value}`))),
     ).toEqual([]);
@@ -65,7 +65,7 @@ describe('an SQL file', () => {
     expect(everywhere((text) => names(text, 'reads').filter((name) => !written.has(name)))).toEqual([]);
   });
 
-  it('creates or fills the relations that its header says it writes', () => {
+  it('creates or fills all relations that its header lists as written', () => {
     expect(
       everywhere((text) => {
         const made = new Set(created(text).map(unqualified));
@@ -75,8 +75,8 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('names the relations that its header says it reads', () => {
-    // An explanation runs a section's SQL again, and reads the relations of that SQL too.
+  it('uses all relations that its header lists as read', () => {
+    // An explanation runs a section's SQL again, so it also reads the relations of that SQL.
     const isUnused = (text: string, file: string) => {
       const whole = code(parseSqlFile(file, text).text);
       return (name: string): boolean => !new RegExp(`\\b${unqualified(name)}\\b`).test(whole);
@@ -84,7 +84,7 @@ describe('an SQL file', () => {
     expect(everywhere((text, file) => headerValues(text, 'reruns').length > 0 ? [] : names(text, 'reads').filter(isUnused(text, file)))).toEqual([]);
   });
 
-  it('lists in its header every table that it names with its schema', () => {
+  it('lists every schema-qualified table of its SQL in its header', () => {
     expect(
       everywhere((text) => {
         const said = new Set([...names(text, 'reads'), ...names(text, 'writes')]);
@@ -95,13 +95,13 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('lists what its steps read', () => {
+  it('lists the relations that its steps read', () => {
     const stepsOf = (text: string): string[] => [...text.matchAll(/^-- step: (\S+)$/gm)].map(([, name]) => read(`sql/steps/${name}`));
     expect(SQL.filter((file) => stepsOf(read(file)).length > 0).length).toBeGreaterThan(5);
     expect(everywhere((text) => stepsOf(text).flatMap((step) => names(step, 'reads')).filter((name) => !names(text, 'reads').includes(name)))).toEqual([]);
   });
 
-  it('copies rows by parcels, and only the parcels themselves by members', () => {
+  it('copies rows by parcels, except the parcels, which are copied by members', () => {
     const incremental = SQL.filter((file) => headerValues(read(file), 'incremental').length > 0);
     expect(incremental.length).toBeGreaterThan(5);
     expect(
@@ -110,7 +110,7 @@ describe('an SQL file', () => {
         const by = incrementalOf(value!, file)!.by;
         if (by === 'members') return headerValues(text, 'writes').some((value) => relations(value)?.[0] === 'core.parcel') ? [] : ['only the parcels are copied by members'];
         if (by === 'content') return /^sql\/(?:core|sections\/[^/]+)\/[^/]+\.sql$/.test(file) && !/\/checks\.sql$/.test(file) ? [] : ['only tables are made whole to be compared'];
-        // A value that most parcels have depends on all of them.
+        // The most frequent value of parcels depends on all parcels.
         if (file.endsWith('/attribution.sql')) return by === 'parcels' && !/\bmode\(/.test(code(text)) ? [] : ['each citation must depend on one parcel'];
         return /^(sql|test)\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are copied by parcels'];
       }, incremental),
@@ -141,14 +141,14 @@ describe('an SQL file', () => {
     expect(everywhere((text) => text.split('\n').flatMap((line, index) => (/\t|\s$/.test(line) ? [`line ${index + 1}`] : [])))).toEqual([]);
   });
 
-  it('never changes served rows in place', () => {
+  it('never changes published rows in place', () => {
     const building = SQL.filter((file) => /^sql\/(core\/|sections\/[^/]+\/build)/.test(file) || /^sources\/[^/]+\/load\.sql$/.test(file));
     expect(everywhere((text) => [...code(text).matchAll(/\b(update\s+\w+(\.\w+)?\s+(as\s+)?(\w+\s+)?set|on\s+conflict)\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), building)).toEqual([]);
   });
 });
 
 describe('the range of fids of a region', () => {
-  it('is written where fids are assigned and in one function, and equals the program\'s range', () => {
+  it('is in the files that assign fids and in one function only, and equals the program\'s range', () => {
     const written = SQL.flatMap((file) => [...code(read(file)).matchAll(/\b\d{8,}\b/g)].map(([digits]) => ({ file, digits })));
     expect([...new Set(written.filter(({ digits }) => Number(digits) === firstFid(1)).map(({ file }) => file))].sort()).toEqual(['sql/core/parcel.sql', 'sql/core/parcel_libro_fondiario.sql', 'sql/functions/region_of.sql']);
     expect(regionOfFid(firstFid(14))).toBe(14);
@@ -156,8 +156,8 @@ describe('the range of fids of a region', () => {
   });
 });
 
-describe('the rules above', () => {
-  it('ignore comments and strings, and read bodies', () => {
+describe('the helpers of these rules', () => {
+  it('ignore comments and strings, and read function bodies', () => {
     const text = "-- SELECT in a comment\ncreate table a as select 'SELECT' as \"SELECT\";\ncreate function f() as $$\n  SELECT 1 $$;\nselect ST_Area(geom);\n";
     expect(shouted(text).map(({ word, offset }) => `${lineAt(text, offset)} ${word}`)).toEqual(['4 SELECT', '5 ST_Area']);
     expect(created(text)).toEqual(['a', 'f']);
@@ -170,7 +170,7 @@ describe('the rules above', () => {
 describe('migrations', () => {
   const migrations = SQL.filter((file) => file.startsWith('sql/migrations/'));
 
-  it('are numbered with four digits, each number once', () => {
+  it('have unique numbers of four digits', () => {
     const numbers = migrations.map((file) => /^sql\/migrations\/(\d{4})_[a-z0-9_]+\.sql$/.exec(file)?.[1]);
     expect(numbers.length).toBeGreaterThan(0);
     expect(numbers.filter((number) => number === undefined)).toEqual([]);
@@ -178,7 +178,7 @@ describe('migrations', () => {
   });
 });
 
-describe('functions of the interface', () => {
+describe('functions of the API', () => {
   it('have late-bound bodies, so that they lock no table', () => {
     const files = SQL.filter((file) => /^sql\/(api\/|record\/|functions\/|sections\/[^/]+\/(record|columns))/.test(file));
     expect(everywhere((text) => [...code(text).matchAll(/\bbegin\s+atomic\b|\bcreate\s+(or\s+replace\s+)?view\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
@@ -192,7 +192,7 @@ describe('the functions of a record', () => {
   const isPolymorphic = (body: string): boolean => /^[^$]*\bp_from anyelement\b/.test(body);
   const polymorphic = new Set(files.flatMap((file) => bodiesOf(read(file)).filter(isPolymorphic).map((body) => body.slice(0, body.indexOf('(')))));
 
-  it('name tables without a schema, because views of a region or of a past time may take their place', () => {
+  it('name tables without a schema, because views of a region or of a past time may replace the tables', () => {
     expect(files.length).toBeGreaterThan(20);
     const qualifiedTables = /\b(?:from|join)\s+((?:core|section)\.\w+|ledger\.publication)\b(?!\s*\()/g;
     expect(everywhere((text) => [...code(text).matchAll(qualifiedTables)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
@@ -201,7 +201,7 @@ describe('the functions of a record', () => {
     expect(everywhere((text) => bodiesOf(text).filter(isPolymorphic).flatMap(tablesOf), ofColumns)).toEqual([]);
   });
 
-  it('read only tables that their header lists, because history keeps those', () => {
+  it('read only tables that their header lists, because history keeps these tables', () => {
     expect(everywhere((text) => {
       const listed = new Set(names(text, 'reads').map(unqualified));
       const ctes = [...code(text).matchAll(/(?:\bwith|,)\s+(\w+) as (?:materialized )?\(/g)].map((match) => match[1]!);
@@ -210,7 +210,7 @@ describe('the functions of a record', () => {
     }, files)).toEqual([]);
   });
 
-  it('pass on the type of the region, because plans are kept for each type', () => {
+  it('pass the type of the region to other functions, because plans are kept for each type', () => {
     expect(polymorphic.size).toBeGreaterThan(30);
     expect(everywhere((text) => bodiesOf(text).filter(isPolymorphic).map((body) => body.split('$$')[1] ?? '').flatMap((body) => [...body.matchAll(/\b(api\.\w+)\(/g)].flatMap((match) => {
       if (!polymorphic.has(match[1]!)) return [];
@@ -225,7 +225,7 @@ describe('the functions of a record', () => {
 });
 
 describe('the columns of a section', () => {
-  it('choose values and round none, because record.sql states each value once', () => {
+  it('select values without rounding them, because record.sql rounds each value', () => {
     const files = SQL.filter((file) => /\/columns\.sql$/.test(file) && file !== 'sql/api/columns.sql');
     expect(files.length).toBeGreaterThan(10);
     expect(everywhere((text) => [...code(text).matchAll(/\b(?:round|trim_scale)\s*\(/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
@@ -241,7 +241,7 @@ describe('checks', () => {
       .map((text) => ({ file, text, name: /^-- check:\s*(.*?)\s*$/m.exec(text)?.[1] ?? '' })),
   );
 
-  it('are in every file of checks', () => {
+  it('exist in every file of checks', () => {
     expect(files.length).toBeGreaterThan(0);
     expect(files.filter((file) => !checks.some((check) => check.file === file))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Tests names, sizes, and that no part is unfinished. */
+/** Tests the names and sizes of files, and that no part is unfinished. */
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from '../harness/architecture/project.ts';
@@ -10,7 +10,7 @@ const MOST_LINES = 750;
 /** File names that tools require. */
 const GIVEN = /^(Makefile|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|Dockerfile|package-lock\.json)$/;
 
-/** Tests named after a source, like its folder: `mef_income.test.ts`. */
+/** Tests whose names are source ids, like the folder of the source: `mef_income.test.ts`. */
 const TESTS_OF_SOURCES = /^(sources\/[a-z0-9_]+|test\/real)\/[a-z0-9]+(_[a-z0-9]+)*\.test\.ts$/;
 
 const OWN = FILES.filter((file) => !isData(file));
@@ -18,7 +18,7 @@ const CODE = OWN.filter((file) => /\.(ts|mjs|sh|sql)$/.test(file));
 const TEXT = OWN.filter((file) => /\.(ts|mjs|sh|sql|md|json|yaml|yml)$|(^|\/)(Makefile|run)$/.test(file) && file !== 'package-lock.json');
 
 describe('names', () => {
-  it('names of files are kebab-case, of SQL files snake_case', () => {
+  it('of files are kebab-case, and of SQL files snake_case', () => {
     const wrong = OWN.filter((file) => {
       const name = basename(file);
       if (name.startsWith('.') || GIVEN.test(name) || TESTS_OF_SOURCES.test(file)) return false;
@@ -27,7 +27,7 @@ describe('names', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('names of folders are kebab-case, of sources <publisher>_<dataset>, and of sections as in the record', () => {
+  it('of folders are kebab-case, of sources <publisher>_<dataset>, and of sections as in the record', () => {
     const folders = new Set(OWN.flatMap((file) => file.split('/').slice(0, -1).map((_part, index, parts) => parts.slice(0, index + 1).join('/'))));
     expect([...folders].filter((folder) => !/^(sources|sql\/sections)\/[^/]+$/.test(folder) && !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(basename(folder)))).toEqual([]);
     expect(SECTION_FOLDERS.filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name))).toEqual([]);
@@ -47,7 +47,7 @@ describe('code', () => {
     expect(TEXT.flatMap((file) => [...read(file).matchAll(loose)].map((match) => `${file}:${lineAt(read(file), match.index)}: ${match[0]}`))).toEqual([]);
   });
 
-  it('switches no rule off, and skips no test without a condition', () => {
+  it('disables no lint rule, and skips no test without a condition', () => {
     const off = new RegExp([['@ts', '-(ignore|nocheck|expect-error)'], ['eslint', '-disable'], ['\\b(it|test|describe)\\.(only|todo)', '\\b'], ['\\b(it|test)\\.skip', '\\(']].map((parts) => parts.join('')).join('|'), 'g');
     expect(CODE.flatMap((file) => [...read(file).matchAll(off)].map((match) => `${file}:${lineAt(read(file), match.index)}: ${match[0]}`))).toEqual([]);
   });
@@ -59,12 +59,12 @@ describe('code', () => {
 });
 
 describe('a hint', () => {
-  /** Names that only developers of the program understand. */
+  /** Words that only developers of the program understand. */
   const INSIDE = /\b[a-z_-]+\.(?:ts|sql)\b|\bmanifest\b|\bsources\/|\bteach\b|\bthe schema\b|_BY_NAME\b|\bEDITIONS\b/;
   const HINTS = TYPESCRIPT.filter((file) => /^(?:pipelines|sources|api|cli)\//.test(file) && !/\.test\.ts$|\/synthetic(?:\.ts|\/)/.test(file))
     .flatMap((file) => hintsOf(file, read(file)).map((hint) => ({ file, ...hint })));
 
-  it('addresses the user, and names no file or constant of the code', () => {
+  it('is written for users, without names of files or constants of the code', () => {
     expect(HINTS.length).toBeGreaterThan(250);
     expect(HINTS.filter(({ text }) => INSIDE.test(text)).map(({ file, line, text }) => `${file}:${line}: ${text}`)).toEqual([]);
   });
@@ -79,12 +79,12 @@ describe('package.json', () => {
   };
 
   it('pins every package to one version', () => {
-    // Releases of DuckDB's binding have their own number after DuckDB's.
+    // Versions of DuckDB's binding have an additional number after the version of DuckDB.
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-r\.\d+)?$/.test(version))).toEqual([]);
   });
 
-  it('has the licence of LICENSE', () => {
+  it('states the licence of the file LICENSE', () => {
     expect(manifest.license).toBe('EUPL-1.2');
     expect(read('LICENSE')).toMatch(/^EUROPEAN UNION PUBLIC LICENCE v\. 1\.2\n/);
   });

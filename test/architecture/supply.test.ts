@@ -1,11 +1,11 @@
-/** The packages, actions and images that mappale uses: committed lists are current, licences are permitted, references are pinned or listed. */
+/** Tests the packages, actions and images that mappale uses. Committed lists must be current, licences permitted, and references pinned or listed. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FILES, read, ROOT } from '../harness/architecture/project.ts';
 
 interface Locked {
-  /** Name of a package that is installed under an alias. */
+  /** Original name of a package that is installed under an alias. */
   readonly name?: string;
   readonly version: string;
   readonly license?: string;
@@ -39,7 +39,7 @@ describe('sbom.json', () => {
     expect([sbom.bomFormat, sbom.serialNumber, sbom.metadata.timestamp]).toEqual(['CycloneDX', undefined, undefined]);
   });
 
-  it('lists each package of package-lock.json with its version and hash (else run npm run notices)', () => {
+  it('lists each package of package-lock.json with its version and hash (otherwise run npm run notices)', () => {
     const hashOf = ({ integrity = '' }: Locked): string => Buffer.from(integrity.replace(/^sha512-/, ''), 'base64').toString('hex');
     const byPurl = new Map<string, Locked[]>();
     for (const locked of packages) {
@@ -59,7 +59,7 @@ describe('sbom.json', () => {
 describe('third-party-notices.txt', () => {
   const lines = read('third-party-notices.txt').trimEnd().split('\n').slice(2).map((line) => line.split('\t'));
 
-  it('lists each package that is not for development, with its version and licence (else run npm run notices)', () => {
+  it('lists each package that is not for development, with its version and licence (otherwise run npm run notices)', () => {
     const expected = packages.filter(({ dev }) => dev !== true).map(({ name, version, license }) => `${name} ${version} ${policy.exceptions[name]?.licence ?? license}`);
     expect(sorted(lines.map(([name, version, licence]) => `${name} ${version} ${licence}`))).toEqual(sorted(expected));
   });
@@ -77,7 +77,7 @@ describe('third-party-notices.txt', () => {
   });
 });
 
-/** Returns true if one alternative of an SPDX expression, or all its parts, are permitted. */
+/** Returns whether an SPDX expression is permitted. One alternative of OR, or all parts of AND, must be permitted. */
 function isPermitted(expression: string): boolean {
   return expression.replaceAll(/[()]/g, '').split(' OR ').some((choice) => choice.split(' AND ').every((id) => Object.hasOwn(policy.compatible, id)));
 }
@@ -88,11 +88,11 @@ describe('the licence of each dependency', () => {
     expect(refused.map(({ name, license }) => `${name}: ${license ?? 'no licence'}`)).toEqual([]);
   });
 
-  it.each(['GPL-3.0-only', 'MIT AND SSPL-1.0', 'UNLICENSED', ''])('is refused when it is %j', (expression) => {
+  it.each(['GPL-3.0-only', 'MIT AND SSPL-1.0', 'UNLICENSED', ''])('is refused if it is %j', (expression) => {
     expect(isPermitted(expression)).toBe(false);
   });
 
-  it('has no exception that is not needed', () => {
+  it('has no unnecessary exceptions', () => {
     const needed = packages.filter(({ license = '' }) => !isPermitted(license)).map(({ name }) => name);
     expect(Object.keys(policy.exceptions).sort()).toEqual(sorted(needed));
     expect(Object.values(policy.exceptions).filter(({ reason }) => reason.length < 20)).toEqual([]);
@@ -104,7 +104,7 @@ describe('actions and images', () => {
   const files = FILES.filter((file) => /(?:^|\/)Dockerfile|(?:^|\/)compose[^/]*\.ya?ml$|^\.github\/.*\.ya?ml$|^scripts\/deploy\/|^\.ci\/|^test\/harness\/environment\.ts$/.test(file));
   const references = files.flatMap((file) => [...read(file).matchAll(REFERENCE)].map((match) => (match[1] ?? match[2] ?? match[3])!));
 
-  it('are pinned by digest, or listed as not pinned with a reason', () => {
+  it('are pinned by digest, or listed as unpinned with a reason', () => {
     expect(references.length).toBeGreaterThan(5);
     const open = references.filter((reference) => !/@(?:sha256:[0-9a-f]{64}|[0-9a-f]{40})$/.test(reference));
     expect(sorted(open)).toEqual(Object.keys(policy['not pinned']).sort());
@@ -113,7 +113,7 @@ describe('actions and images', () => {
 });
 
 describe('the migration fixtures', () => {
-  it('have a token that reads as an example, not as a secret', () => {
+  it('have a token that looks like an example, not like a secret', () => {
     const tokens = FILES.filter((file) => /^test\/migration\/fixture\/[^/]+\/about\.json$/.test(file)).map((file) => json<{ token: string }>(file).token);
     expect(tokens.length).toBeGreaterThan(0);
     for (const token of tokens) expect(token).toMatch(/^mpl_(?:made-for-tests-)+/);

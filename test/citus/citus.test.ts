@@ -1,4 +1,4 @@
-/** A database on several nodes has the same content and answers as one on a single machine. */
+/** Tests that a database on several nodes has the same content and answers as a database on a single machine. */
 import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,13 +79,13 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       let seen = 0;
       return Buffer.from(content.toString('utf8').replace(/<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g, (member) => ((seen += 1) === 12 ? '' : member)));
     });
-    // If the nodes lack the role, the program creates the role on each node.
+    // The nodes lack the role here, so the program creates it on each node.
     const newest = await distributed();
     expect(await isDistributed(newest)).toBe(true);
     await newest.close();
     opened.delete(newest);
     await citus.forgetRole(ROLE);
-    // The plain database comes first: it creates the server's role only on the coordinator, so the workers lack it.
+    // The plain database is created first. It creates the server's role only on the coordinator, so the workers lack the role.
     plain = await open(await citus.plain());
     await load(plain, first);
     nodes = await distributed();
@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     for (const database of [plain, nodes]) expect(await database.session((session) => damageOf(session, parts))).toEqual([]);
   });
 
-  it('return the columns of parcels on one node, the quality of a comune and an export like one machine', async () => {
+  it('return the columns of parcels from one node, and the quality of a comune and an export like a single machine', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const rows = async (database: Database): Promise<unknown[]> => {
       const reader = await openPostgresReader(urlOf(database), { connections: 2, statementTimeoutMs: 60_000 });
@@ -175,7 +175,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('draw, suggest, explain and report like a single node', async () => {
+  it('return the same tiles, suggestions, explanations and reports as a single node', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid limit 3')).map(({ fid }) => fid);
     const kinds = ['land', 'road', 'water'];
     const asked = [
@@ -186,7 +186,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       ["select completions from api.completions('ro', '{ro}')", []],
     ] as const;
     for (const [sql, parameters] of asked) expect(await nodes.query(sql, parameters), sql).toEqual(await plain.query(sql, parameters));
-    // Numbers of releases and runs, times and sizes differ between databases.
+    // Release numbers, run numbers, times and sizes differ between databases.
     const own = ['release', 'release_id', 'member_id', 'document_id', 'run', 'seconds', 'bytes'];
     const comparable = (rows: unknown): unknown => JSON.parse(JSON.stringify(rows, (name, value: unknown) => (own.includes(name) || name.endsWith('_at') ? null : value)));
     for (const section of SECTION_NAMES) {
@@ -205,7 +205,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await reported(nodes)).toEqual(await reported(plain));
   });
 
-  it('let the server\'s role execute the interface and nothing else, on the coordinator and on the workers', async () => {
+  it('allow the server\'s role to execute only the API functions, on the coordinator and on the workers', async () => {
     const url = new URL(urlOf(nodes));
     await nodes.query("do $$ begin create role mappale_test_reader login password 'reader' in role mappale_api; exception when duplicate_object then null; end $$");
     try {
@@ -232,7 +232,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('join parcels with each of their sections on the shards, as the plans show', async () => {
+  it('join parcels with each section on the shards, according to the plans', async () => {
     const plan = async (sql: string): Promise<string> => (await nodes.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${sql}`)).map((row) => row['QUERY PLAN']).join('\n');
     const sections = await nodes.query<{ name: string }>(`
       select partrelid::regclass::text as name
@@ -247,7 +247,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('build on the shards each table whose rows follow from one parcel', async () => {
+  it('build each table on the shards if each of its rows depends on one parcel', async () => {
     const files = tableFilesOf(REGION).filter(({ incremental, sweep }) => incremental?.by === 'parcels' && sweep === null).map(({ writes }) => writes[0]!);
     expect(files.sort()).toEqual([
       'section.coastal_erosion', 'section.economics', 'section.land_cover', 'section.land_use', 'section.postal_code', 'section.risk', 'section.subsidence',
@@ -261,7 +261,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('handle a changed comune, report the changes, roll back and forth, and prune', async () => {
+  it('refresh a changed comune, report the changes, roll back and forward, and prune', async () => {
     const sources = await loadSources();
     const before = await currentContent(plain);
     for (const database of [plain, nodes]) await load(database, second);
@@ -280,7 +280,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await orphans(nodes)).toEqual([]);
   });
 
-  it('keep no history: as_of answers only the current publication, and reports that', async () => {
+  it('keep no history, so as_of answers only for the current publication and reports this', async () => {
     const [parcel] = await nodes.query<{ fid: number }>('select min(fid) as fid from core.parcel');
     const asOf = async (daysAgo: number): Promise<{ answer: string | null; refusal: unknown }> => {
       const sql = "select answer, refusal from api.parcel_as_of($1, $2, (select (max(happened_at) at time zone 'Europe/Rome')::date from ledger.swap where unit_code = $4) - $3::int4)";
@@ -309,7 +309,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await recount(database)).toEqual(before);
   });
 
-  it('lose a node while a region is built: the error is clear, the publication stays, and the next run continues', async () => {
+  it('report a clear error if a node is lost during a build, keep the publication, and continue in the next run', async () => {
     const database = await distributed();
     await load(database, first);
     const before = await currentContent(database);
@@ -335,7 +335,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await orphans(database)).toEqual([]);
   });
 
-  it('build several regions in parallel, and no region twice if two processes build them', async () => {
+  it('build several regions in parallel, and each region once if two processes build', async () => {
     const { folder, remove } = await syntheticFiles(400, 11, { only: ['ade_cadastre'] });
     try {
       for (const name of ['ABRUZZO', 'BASILICATA', 'CALABRIA']) await copyFile(join(folder, 'MOLISE.zip'), join(folder, `${name}.zip`));
