@@ -1,5 +1,5 @@
 /**
- * Tests that adding one folder adds a source: copies the checkout, adds `test/stations` to its sources, and expects everything that a source has.
+ * Tests that adding one folder adds a source. Copies the checkout, adds `test/stations` to its sources, and expects all parts of a source.
  * `sources/README.md` has the same steps.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -30,14 +30,14 @@ describeDatabase('a source added as one folder', (engine) => {
     await copy?.remove();
   });
 
-  it('is listed with its licence, and its file is valid except for the expected rejects', async () => {
+  it('is listed with its licence, and validation of its file reports only the expected rejects', async () => {
     const listed = JSON.parse(await copy.mappale(url, 'sources', '--json')) as { id: string; attribution: { license: string } }[];
     expect(listed.find(({ id }) => id === ID)).toMatchObject({ attribution: { license: 'CC-BY-4.0' } });
     const verdicts = JSON.parse(await copy.mappale(url, 'validate', `${files.folder}/stazioni_2026.csv`, '--json')) as unknown;
     expect(JSON.stringify(verdicts)).toContain(`"source":"${ID}"`);
   });
 
-  it('is loaded into its layer with every record accounted for, and with the file and line of every row', async () => {
+  it('is loaded into its layer, with every record counted and with the file and line of every row', async () => {
     const report = JSON.parse(await copy.mappale(url, 'load-region', 'molise', '--data', files.folder, '--json')) as { loaded: { source: string }[]; failures: unknown[] };
     expect(report.failures).toEqual([]);
     expect(report.loaded.find(({ source }) => source === ID)).toMatchObject({ records: 5, rows: 3, rejects: 1, duplicates: 1 });
@@ -50,13 +50,13 @@ describeDatabase('a source added as one folder', (engine) => {
     })));
   });
 
-  it('has its rejects listed with their reason, and its comments in the database', async () => {
+  it('has rejects with reasons and comments in the database', async () => {
     const { rejects } = JSON.parse(await copy.mappale(url, 'rejects', '--json')) as { rejects: { code: string; message: string; raw: string }[] };
     expect(rejects.filter(({ code }) => code === 'station_code_invalid')).toMatchObject([{ message: expect.stringContaining('expected S and five digits') as string, raw: 'X;Senza codice;41.50000;14.50000;RFI' }]);
     expect(await look((database) => database.query("select obj_description('layer.station'::regclass) as comment"))).toEqual([{ comment: 'Railway stations (RFI)' }]);
   });
 
-  it('is not read again without a change', async () => {
+  it('is not read again if nothing changed', async () => {
     const plan = JSON.parse(await copy.mappale(url, 'plan', 'molise', '--data', files.folder, '--json')) as { load: unknown[]; build: { stale: unknown[] }[] };
     expect([plan.load, plan.build.flatMap(({ stale }) => stale)]).toEqual([[], []]);
   });

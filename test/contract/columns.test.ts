@@ -1,5 +1,5 @@
 /**
- * Tests columns that a publisher adds, removes, renames or doubles. An added column is reported, and the rows stay the same. Every other change rejects the
+ * Tests columns that a publisher adds, removes, renames or repeats. An added column is reported, and the rows stay the same. Every other change rejects the
  * file.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -21,12 +21,12 @@ import { goldenOf, trial } from '../harness/trial.ts';
 const sources = await loadSources();
 const { seed } = testEnvironment();
 const REGION = { parcels: 60, seed: 11 };
-/** Maximum number of columns of a table, drawn at random, that are tried for each change. */
+/** Maximum number of columns of a table that are tried for each change. They are drawn at random. */
 const DRAWN = 60;
 const root = mkdtempSync(join(tmpdir(), 'mappale-columns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Layers without columns that are read. */
+/** Layers from which no column is read. */
 const ASIDE: readonly (readonly [source: string, part: RegExp, reason: string])[] = [
   ['igm_dbsn', /#edi_min$/, 'a geodatabase has about eighty other layers'],
   ['istat_boundaries', /RipGeo/, 'groups of regions are ignored by name'],
@@ -39,7 +39,7 @@ const DISTINCTIVE: readonly (readonly [source: string, column: RegExp])[] = [
   ['postal_codes', /^cap$/i],
 ];
 
-/** Formats of the tables that are tried, each with the least number of layouts. Every other source has at least one layout. */
+/** Least number of layouts of each table format, by source. A source that is not listed has at least one layout. */
 const LEAST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   ade_cadastre: { gml: 2 }, anncsu_addresses: { csv: 4 }, bolzano_cadastre: { geojson: 2, dbf: 1 }, clc_land_cover: { gpkg: 1, geojson: 2 },
   copernicus_dem: {},
@@ -61,7 +61,10 @@ interface Golden {
   readonly members?: readonly { readonly records: number; readonly rejects: readonly unknown[]; readonly added?: Readonly<Record<string, unknown>> }[];
 }
 
-/** Returns the results that must stay the same: rows, and the numbers of records and rejects. Positions in a GML count bytes, which an added property moves. */
+/**
+ * Returns the results that must stay the same: the rows, and the numbers of records and rejects. Positions are left out, because an added property moves
+ * the bytes of a GML.
+ */
 function heldOf({ rows = {}, members = [] }: Golden): unknown {
   return {
     rows: Object.entries(rows).map(([table, each]) => [table, each.map(({ position, ...values }) => values)]),
@@ -70,8 +73,8 @@ function heldOf({ rows = {}, members = [] }: Golden): unknown {
 }
 
 /**
- * Files of a source: the synthetic ones, which have the publisher's names, before the fixtures, which may have other names. The order does not depend on the
- * folder of the checkout.
+ * Returns the files of a source. Synthetic files have the publisher's names and come before the fixtures, which may have other names. The order does not
+ * depend on the folder of the checkout.
  */
 async function filesOf(source: RegisteredSource): Promise<string[]> {
   const synthetic = join(root, source.id);
@@ -85,7 +88,7 @@ async function filesOf(source: RegisteredSource): Promise<string[]> {
   return paths;
 }
 
-/** Returns a table of each layout among the synthetic files and fixtures that are read without an error. */
+/** Returns one table of each layout, from the synthetic files and fixtures that are read without an error. */
 async function layoutsOf(source: RegisteredSource): Promise<{ table: Table; before: Golden }[]> {
   const seen = new Set<string>();
   const layouts: { table: Table; before: Golden }[] = [];
@@ -107,7 +110,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
   const { ignored, optional = {} } = source.manifest;
   const isKnown = knownBy({ mapped: {}, ignored });
   const isOptional = knownBy({ mapped: {}, ignored: { ...('*' in optional ? ignored : {}), ...Object.fromEntries(Object.entries(optional).filter(([name]) => name !== '*')) } });
-  /** Returns whether a change makes the table unrecognisable. */
+  /** Returns whether a change of the column makes the table unrecognisable. */
   const isStranger = ({ path }: Table, column: string): boolean =>
     !source.names.some((name) => name.test(basename(path))) && DISTINCTIVE.some(([mine, name]) => mine === id && name.test(column));
   const newName = (columns: readonly string[]): string => {
@@ -141,7 +144,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     for (const [format, least] of Object.entries(LEAST[id] ?? {})) expect(counts[format] ?? 0, format).toBeGreaterThanOrEqual(least);
   });
 
-  it('gives the same rows with an added column at any position, and reports its name', async () => {
+  it('gives the same rows with an added column at any position, and reports the column\'s name', async () => {
     const violations: string[] = [];
     for (const { table, before } of layouts) {
       for (const at of [0, table.columns.length, random.below(table.columns.length)]) {
@@ -159,7 +162,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     expect(violations).toEqual([]);
   });
 
-  it('rejects a removed, a renamed and a doubled column with COLUMNS_CHANGED', async () => {
+  it('rejects a removed, a renamed and a repeated column with COLUMNS_CHANGED', async () => {
     const violations: string[] = [];
     for (const { table } of layouts) {
       for (const kind of ['removed', 'renamed', 'doubled'] as const) {
@@ -176,7 +179,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     expect(violations).toEqual([]);
   });
 
-  it('refuses a column of another declared type with COLUMNS_CHANGED', async () => {
+  it('rejects a column with another declared type with COLUMNS_CHANGED', async () => {
     const violations: string[] = [];
     for (const { table } of layouts.filter((each) => each.table.isTyped)) {
       for (const at of drawn(table.columns).filter((each) => !isKnown(table.columns[each]!))) {

@@ -22,7 +22,7 @@ const PAGE = Buffer.from('<!DOCTYPE html>\n<html lang="it"><head><title>429 Too 
 const ZIP = /\.(?:zip|kmz|xlsx)$/i;
 const TEXT = /\.(?:csv|txt|gml|kml|json|geojson)$/i;
 
-/** A damage: changes the bytes of a file. */
+/** A damage has a name and a function that changes the bytes of a file. */
 type Damage = readonly [what: string, apply: (path: string) => Promise<void>];
 
 const replaced = (what: string, change: (content: Buffer) => Buffer): Damage => [what, async (path) => writeFileSync(path, change(readFileSync(path)))];
@@ -48,11 +48,11 @@ const asUtf8 = (content: Buffer): string | null => {
     return null;
   }
 };
-// Decoded as a stream, because some versions of Node read whole texts of windows-1252 as Latin-1.
+// The text is decoded as a stream, because some versions of Node decode whole windows-1252 texts as Latin-1.
 const textOf = (content: Buffer): string => asUtf8(content) ?? new TextDecoder('windows-1252').decode(content, { stream: true });
 const utf16 = (content: Buffer): Buffer => Buffer.from(`\ufeff${textOf(content)}`, 'utf16le');
 
-/** Changes of encoding made by programs and people. */
+/** Changes of encoding that programs and people cause. */
 const ENCODINGS: readonly (readonly [string, (content: Buffer) => Buffer])[] = [
   ['UTF-16 with its mark', utf16],
   ['UTF-16 with swapped bytes', (content) => utf16(content).swap16()],
@@ -112,7 +112,7 @@ function damagesOf(path: string): Damage[] {
   return damages;
 }
 
-/** Returns the first line with several fields and the lines before it, or the start of a document up to its records. */
+/** Returns the lines up to the first line with several fields, or the start of a document up to the document's records. */
 function headerOnly(content: Buffer): Buffer {
   const text = content.toString('latin1');
   if (/^\s*(?:\u00ef\u00bb\u00bf)?[<{[]/.test(text)) return content.subarray(0, 200);
@@ -124,7 +124,7 @@ function headerOnly(content: Buffer): Buffer {
   return Buffer.from(`${lines.slice(0, end + 1).join('\n')}\n`, 'latin1');
 }
 
-/** Returns all entries except the main kind: the table of a zip of metadata, the .shp of a shapefile. */
+/** Returns all entries except the main kind. For example, it leaves out the .shp of a shapefile. */
 async function withoutMain(archive: ZipArchive): Promise<[string, Buffer][]> {
   const extension = (name: string): string => name.replace(/^.*\./, '').toLowerCase();
   const files = archive.entries.filter(({ isFolder }) => !isFolder);
@@ -144,7 +144,7 @@ function samples(files: readonly LocatedFile[]): LocatedFile[] {
   return [...found.values()];
 }
 
-/** Counts different cells of records that were encoded twice, in the tables of a file. */
+/** Counts the different cells of a file's tables that were encoded twice. */
 async function doubled(path: string): Promise<number> {
   const texts: string[] = [];
   if (ZIP.test(path)) {
@@ -160,7 +160,7 @@ async function doubled(path: string): Promise<number> {
 const rowsOf = async (source: RegisteredSource, path: string): Promise<unknown> => (await trial(source, path)).collected?.rows;
 
 describe.each(sources.map((source) => [source.id, source] as const))('source %s', (id, source) => {
-  it('reports for every damaged file what is wrong, where, and what to do', async () => {
+  it('reports what is wrong, where, and what to do for every damaged file', async () => {
     const folder = join(root, id);
     mkdirSync(folder);
     await writeOwn(id, folder, REGION);
@@ -182,9 +182,9 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
             tried += 1;
             const errors = verdict.findings.filter(({ level }) => level === 'error');
             if (verdict.ok) {
-              // Saved again in another known encoding, without losing a letter.
+              // A file that is saved again in another known encoding may lose no letter.
               const lossless = JSON.stringify(await rowsOf(source, target)) === JSON.stringify(await rowsOf(source, path));
-              // One or two names that were encoded twice come from the publisher. They are reported, not rejected.
+              // One or two names that were encoded twice come from the publisher. Such names are reported, not rejected.
               const own = /read as windows-1252/.test(what) && verdict.findings.some(({ code }) => code === 'ENCODED_TWICE') && (await doubled(target)) <= 2;
               if (!lossless && !own) violations.push(`${name}, ${what}: accepted with ${JSON.stringify(verdict.findings.map(({ code }) => code))}`);
             } else if (errors.some(({ code, at, detail, hint }) => code === 'FILE_UNKNOWN' || !at.includes(name.slice(0, 5)) || detail === undefined || hint === undefined)) {

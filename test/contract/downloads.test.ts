@@ -1,4 +1,4 @@
-/** Tests that every source of `sources/` is downloaded or has instructions. Sources are listed, not registered. */
+/** Tests that every source of `sources/` is downloaded or has instructions. The test lists the folders of sources. */
 import { describe, expect, it } from 'vitest';
 import { lastIssue, loadDownload, MONTHLY, type Download } from '../../pipelines/contract/download.ts';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
@@ -23,11 +23,11 @@ describe.each(all.map((each) => [each.source.id, each] as const))('source %s', (
     const served = REGIONS.filter((region) => [...download.files?.(region, TODAY) ?? [], download.byHand?.(region) ?? []].flat().length > 0);
     expect([20, 19, 1]).toContain(served.length);
     if (download.tokenParameter !== undefined) expect(words.length).toBe(REGIONS.length);
-    // The caller adds the folder and ends the sentence.
+    // The instructions have no full stop, because the caller adds the folder at the end.
     for (const how of words) expect(how).toMatch(/(?:https?:\/\/|[a-z]+\.[a-z]+\.it|save a table)[\s\S]*[^.]$/);
   });
 
-  it('requests only URLs of its manifest, under its own file names', () => {
+  it('requests only URLs of its manifest, and saves files under names that the source recognises', () => {
     for (const { base, editions, link } of files) {
       const { hostname, protocol } = new URL(base);
       expect(source.manifest.downloads.map(({ url }) => url).join(' ')).toContain(`${protocol}//${hostname}`);
@@ -37,14 +37,14 @@ describe.each(all.map((each) => [each.source.id, each] as const))('source %s', (
     for (const each of names) expect(new Set(each).size).toBe(each.length);
   });
 
-  it('states when its publisher issues, and requests no future edition', () => {
+  it('has valid days of issue, and requests no future edition', () => {
     if (download.cycle !== 'daily') for (const day of download.cycle) expect(`2024-${day}`).toBe(new Date(`2024-${day}`).toISOString().slice(0, 10));
     const early = filesOf(download, new Date('2026-01-02T00:00:00Z')).flatMap(({ editions }) => editions.map(({ path }) => path));
     expect(early.filter((path) => /(?<!\d)202[6-9]/.test(path))).toEqual([]);
   });
 });
 
-it('uses each host for one publisher only, so that one connection per publisher is one per host', () => {
+it('uses each host for one publisher only, so that one connection per publisher means one connection per host', () => {
   const holders = new Map<string, Set<string>>();
   for (const { source, download } of all) {
     for (const { base } of filesOf(download)) {
@@ -56,7 +56,7 @@ it('uses each host for one publisher only, so that one connection per publisher 
   expect([...holders].filter(([, names]) => names.size > 1)).toEqual([]);
 });
 
-it('finds the last day of issue before now, in this year or the previous one', () => {
+it('finds the last day of issue up to now, in this year or in the previous year', () => {
   const day = (cycle: Download['cycle'], now: string): string => lastIssue(cycle, new Date(now)).toISOString().slice(0, 10);
   expect([
     day('daily', '2026-11-23T02:15:00Z'), day(['03-10', '09-10'], '2026-09-09T23:59:59Z'), day(['03-10', '09-10'], '2026-09-10T00:00:00Z'), day(['03-10', '09-10'], '2026-01-01T00:00:00Z'),
@@ -68,7 +68,7 @@ describe('tiles of a region', () => {
   it('are the tiles of a grid in degrees or metres that intersect its box', () => {
     const box = { west: 13.9, south: 41.3, east: 15.2, north: 42.15 };
     expect(tilesOf(box, 4326, 1)).toEqual([41, 42].flatMap((north) => [13, 14, 15].map((east) => ({ east, north }))));
-    // 14.5° E 41.6° N is 957 km, 4,625 km in zone 32, and 4,695 km, 2,085 km on the map of Europe.
+    // The point 14.5° E 41.6° N is at (957 km, 4,625 km) in UTM zone 32, and at (4,695 km, 2,085 km) in EPSG:3035.
     expect(tilesOf(box, 32632, 50_000)).toContainEqual({ east: 19, north: 92 });
     expect(tilesOf(box, 3035, 100_000)).toContainEqual({ east: 46, north: 20 });
   });

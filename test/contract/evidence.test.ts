@@ -1,4 +1,4 @@
-/** Tests the evidence for the format of each source, which the notes state and which is printed by `mappale sources`. */
+/** Tests the evidence for the format of each source. The notes state the evidence, which is also printed by `mappale sources`. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const sources = await loadSources();
 const notesOf = (id: string): string => readFileSync(join(ROOT, 'sources', id, 'notes.md'), 'utf8');
 const { seed } = testEnvironment();
 
-/** Returns the items of the section as written, without the parser under test. */
+/** Returns the items of the section with a simple reader, without the parser under test. */
 function written(notes: string): string[] {
   const lines = notes.slice(notes.indexOf('\n## Evidence\n') + 1).split('\n').slice(1);
   const end = lines.findIndex((line) => line.startsWith('## '));
@@ -28,7 +28,7 @@ async function printed(...words: string[]): Promise<unknown> {
 }
 
 describe.each(sources.map(({ id }) => id))('the notes of %s', (id) => {
-  it('state the evidence in real bytes, a verbatim header and a document, with dates', () => {
+  it('state the evidence from real bytes, a verbatim header and a document, with dates', () => {
     const items = written(notesOf(id));
     expect(items.map((item) => item.split(':')[0])).toEqual(['Real bytes', 'Verbatim header', 'Document']);
     for (const item of items) expect(item).toMatch(/^[^:]+: (?:none$|.*(?:(?<!\d)(?:19|20)\d\d(?!\d)|\bundated\b))/);
@@ -41,7 +41,7 @@ describe.each(sources.map(({ id }) => id))('the notes of %s', (id) => {
   });
 });
 
-it('states for some sources that no file was ever seen', () => {
+it('the notes state for some sources that no real file was seen', () => {
   const unseen = ['ispra_flood', 'ispra_landslide', 'ispra_shoreline', 'ingv_mps04', 'viirs_nightlights', 'tinitaly_dem', 'copernicus_dem', 'igm_dbsn', 'bolzano_cadastre', 'salute_pharmacies'];
   for (const id of unseen) expect(readEvidence(notesOf(id), id).bytes, id).toBeNull();
   for (const id of ['egms_vertical', 'omi_quotations', 'trento_cadastre', 'mef_income']) expect(readEvidence(notesOf(id), id).bytes, id).not.toBeNull();
@@ -55,7 +55,7 @@ describe('mappale sources', () => {
     for (const words of [[id], [id, '--json']]) expect(await printed(...words), `MAPPALE_TEST_SEED=${seed}`).toMatchObject({ id, evidence: line });
   });
 
-  it('prints it for all sources', async () => {
+  it('prints the evidence of all sources', async () => {
     const all = await printed('--json') as readonly { readonly id: string; readonly evidence: string }[];
     expect(all.map(({ id, evidence }) => [id, evidence])).toEqual(sources.map(({ id }) => [id, written(notesOf(id)).map((item) => `${item[0]!.toLowerCase()}${item.slice(1)}`).join('; ')]));
   });
@@ -64,7 +64,7 @@ describe('mappale sources', () => {
 describe('notes with a malformed section', () => {
   const good = '# x\n\n## Evidence\n\n- Real bytes: a file of 2024\n  and one of 2025\n- Verbatim header: none\n- Document: a page, undated\n\n## More\n\n- text\n';
 
-  it('a complete section is read, also with values over several lines and before another section', () => {
+  it('are distinguished from a complete section, which may have values over several lines and may precede another section', () => {
     expect(readEvidence(good, 'x')).toEqual({ bytes: 'a file of 2024 and one of 2025', header: null, document: 'a page, undated' });
   });
 

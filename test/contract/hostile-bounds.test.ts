@@ -1,4 +1,7 @@
-/** Tests that oversized input is rejected, with the limit and its position, before it takes memory or disk, and that the cost of a folder is not quadratic. */
+/**
+ * Tests that oversized input is rejected before it takes memory or disk. The error states the limit and the position. The cost of reading a folder must not
+ * be quadratic.
+ */
 import type * as Fs from 'node:fs';
 import type * as FsPromises from 'node:fs/promises';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -53,11 +56,11 @@ function* zeros(mebibytes: number): Generator<Buffer> {
 }
 
 describe('a zip', () => {
-  it('a zip with an implausible compression ratio is rejected before anything is inflated', async () => {
+  it('is rejected before anything is inflated if its compression ratio is implausible', async () => {
     await expect(ZipArchive.open(await zipOf([['a.csv', 'x'], ['CB.zip', zeros(80)]]))).rejects.toMatchObject({ code: 'ZIP_RATIO', at: expect.stringMatching(/!CB\.zip$/), detail: expect.stringMatching(/at most 250 .* found 83886080/) });
   });
 
-  it('a zip with overlapping members is rejected', async () => {
+  it('is rejected if its members overlap', async () => {
     const path = await zipOf([['a.csv', noise(5000)], ['b.csv', noise(5000)]]);
     const bytes = readFileSync(path);
     // Overwrites the compressed size in the second header of the directory.
@@ -66,7 +69,7 @@ describe('a zip', () => {
     await expect(ZipArchive.open(path)).rejects.toMatchObject({ code: 'ZIP_UNREADABLE', detail: expect.stringContaining('they overlap') });
   });
 
-  it('nested without end is rejected at the sixth level', async () => {
+  it('is rejected at the sixth level if it is nested without end', async () => {
     let content: Buffer = noise(10);
     for (let i = 0; i < 8; i += 1) content = readFileSync(await zipOf([['z.zip', content]]));
     files += 1;
@@ -80,7 +83,7 @@ describe('a zip', () => {
     await archive.close();
   });
 
-  it('a zip with a member too large for the temporary folder is rejected with member, folder and free space', async () => {
+  it('is rejected with member, folder and free space if a member is too large for the temporary folder', async () => {
     const path = await zipOf([['CB.zip', noise(9 * MIB / 8)], ['large.zip', zeros(10)]]);
     const archive = await ZipArchive.open(path);
     disk.freeBytes = 20 * MIB;
@@ -109,9 +112,9 @@ describe('a zip with long names', () => {
   });
 });
 
-describe('text that slows down regular expressions', () => {
+describe('text that could slow down regular expressions:', () => {
   // With earlier regular expressions, each of these texts took minutes or never ended.
-  it('reads a quoted CSV field of 1,000,000 line feeds', async () => {
+  it('a quoted CSV field of 1,000,000 line feeds is read', async () => {
     const field = '\n'.repeat(1_000_000);
     const reader = await openCsv(Readable.from([Buffer.from(`a;b\n"${field}";x\n`)]) as AsyncIterable<Buffer>, { at: 'made_line_feeds.csv', delimiter: ';' });
     const records = [];
@@ -125,15 +128,15 @@ describe('text that slows down regular expressions', () => {
     ['a comment without an end', '<!--'.repeat(500), false],
     ['declarations and blanks', `${'<?xml version="1.0"?> \n'.repeat(80)}<!DOCTYPE html>`, true],
     ['blanks', ' '.repeat(2_040), false],
-  ])('is checked for being a web page with %s', (_, text, expected) => {
+  ])('a file with %s is recognised as a web page or not', (_, text, expected) => {
     expect(isPage(Buffer.from(text))).toBe(expected);
   });
 
-  it('finds no title in 64 KiB of titles that do not end', () => {
+  it('no title is found in 64 KiB of titles without an end', () => {
     expect(titleOf(Buffer.from('<title '.repeat(9_000)))).toBe('');
   });
 
-  it('ignores links of more than 2,048 characters', () => {
+  it('links of more than 2,048 characters are ignored', () => {
     const links = ['a'.repeat(2_048), 'b'.repeat(2_049), 'c'];
     expect(linksOf(links.map((link) => `<a href="${link}">`).join('')).map(({ length }) => length)).toEqual([2_048, 1]);
   });
@@ -184,7 +187,7 @@ describe('perimeters', () => {
     yield `</Placemark><Placemark><name>b</name>${POLYGON}</Placemark></kml>`;
   }
 
-  it('are read after a placemark longer than 32 MiB, which is rejected alone with its first 64 KiB', () => {
+  it('are read after a placemark of more than 32 MiB, and only that placemark is rejected with its first 64 KiB', () => {
     const { placemarks, broken } = read(long(POLYGON));
     expect(broken).toEqual([]);
     expect(placemarks.map(({ name, parts, fault }) => [name, parts.length, fault])).toEqual([['a', 0, 'a placemark of more than 33554432 characters (its first 65536 are kept)'], ['b', 1, null]]);
@@ -198,12 +201,12 @@ describe('perimeters', () => {
       for (let i = 0; i < 40; i += 1) yield '14,41 '.repeat(MIB / 6);
     })(), /more than 33554432 characters/],
     ['endlessly nested elements', ['<a>'.repeat(200)], /more than 100 deep/],
-  ])('are rejected as a document with the limit: %s', (_what, pieces, message) => {
+  ])('are rejected as a whole document, and the error states the limit: %s', (_what, pieces, message) => {
     expect(read(pieces).broken[0]).toMatch(message);
   });
 });
 
-it('rejects alone a member of the cadastre with endlessly nested elements', () => {
+it('rejects only the cadastre member that has endlessly nested elements', () => {
   expect(() => new XmlElementParser({}, {}).write('<a>'.repeat(20_000))).toThrow(/more than 100 deep/);
 });
 
@@ -217,7 +220,7 @@ it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('opens a table of %i columns
 });
 
 describe('a folder of unknown files', () => {
-  it('is listed once, whatever number of files is inspected', async () => {
+  it('is listed only once for any number of inspected files', async () => {
     const place = mkdtempSync(join(folder, 'many-'));
     for (let i = 0; i < 300; i += 1) writeFileSync(join(place, `appunti ${i}.txt`), `note ${i}\n`);
     disk.listings = [];
@@ -226,7 +229,7 @@ describe('a folder of unknown files', () => {
     expect(disk.listings.filter((path) => path === place)).toHaveLength(1);
   });
 
-  it('is described with ten names and a count by kind', () => {
+  it('is described with ten file names and a count by kind', () => {
     const lines = describeUnknown([...Array.from({ length: 1200 }, (_, i) => `/d/${String(i).padStart(4, '0')}.txt`), ...Array.from({ length: 30 }, (_, i) => `/d/x${i}.PDF`), '/d/y']);
     expect(lines).toHaveLength(11);
     expect(lines.at(-1)).toBe('no source reads 1,221 more: 1,190 .txt, 30 .pdf, 1 without an ending (all of them: --json)');

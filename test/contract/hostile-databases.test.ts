@@ -1,4 +1,4 @@
-/** Tests databases that cannot take a load, and folders that belong to others: each has a specific error and is left unchanged. */
+/** Tests databases that cannot be loaded, and folders that belong to other programs. Each causes a specific error and is left unchanged. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type * as FsPromises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ describe('a folder given as the embedded database', () => {
       file('PG_VERSION', '18\n')(folder);
       file('postmaster.opts', '/usr/lib/postgresql/18/bin/postgres\n')(folder);
     }],
-  ])('is rejected for %s as %s, left unchanged, and without advice to remove it', async (what, code, kind, make, path) => {
+  ])('is rejected and left unchanged if it is %s, with the error %s and without advice to remove it', async (what, code, kind, make, path) => {
     const folder = path ?? join(root, what.replaceAll(/\W/g, '-'));
     if (path === undefined) mkdirSync(folder);
     make(folder);
@@ -75,7 +75,7 @@ describe('a folder given as the embedded database', () => {
     expect(existsSync(join(root, 'new'))).toBe(false);
   });
 
-  it('is moved aside and never removed if PGlite cannot open it', async () => {
+  it('is renamed and never removed if PGlite cannot open it', async () => {
     const folder = join(root, 'it\'s broken');
     mkdirSync(join(folder, 'base'), { recursive: true });
     writeFileSync(join(folder, 'PG_VERSION'), '18\n');
@@ -86,7 +86,7 @@ describe('a folder given as the embedded database', () => {
     expect(existsSync(`${folder}.lock`)).toBe(false);
   });
 
-  it('is refused while another connection uses it, and opened again afterwards', async () => {
+  it('is refused while another connection uses it, and can be opened afterwards', async () => {
     const folder = join(root, 'fresh');
     const database = await openDatabase(`pglite:${folder}`);
     await expect(openDatabase(`pglite:${folder}`)).rejects.toMatchObject({ code: 'DATABASE_IN_USE' });
@@ -131,7 +131,7 @@ describeEngines('a database with other settings', (engine) => {
     const readOnly = await errorOf(url);
     expect(readOnly).toMatchObject({ code: 'DATABASE_READ_ONLY', kind: 'database' });
     await (await openDatabase(url, 'read')).close();
-    // The command in the last line fixes the problem when an administrator runs the command in another database.
+    // The command in the last line fixes the problem if an administrator runs it while connected to another database.
     expect(readOnly.fix).toContain(' -d postgres ');
     await database.script(statementIn(readOnly.fix), 'the last line');
     await (await openDatabase(url)).close();
@@ -139,7 +139,7 @@ describeEngines('a database with other settings', (engine) => {
     expect(await errorOf(url)).toMatchObject({ code: 'EXTENSION_SCHEMA', detail: 'expected unaccent in public, found unaccent in elsewhere' });
   });
 
-  it('keeps the settings of our sessions despite other defaults of the database and other settings in the URL', async () => {
+  it('does not change the settings of mappale\'s sessions, not even with settings in the URL', async () => {
     const url = await engine.createDatabase();
     const first = await engine.openDatabase(url);
     const others = ['search_path = nowhere', 'statement_timeout = 1', 'lock_timeout = 1', 'idle_in_transaction_session_timeout = 1', "datestyle = 'German, DMY'", 'bytea_output = escape', "default_transaction_isolation = 'serializable'"];

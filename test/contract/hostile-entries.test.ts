@@ -57,8 +57,8 @@ const ENTRIES: readonly Entry[] = [
   ['a name that is not UTF-8', 'citt\\xe0.csv', 'NAME_NOT_UTF8', (path) => writeFileSync(Buffer.concat([Buffer.from(sibling(path)), Buffer.from('citt\u00e0.csv', 'latin1')]), 'x')],
 ];
 
-describe('a folder that holds', () => {
-  it.each(ENTRIES)('reports %s (%s) as %s, and reads the file next to it', async (_what, name, code, make) => {
+describe('a folder with unusable entries', () => {
+  it.each(ENTRIES)('causes a report of %s (%s) as %s, and the file next to it is read', async (_what, name, code, make) => {
     const data = folder();
     await make(join(data, name));
     const verdicts = await look(data);
@@ -67,14 +67,14 @@ describe('a folder that holds', () => {
     expect(verdicts.filter(({ ok, source }) => ok && source === null)).toEqual([]);
   });
 
-  it('names the only entry if it is broken, instead of calling the folder empty', async () => {
+  it('is not reported as empty if its only entry is unusable', async () => {
     const data = folder();
     rmSync(join(data, GOOD));
     pipe(join(data, 'MOLISE.zip'));
     expect(await look(data)).toMatchObject([{ ok: false, findings: [{ code: 'NOT_A_FILE' }] }]);
   });
 
-  it('rejects a shapefile with a pipe among its files without waiting for the pipe', async () => {
+  it('with a pipe among the files of a shapefile is rejected without waiting for the pipe', async () => {
     const data = folder();
     for (const part of ['.shp', '.shx', '.dbf', '.cpg', '.prj']) {
       if (part === '.cpg') pipe(join(data, `finta${part}`));
@@ -83,7 +83,7 @@ describe('a folder that holds', () => {
     expect((await look(data)).find(({ path }) => path.endsWith('.cpg'))).toMatchObject({ findings: [{ code: 'NOT_A_FILE' }] });
   });
 
-  it('lists every file once under its own path if folders and files are linked', async () => {
+  it('has every file listed once under its real path if folders and files are linked', async () => {
     const data = folder();
     for (const name of ['a', 'b']) mkdirSync(join(data, name));
     copyFileSync(join(data, GOOD), join(data, 'a', 'copy_2024.csv'));
@@ -94,7 +94,7 @@ describe('a folder that holds', () => {
     expect(survey.releases.flatMap(({ files }) => files.map(({ path }) => path))).toEqual([join(data, 'a', 'copy_2024.csv')]);
   });
 
-  it('reads the files behind a link to another folder', async () => {
+  it('with a link to another folder is read through the link', async () => {
     const [data, elsewhere] = [folder(), folder()];
     rmSync(join(data, GOOD));
     symlinkSync(elsewhere, join(data, 'linked'));
@@ -102,12 +102,12 @@ describe('a folder that holds', () => {
   });
 });
 
-describe('a path given by the user', () => {
+describe('a path that the user names', () => {
   it.each<[string, string, (path: string) => void]>([
     ['a named pipe', 'NOT_A_FILE', pipe],
     ['a link to a device', 'NOT_A_FILE', (path) => symlinkSync('/dev/zero', path)],
     ['a link to itself', 'LINK_CIRCULAR', (path) => symlinkSync(path, path)],
-  ])('is rejected for %s as %s', async (_what, code, make) => {
+  ])('is rejected if it is %s, with the error %s', async (_what, code, make) => {
     const path = join(folder(), 'named');
     make(path);
     expect(await look(path)).toMatchObject([{ path, ok: false, findings: [{ code }] }]);
@@ -115,7 +115,7 @@ describe('a path given by the user', () => {
 });
 
 describe('files without permission', () => {
-  it('are named with the user, and the rest is read', async () => {
+  it('are reported with the user\'s name, and all other files are read', async () => {
     const data = folder();
     mkdirSync(join(data, 'closed'));
     writeFileSync(join(data, 'closed.csv'), 'x');
@@ -134,7 +134,7 @@ describe('files without permission', () => {
 });
 
 describeEngines('a refresh of a folder with all these entries', (engine) => {
-  it('loads the valid file, names each entry, and ends with exit 3', async () => {
+  it('loads the valid file, reports each unusable entry, and exits with 3', async () => {
     const data = folder();
     for (const [, name, , make] of ENTRIES) if (name !== 'PUGLIA.zip') await make(join(data, name));
     const report = await refresh(await contextOn(await engine.openDatabase(await migratedDatabase(engine)), sources), loadOptions([data], null));

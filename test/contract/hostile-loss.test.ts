@@ -29,7 +29,7 @@ function folder(): string {
   return path;
 }
 
-/** Returns the source with an action on its file at the time of reading, after the file was found and hashed. */
+/** Returns the sources with an action that runs when a file is read, after the file was found and hashed. */
 function meanwhile(act: (path: string) => void): RegisteredSource[] {
   return sources.map((source) => (source.id !== 'istat_soppressi' ? source : {
     ...source,
@@ -64,7 +64,7 @@ describe('a file that changes between hashing and reading', () => {
 });
 
 describeEngines('a load of a file that is cut while it is read', (engine) => {
-  it('ends with exit 3 and loads nothing, and loads the whole file once it is complete again', async () => {
+  it('exits with 3 and loads nothing, and the next load reads the whole file when the file is complete again', async () => {
     const data = folder();
     const path = join(data, SOPPRESSI);
     writeFileSync(path, table(500));
@@ -78,7 +78,7 @@ describeEngines('a load of a file that is cut while it is read', (engine) => {
     expect(whole.loaded.map(({ source, rows }) => [source, rows])).toEqual([['istat_soppressi', 500]]);
   });
 
-  it('is repeated if only the bytes differ, not size and date', async () => {
+  it('is repeated if the file has the same size and date but other bytes', async () => {
     const data = folder();
     const path = join(data, SOPPRESSI);
     writeFileSync(path, table(30));
@@ -93,7 +93,7 @@ describeEngines('a load of a file that is cut while it is read', (engine) => {
 
 // --- zips ----------------------------------------------------------------------------------------------------------
 
-/** Changes bytes of every header with this name, local and central. */
+/** Changes bytes of every local and central header with this name. */
 function patchHeaders(path: string, name: string, patch: (bytes: Buffer, flagsAt: number, nameAt: number) => unknown): void {
   const bytes = readFileSync(path);
   for (let at = bytes.indexOf('PK', 0, 'latin1'); at !== -1; at = bytes.indexOf('PK', at + 2, 'latin1')) {
@@ -154,7 +154,7 @@ describe('a workbook', () => {
     return path;
   };
 
-  it('a workbook without errors is read', async () => {
+  it('is read if it has no errors', async () => {
     expect(await validate([await workbook(SHEET)], sources, null, () => undefined)).toMatchObject([{ source: 'dpc_seismic', rows: 2, rejects: 0 }]);
   });
 
@@ -178,7 +178,7 @@ describe('a workbook', () => {
     expect(verdict).toMatchObject({ ok: false, findings: [{ code: 'XLSX_UNREADABLE', at: expect.stringContaining('sheet1.xml'), detail: expect.stringMatching(/row|text/) }] });
   });
 
-  it('a workbook with the name of a missing sheet is rejected', async () => {
+  it('is rejected if it names a missing sheet', async () => {
     const path = await workbook(SHEET, BOOK.replace('</sheets>', '<sheet name="altri" sheetId="2" r:id="r2"/></sheets>'));
     expect(await validate([path], sources, null, () => undefined)).toMatchObject([{ ok: false, findings: [{ code: 'XLSX_UNREADABLE', detail: expect.stringContaining('altri') }] }]);
   });
@@ -191,7 +191,7 @@ describe('a document of the cadastre that is rejected as a whole', () => {
     ['no XML up to its root', 'prologue-malformed-inside.zip'],
     ['cut inside a member', 'truncated-document-inside.zip'],
     ['cut after a member', 'truncated-after-member-inside.zip'],
-  ])('is an error and does not count as an allowed reject: %s', async (_what, name) => {
+  ])('causes an error, and is not counted as an allowed reject: %s', async (_what, name) => {
     const path = join(folder(), 'Z001_BORGO.zip');
     copyFileSync(fixture(`ade_cadastre/${name}`), path);
     const [verdict] = await validate([path], sources, null, () => undefined);

@@ -1,4 +1,4 @@
-/** Zip members and linked files whose names lead out of their folder (zip slip): each is refused, and no file is written elsewhere. */
+/** Tests zip members and linked files with names that lead out of their folder (zip slip). Each is refused, and no file is written outside the folder. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const CENTRAL = Buffer.from('PK\u0001\u0002', 'latin1');
 let zips = 0;
 
-/** Writes a zip whose last member gets another name and, on request, a Unix mode. The zip writer itself refuses such names. */
+/** Writes a zip and changes the name and, on request, the Unix mode of the last member. The zip writer itself refuses such names. */
 async function zipWith(members: readonly string[], renamed: string, mode?: number): Promise<string> {
   zips += 1;
   const path = join(root, `made_${zips}.zip`);
@@ -51,7 +51,7 @@ describe('a zip is refused', () => {
     await expect(ZipArchive.open(path).then((zip) => zip.close())).rejects.toMatchObject({ code, kind: 'input' });
   });
 
-  it('a zip with a symbolic link', async () => {
+  it('with a symbolic link', async () => {
     const path = await zipWith(['good.csv'], 'link.csv', 0o120777);
     await expect(ZipArchive.open(path).then((zip) => zip.close())).rejects.toMatchObject({ code: 'ZIP_LINK', kind: 'input', detail: expect.stringContaining('link.csv') });
   });
@@ -71,8 +71,8 @@ it('a zip with dots inside names is read', async () => {
 
 describe('a geodatabase in a zip', () => {
   /**
-   * Opens the geodatabase with a separate temporary folder. @returns the code of the error, and the files that are left anywhere below, without the cache of
-   * tsx.
+   * Opens the geodatabase with a separate temporary folder. @returns the code of the error, and all remaining files below that folder, without the cache of
+   * tsx
    */
   async function openedIn(name: string): Promise<{ code: unknown; left: string[] }> {
     const scratch = join(root, `scratch-${zips}`, 'inner');
@@ -88,11 +88,11 @@ describe('a geodatabase in a zip', () => {
     }
   }
 
-  it('is refused when two members differ only in case', async () => {
+  it('is refused if two members differ only in case', async () => {
     expect(await openedIn('made.gdb/A00000001.GDBTABLE')).toEqual({ code: 'ZIP_MEMBER_REPEATED', left: ['inner'] });
   });
 
-  it.each(['made.gdb/sub/a00000002.gdbtable', 'made.gdb/a00000002.gdbtable\0.csv', 'made.gdb/..a00000002'])('leaves no file when a member is called %j', async (name) => {
+  it.each(['made.gdb/sub/a00000002.gdbtable', 'made.gdb/a00000002.gdbtable\0.csv', 'made.gdb/..a00000002'])('leaves no file if a member is called %j', async (name) => {
     expect(await openedIn(name)).toEqual({ code: 'VECTOR_UNREADABLE', left: ['inner'] });
   });
 });

@@ -1,4 +1,7 @@
-/** Tests that a password in DATABASE_URL is never shown, in any spelling: not on the screen, in logs, in JSON, in the ledger or in process arguments. */
+/**
+ * Tests that a password in DATABASE_URL is never shown, in any spelling. It must not be on the screen, in logs, in JSON, in the ledger or in process
+ * arguments.
+ */
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,10 +17,10 @@ import { PROGRAM } from '../harness/program.ts';
 const folder = mkdtempSync(join(tmpdir(), 'mappale-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Every piece of a password, also where one of its characters was parsed as a separator. */
+/** Every part of the password, also if a character of the password was parsed as a separator. */
 const PIECES = /Qx7kf|Zw9pt/i;
 
-describe('an address that cannot be connected to', () => {
+describe('an invalid or unreachable address', () => {
   it.each<[string, string, string]>([
     ['a slash in the password', 'postgres://me:Qx7kf/Zw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
     ['a slash after digits, parsed as a port', 'postgres://me:12/Qx7kfZw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
@@ -39,11 +42,11 @@ describe('an address that cannot be connected to', () => {
     ['a parameter twice', 'postgres://127.0.0.1:1/italy?password=Qx7kf&user=me&password=Zw9pt', 'SQL_ECONNREFUSED'],
     ['a parameter whose name is escaped', 'postgres://me@127.0.0.1:1/italy?p%61ssword=Qx7kfZw9pt', 'SQL_ECONNREFUSED'],
     ['a parameter with a slash and @', 'postgres://me@127.0.0.1:1/italy?password=Qx7kf/@Zw9pt', 'DATABASE_URL_UNREADABLE'],
-  ])('gives an error without any part of the password: %s', async (_what, url, codes) => {
+  ])('causes an error without any part of the password: %s', async (_what, url, codes) => {
     const error = await openDatabase(url).then(() => null, (thrown: unknown) => thrown as MappaleError);
     expect(error?.code).toMatch(new RegExp(`^(?:${codes})$`));
     expect(error!.exitCode).toBe(error!.kind === 'database' ? 6 : 2);
-    // The printed text, the JSON, and the stack of an unexpected failure.
+    // The checked texts are the printed error, the JSON, and the stack of an unexpected failure.
     for (const text of [error!.report(), JSON.stringify(error), String(error!.stack)]) expect(text).not.toMatch(PIECES);
     if (error!.kind === 'usage') expect(error!.report()).toMatch(/not shown.*\n.*\n.*(?:%40|postgres:\/\/user:password@host:port\/database|unset it)/s);
   });
@@ -79,11 +82,11 @@ function commandLines(): string {
 }
 
 describeEngines('a run with a password in its URL', (engine) => {
-  it('writes the password neither to output, log and JSON, nor to the ledger, nor to process arguments', async () => {
+  it('never writes the password to output, logs, JSON, the ledger or process arguments', async () => {
     const url = await engine.createDatabase();
     copyFileSync(join(ROOT, 'sources/dpc_seismic/fixture/several-zones_2024.csv'), join(folder, 'several-zones_2024.csv'));
-    // This works because the test server requires no password, or because the URL contains a password. The second address has the password in a parameter,
-    // twice. A parameter takes precedence over the password before the host.
+    // The connection works because the test server requires no password, or because the URL contains the right password. The second address has the
+    // password twice in a parameter. A parameter takes precedence over the password before the host.
     const secret = `${url}${url.includes('?') ? '&' : '?'}application_name=Qx7kfZw9pt&${new URL(url).password === '' ? 'password=Qx7kf&p%61ssword=Zw9pt' : ''}`;
     const child = spawn(process.execPath, [PROGRAM, 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: secret, MAPPALE_LOG: 'json' } });
     let output = '';

@@ -1,4 +1,4 @@
-/** Tests files that only have the name of a publisher's file. The error names the real content and the next step. */
+/** Tests files that have the name of a publisher's file but other content. The error names the real content and the next step. */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -25,7 +25,7 @@ function folder(): string {
   return join(root, String(folders));
 }
 
-/** Returns the verdict on one file with changed bytes and possibly another name. */
+/** Returns the verdict on one file with changed bytes and, on request, another name. */
 async function verdictOn(original: string, change: (content: Buffer) => Buffer, name: string = basename(original)): Promise<FileVerdict> {
   const data = folder();
   writeFileSync(join(data, name), change(readFileSync(original)));
@@ -51,11 +51,11 @@ describe('a file under a publisher\'s name', () => {
     ['that is a PDF document', INDIR, starting('255044462d312e37'), 'FILE_FORM', /PDF/],
     ['of a future year', EGMS, (content) => content, 'VINTAGE_FUTURE', /found 2090_2094/, 'EGMS_L3_E46N20_100km_U_2090_2094_1.csv'],
     ['of a future day', INDIR, (content) => content, 'VINTAGE_FUTURE', /found 2099/, 'INDIR_MOLI_20990602.csv'],
-  ])('the error for %s names the real content', async (_what, original, change, code, found, name) => {
+  ])('%s causes an error that names the real content', async (_what, original, change, code, found, name) => {
     expect(await verdictOn(original, change, name)).toMatchObject({ ok: false, findings: [{ level: 'error', code, detail: expect.stringMatching(found), hint: expect.any(String) }] });
   });
 
-  it('may be of next year, because editions are dated ahead', async () => {
+  it('may have the date of next year, because some editions are dated ahead', async () => {
     expect(await verdictOn(INDIR, (content) => content, `INDIR_MOLI_${new Date().getFullYear() + 1}0101.csv`)).toMatchObject({ ok: true });
   });
 });
@@ -65,14 +65,14 @@ describe('a shapefile', () => {
     for (const part of PARTS) if (part !== lacks) copyFileSync(fixture(`istat_boundaries/${COMUNI}${part}`), join(data, COMUNI + part));
   };
 
-  it.each([['.dbf', '.shp'], ['.shx', '.shp'], ['.shp', '.dbf']])('a shapefile without its %s is incomplete', async (lacks, reason) => {
+  it.each([['.dbf', '.shp'], ['.shx', '.shp'], ['.shp', '.dbf']])('is reported as incomplete without its %s', async (lacks, reason) => {
     const data = folder();
     put(data, lacks);
     const verdict = (await validate([data], sources, null, () => undefined)).find(({ path }) => path.endsWith(reason));
     expect(verdict).toMatchObject({ ok: false, findings: [{ code: 'SIDECAR_MISSING', detail: expect.stringContaining(lacks) }] });
   });
 
-  it('a shapefile with more table rows than shapes is rejected', async () => {
+  it('is rejected if the table has more rows than there are shapes', async () => {
     const data = folder();
     put(data, '');
     const table = readFileSync(join(data, `${COMUNI}.dbf`));
@@ -90,15 +90,15 @@ describe('coordinates', () => {
   it.each<[string, (x: number, y: number) => readonly number[], string, RegExp]>([
     ['with swapped axes', (x, y) => [y, x], 'coordinates_swapped', /swapped\?/],
     ['in metres with a CRS in degrees', (x, y) => [x * 80_000, y * 111_000], 'outside_italy', /metres\?/],
-  ])('%s are reported by validate', async (_what, move, code, message) => {
+  ])('are reported by validate: %s', async (_what, move, code, message) => {
     expect(await verdictOn(FLOOD, moved(move))).toMatchObject({ ok: false, findings: [{ level: 'error', code, message: expect.stringMatching(message) }] });
   });
 
-  it('shapes with a height are read without it', async () => {
+  it('of shapes with a height are read without the height', async () => {
     expect(await verdictOn(FLOOD, moved((x, y) => [x, y, 812.5]))).toMatchObject({ ok: true, rejects: 0 });
   });
 
-  it('coordinates in degrees with a CRS in metres, or with swapped axes, are rejected at the first position of any shape', () => {
+  it('in degrees with a CRS in metres, or with swapped axes, are rejected at the first position of any shape', () => {
     const ring = (x: number, y: number, srid = 32_633): Buffer => {
       const bytes = Buffer.alloc(9 + 4 + 9 + 4 + 16);
       let at = bytes.writeUInt32LE(0x20000006, 1);
@@ -111,8 +111,8 @@ describe('coordinates', () => {
       return bytes;
     };
     expect(metresMisplaced(ring(14.5, 41.7))).toMatchObject({ code: 'coordinates_in_degrees', message: expect.stringContaining('found 14.5 and 41.7: degrees?') });
-    // San Felice del Molise in the projections of publishers: UTM 32 and 33, Gauss-Boaga west and east, the two national ones, the European one, and Web
-    // Mercator.
+    // These are the coordinates of San Felice del Molise in the publishers' projections. They are UTM 32 and 33, Gauss-Boaga west and east, two national
+    // systems, the European system, and Web Mercator.
     for (const [srid, x, y] of [
       [32_632, 977_000, 4_658_000],
       [32_633, 474_000, 4_637_000],
@@ -130,7 +130,7 @@ describe('coordinates', () => {
   });
 });
 
-it('reports bytes before a zip and reads the zip', async () => {
+it('bytes before a zip are reported, and the zip is read', async () => {
   const path = join(folder(), 'Z001_BORGO D`ESEMPIO.zip');
   writeFileSync(path, Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\n\r\n'), readFileSync(fixture('ade_cadastre/Z001_BORGO D`ESEMPIO.zip'))]));
   const [verdict] = await validate([path], sources, null, () => undefined);
@@ -139,7 +139,7 @@ it('reports bytes before a zip and reads the zip', async () => {
   expect(verdict!.rows).toBeGreaterThan(0);
 });
 
-it('rejects MAPPALE_LOG=nonsense with a usage error that lists the allowed values', () => {
+it('MAPPALE_LOG=nonsense is rejected with a usage error that lists the allowed values', () => {
   expect(() => readConfig({ MAPPALE_LOG: 'nonsense' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', kind: 'usage', detail: 'expected human or json, found "nonsense"' }));
   expect([{}, { MAPPALE_LOG: 'json' }, { MAPPALE_LOG_LEVEL: 'warn' }].map((env) => readConfig(env).logLevel)).toEqual(['info', 'debug', 'warn']);
   expect([{}, { MAPPALE_TEST_CLOCK: '2026-12-01T02:15:00Z' }].map((env) => testClock(env))).toEqual([null, Date.UTC(2026, 11, 1, 2, 15)]);

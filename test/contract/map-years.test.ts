@@ -1,4 +1,4 @@
-/** Tests deliveries with maps of several years, or their changes, as layers of one file or as files of one zip. */
+/** Tests deliveries with maps of several years, or with changes between years. They are layers of one file or files of one zip. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -33,7 +33,7 @@ interface Delivery {
 const letters = (count: number): string => Array.from({ length: count }, () => random.pick('abcdefghijklmnopqrstuvwxyz'.split(''))).join('');
 const shuffled = <T>(values: readonly T[]): T[] => values.map((value) => [random.next(), value] as const).sort(([a], [b]) => a - b).map(([, value]) => value);
 
-/** Returns a national delivery of CORINE Land Cover: maps of two or three years and changes between them. */
+/** Returns a national delivery of CORINE Land Cover: maps of two or three years, and the changes between them. */
 function corine(): Delivery {
   const country = letters(2);
   const [long, upper] = [random.below(2) === 0, random.below(2) === 0];
@@ -49,7 +49,7 @@ function corine(): Delivery {
   return { file: random.pick([`made_${letters(5)}`, `clc2018_${country}`]), layers: shuffled([...years.map(map), changes]) };
 }
 
-/** Returns an urban area: land use of two years, both boundaries, changes and street trees. */
+/** Returns the delivery of an urban area: land use of two years, both boundaries, changes and street trees. */
 function urbanAtlas(): Delivery {
   const area = `IT${900 + random.below(99)}L3_${letters(6).toUpperCase()}`;
   const [columns, cells] = [['country', 'fua_name', 'prod_date', 'identifier', 'perimeter', 'area', 'comment'], ['IT', area, '2020', '1', '2000', '250000', '']];
@@ -94,7 +94,7 @@ async function verdictOf(path: string): Promise<FileVerdict> {
 }
 
 describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const)(`%s of several years (seed ${seed})`, (id, draw) => {
-  it.each(['layers of a GeoPackage', 'layers of a zipped GeoPackage', 'shapefiles of a zip'])('reads the %s of the right year and ignores other years with a reason', async (how) => {
+  it.each(['layers of a GeoPackage', 'layers of a zipped GeoPackage', 'shapefiles of a zip'])('reads the %s of its year and ignores other years with a reason', async (how) => {
     const { file, layers } = draw();
     let path = how.startsWith('shapefiles') ? await shapefiles(file, layers) : await geoPackage(file, layers);
     if (how.includes('zipped')) {
@@ -110,7 +110,7 @@ describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const
     }
   });
 
-  it('rejects a file without a layer of its year, and names the layers of the file', async () => {
+  it('is rejected if the file has no layer of its year, and the error names the layers', async () => {
     const { layers } = draw();
     const others = layers.filter(({ isRead }) => !isRead);
     const name = id === 'urban_atlas' ? 'IT999L3_MADE_UA2018' : `clc2018_${letters(2)}`;
@@ -118,7 +118,7 @@ describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const
     expect(findings.find(({ level }) => level === 'error')).toMatchObject({ code: 'LAYER_MISSING', detail: expect.stringContaining(others[0]!.name), hint: expect.stringContaining('Remove this file') });
   });
 
-  it('ignores a file of changes with a reason, plain or zipped', async () => {
+  it('is ignored with a reason if it is a file of changes, plain or zipped', async () => {
     const name = id === 'urban_atlas' ? 'IT999L3_MADE_change_2012_2018' : `cha18_${letters(2)}`;
     const path = await geoPackage(name, [{ name, fields: ['code_2012', 'code_2018'], values: ['1', '2'], isRead: false }]);
     await writeZip(`${path}.zip`, [[basename(path), readFileSync(path)]]);
@@ -129,13 +129,13 @@ describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const
 });
 
 describe('real deliveries', () => {
-  it.skipIf(realData('clc') === null)('the delivery of Malta gives the 148 polygons of 2018', async () => {
+  it.skipIf(realData('clc') === null)('have for Malta the 148 polygons of 2018', async () => {
     const verdict = await verdictOf(realData('clc/clc2018_mt.gpkg.zip')!);
     expect(verdict).toMatchObject({ source: 'clc_land_cover', ok: true, records: 148, rows: 148 });
     expect(verdict.findings.map(({ at }) => at.split('#')[1])).toEqual(['clc12_mt', 'cha18_mt']);
   });
 
-  it.skipIf(realData('urban_atlas') === null)('the delivery of Narva is read, and both polygons are outside Italy', async () => {
+  it.skipIf(realData('urban_atlas') === null)('have for Narva two polygons that are read and are outside Italy', async () => {
     expect(await verdictOf(realData('urban_atlas/EE003L1_NARVA_UA2018.gpkg.zip')!)).toMatchObject({ source: 'urban_atlas', ok: true, records: 2, duplicates: 2 });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Tests that values for no data are never stored as numbers. Every numeric cell, attribute and coordinate of every source is overwritten
- * with NaN, infinities and −9999. Such a record must be rejected, or the value must be missing.
+ * Tests that no-data values are never stored as numbers. Every numeric cell, attribute and coordinate of every source is overwritten
+ * with NaN, infinities and −9999. A record with such a value must be rejected, or the value must be missing.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,13 +19,13 @@ import { recognise } from '../../pipelines/ingest/locate.ts';
 import { collect } from '../harness/collect.ts';
 
 const TOKENS = ['NaN', '-nan', 'inf', '-Infinity', '1e999', '-9999', '-9999.0', '-9999,00', '1.#QNAN'];
-/** Tokens that are tried if each try is a separate file. */
+/** Values that are tried if each needs a separate file. */
 const FEW = ['NaN', '1e999', '-9999'];
-/** Number of records of a table that are tried cell by cell, and of numbers of a document. */
+/** Number of records of a table, or of numbers of a document, that are tried one by one. */
 const RECORDS = 3;
 const NUMBERS = 6;
 
-/** Columns in which −9999 may be a value, because losses can make a sum of incomes negative. */
+/** Columns in which −9999 may be a real value. Losses can make a sum of incomes negative. */
 const MAY_BE_NEGATIVE: readonly (readonly [source: string, column: string])[] = [['mef_income', 'lte_zero_eur'], ['mef_income', 'total_income_eur']];
 
 const sources = await loadSources();
@@ -70,7 +70,7 @@ function violations(id: string, rows: Readonly<Record<string, readonly Record<st
   return [...new Set(found)];
 }
 
-/** Splits a text into a table: its last lines are rows, and the lines before the first similar line are the header. */
+/** Splits a text into the header and the rows of a table. The rows are the last lines with a similar form, and all lines before them are the header. */
 function tableOf(text: string): { readonly delimiter: string; readonly header: readonly string[]; readonly rows: readonly string[] } | null {
   if (/^\s*[<{[]/.test(text)) return null;
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -82,7 +82,7 @@ function tableOf(text: string): { readonly delimiter: string; readonly header: r
   return first < 1 ? null : { delimiter, header: lines.slice(0, first), rows: lines.slice(first).slice(-RECORDS) };
 }
 
-/** Returns every variant of a content, one after the other. For a table, one file contains all variants. */
+/** Yields every variant of a content. For a table, one file contains all variants. */
 function variantsOf(name: string, content: Buffer): Buffer[] {
   const random = randomOf(`no data ${name}`);
   if (/\.dbf$/i.test(name)) return dbfVariants(content);
@@ -96,7 +96,7 @@ function variantsOf(name: string, content: Buffer): Buffer[] {
       ? TOKENS.map((token) => cells.map((each, at) => (at === index ? `${/^"/.test(cell) ? `"${token}"` : token}${each.endsWith('\r') ? '\r' : ''}` : each)).join(delimiter)) : [])));
     return [Buffer.from([...header, ...rows, ...more, ''].join('\n'), 'latin1')];
   }
-  // In documents, numbers are between tags, spaces and commas. Only a few numbers are tried.
+  // In a document, numbers are between tags, spaces and commas. Only a few of the numbers are tried.
   const numbers = [...text.matchAll(/(?<=[\s,[>:"])-?\d+(?:\.\d+)?(?=[\s,\]<"}])/g)];
   return Array.from({ length: Math.min(NUMBERS, numbers.length) }, () => random.pick(numbers)).flatMap((match) => FEW.map((token) => (
     Buffer.from(`${text.slice(0, match.index)}${token}${text.slice(match.index + match[0].length)}`, 'latin1'))));
@@ -122,7 +122,7 @@ function dbfVariants(dbf: Buffer): Buffer[] {
   return variants;
 }
 
-/** Returns shapes whose first coordinates are not numbers. */
+/** Returns shapes with first coordinates that are not numbers. */
 function shapeVariants(shp: Buffer): Buffer[] {
   return [Number.NaN, Infinity].flatMap((value) => [shp.length - 16, shp.length - 8].map((at) => {
     const copy = Buffer.from(shp);
@@ -131,7 +131,7 @@ function shapeVariants(shp: Buffer): Buffer[] {
   }));
 }
 
-/** Returns the files of one source, one of each kind, each with a function that writes a variant of one of its parts. */
+/** Returns one file of each kind of a source. Each has a function that writes a variant of one part of the file. */
 async function materialOf(
   source: RegisteredSource,
 ): Promise<{ readonly path: string; readonly parts: readonly { readonly name: string; readonly content: Buffer }[]; readonly zipped: boolean }[]> {
@@ -156,15 +156,15 @@ async function materialOf(
     found.push({ path, parts, zipped: true });
   }
   if (found.some(({ parts }) => parts.some(({ name }) => !/\.gpkg$/i.test(name)))) return found;
-  // Numbers of a GeoPackage cannot be overwritten one by one. The same reader reads them as GeoJSON.
+  // Single numbers of a GeoPackage cannot be overwritten. The same content is tried as GeoJSON, which the same reader reads.
   const fixtures = join(source.folder, 'fixture');
   return readdirSync(fixtures).filter((name) => name.endsWith('.geojson'))
     .map((name) => ({ path: join(fixtures, name), parts: [{ name, content: readFileSync(join(fixtures, name)) }], zipped: false }));
 }
 
-/** Returns a similar raster with a column of values that must not occur. */
+/** Returns a similar raster with a column of no-data values. */
 async function rasterVariants(name: string, content: Buffer): Promise<Buffer[]> {
-  // The numbers of an HDF5 are whole, and most of a tile has the fill value.
+  // An HDF5 file has whole numbers, and most of a tile has the fill value.
   if (/\.h5$/i.test(name)) return [content];
   const file = join(root, basename(name));
   writeFileSync(file, content);
@@ -197,14 +197,14 @@ async function nestedVariants(content: Buffer): Promise<Buffer[]> {
 }
 
 describe.each(sources.map((source) => [source.id, source] as const))('source %s', (id, source) => {
-  it('stores neither NaN, nor infinity, nor −9999', async () => {
+  it('never stores NaN, infinity or −9999', async () => {
     const found: string[] = [];
     let tried = 0;
     let records = 0;
     for (const { path, parts, zipped } of await materialOf(source)) {
       const tables = parts.filter(({ name }) => /\.(?:dbf|shp)$/i.test(name));
       for (const part of parts) {
-        // One layer of a zip of shapefiles is enough, because the same code reads the others.
+        // One layer of a zip of shapefiles is enough, because the same code reads all layers.
         if (tables.includes(part) && tables.indexOf(part) > 1) continue;
         const variants = /\.shp$/i.test(part.name) ? shapeVariants(part.content)
           : /\.(?:tif|h5)$/i.test(part.name) ? await rasterVariants(part.name, part.content)
@@ -230,7 +230,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
       }
     }
     expect([...new Set(found)]).toEqual([]);
-    // At least one variant must be readable, otherwise nothing is tested.
+    // At least one variant must be readable. Otherwise nothing is tested.
     expect(tried).toBeGreaterThan(0);
     expect(records).toBeGreaterThan(0);
   });

@@ -1,4 +1,4 @@
-/** Tests that the packaging decides whether a file is complete, that the content decides which of two issues is newer, and that the size decides neither. */
+/** Tests that the packaging decides whether a file is complete, and that the content decides which issue is newer. The size decides neither. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ describe('the records of a synthetic region', () => {
     ['istat_comuni', () => file('Elenco-comuni-italiani.csv'), ['Elenco-comuni-italiani.csv', 'Elenco-comuni-italiani_2026-01-31.csv'], ['Elenco-comuni-molise.csv', 'comuni_2026.csv']],
     ['istat_soppressi', () => file('comuni-soppressi.csv'), ['comuni-soppressi.csv', 'Elenco-comuni-soppressi_2024.csv'], ['comuni-soppressi-molise.csv']],
     ['mef_income', () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), [`${MEF}_comunale_CSV_2023.csv`], [`${MEF}_comunale_CSV_2023_molise.csv`, 'redditi.csv']],
-  ])('the records of %s are complete under the publisher\'s name, and a part under another name', async (_source, content, whole, parts) => {
+  ])('of %s are complete under the publisher\'s file name, and a part under another name', async (_source, content, whole, parts) => {
     for (const name of whole) expect((await recognised(name, content()))?.complete, name).toBe(true);
     for (const name of parts) expect((await recognised(name, content()))?.complete, name).toBe(false);
   });
@@ -70,7 +70,7 @@ describe('two issues of one vintage', () => {
   it.each([
     ['mef_income', `${MEF}_comunale_CSV_2023`, () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), 'csv'],
     ['ingv_mps04', 'italia_ag_002_txt', () => fixture('ingv_mps04/fixture/blanks-and-crlf.txt'), 'txt'],
-  ])('two issues of %s are distinguished by the day in the zip', async (_source, name, content, ending) => {
+  ])('of %s are distinguished by the day in the zip', async (_source, name, content, ending) => {
     const [older, newer] = [await zipped(`${name}.zip`, `${name}.${ending}`, content(), '2024-04-23'), await zipped(`${name}.zip`, `${name}.${ending}`, content(), '2024-06-02')];
     expect(older?.dated).toMatch(/^(?:\d+ nodes per degree, )?2024-04-23$/);
     expect(newer).toEqual({ ...older, dated: older!.dated!.replace('2024-04-23', '2024-06-02') });
@@ -80,7 +80,7 @@ describe('two issues of one vintage', () => {
 describe('a zip of vector files', () => {
   const isVector = (path: string): boolean => /\.(?:shp|gpkg|geojson)$|\.gdb\//i.test(path);
 
-  it('is recognised in the same way if its name keeps the extension of the file inside', async () => {
+  it('is recognised in the same way if its name includes the extension of the file inside', async () => {
     const seen = new Set<string>();
     const differing: string[] = [];
     for (const name of readdirSync(synthetic).filter((each) => statSync(join(synthetic, each)).isFile())) {
@@ -113,18 +113,18 @@ describe('a zip of vector files', () => {
 });
 
 describe('names', () => {
-  it('are read without folders, extensions and marks of a second copy', () => {
+  it('are read without folders, extensions and the marks of a copy, such as (1)', () => {
     expect(['X.gpkg.zip', 'a/X.shp.zip', 'X.gpkg (2).zip', 'X (2).GPKG.zip', 'X.zip', 'X.gpkg'].map(stemOf)).toEqual(Array.from({ length: 6 }, () => 'X'));
     expect(['V1.2.zip', 'X.shp.xml', 'X.gpkg.csv'].map(stemOf)).toEqual(['V1.2', 'X.shp', 'X.gpkg']);
     expect(['a/b/MOLISE.zip', 'MOLISE (1).zip', 'MOLISE(2).zip', 'MOLISE - Copia.zip', 'MOLISE'].map(stemOf)).toEqual(Array.from({ length: 5 }, () => 'MOLISE'));
   });
 
-  it('are read from the outside in, so that a zip with the name of a part is a part whatever it contains', () => {
+  it('are read from the outside in, so that a zip with the name of a part is always a part', () => {
     const names = { whole: /^Whole_\d+$/, stated: /^Whole/ };
     expect([['Whole_1.zip', 'x.csv'], ['x.zip', 'f/Whole_1.csv'], ['Whole_1_part.zip', 'Whole_1.csv'], ['x.zip', 'y.csv'], []].map((each) => isWhole(each, names))).toEqual([true, true, false, false, false]);
   });
 
-  it('entries without a day give no date', () => {
+  it('give no date if the entries of the zip have no day', () => {
     const entry = (modified: string, isFolder = false) => ({ path: 'x', size: 1, compressedSize: 1, crc32: 0, modified, isFolder });
     expect(newestEntry(null)).toBeUndefined();
     expect(newestEntry([entry('1980-01-01'), entry('2026-01-01', true)])).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Tests the requirements of every source against every folder under sources/. Folders are listed, not registered. */
+/** Tests every folder under sources/ against the requirements of a source. The test lists the folders itself. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ const manifestSchema = z.strictObject({
 });
 
 const sources = await loadSources();
-/** A synthetic region of each kind. In a region with provincial land registers, the sources of the registers write files and the cadastre writes none. */
+/** Synthetic regions of both kinds. In a region with provincial land registers, the sources of the registers write files, and the cadastre writes no file. */
 const regions = REGION_CODES.map((code) => makeRegion({ parcels: 600, seed: 11, region: code }));
 const folder = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
 
@@ -80,7 +80,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     expect(readdirSync(path('fixture')).length).toBeGreaterThan(0);
   });
 
-  it('counts only layers that it creates, each partitioned by release and with a comment on every column', () => {
+  it('declares only layers that it creates, each partitioned by release and with a comment on every column', () => {
     const made = source.layer.writes.map(tableOf);
     for (const layer of source.manifest.layers) expect(made).toContain(layer);
     for (const layer of made) {
@@ -100,7 +100,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     expect(checksOf(source).length).toBeGreaterThan(0);
   });
 
-  it('has keys of staged columns only', () => {
+  it('has keys that consist of staged columns only', () => {
     for (const [table, key] of Object.entries(source.keys ?? {})) {
       expect(Object.keys(source.tables)).toContain(table);
       for (const column of key) expect(Object.keys(source.tables[table]!)).toContain(column);
@@ -113,7 +113,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     expect(survey.broken).toEqual([]);
   });
 
-  it('reads its synthetic files to the last record, with the same result the second time', async () => {
+  it('reads its synthetic files to the last record, with the same result every time', async () => {
     const paths = survey.releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files.map((file) => file.path));
     const read = async (): Promise<unknown> => (await validate(paths, [source], null, () => undefined)).map(({ path: _path, ...verdict }) => verdict);
     const first = (await read()) as { ok: boolean; records: number; findings: unknown }[];
@@ -127,11 +127,11 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   });
 });
 
-it('recognises every synthetic file by one of the sources', () => {
+it('every synthetic file is recognised by one of the sources', () => {
   expect(survey.unknown).toEqual([]);
 });
 
-it('writes the same bytes for the same parameters', async () => {
+it('the synthetic region has the same bytes for the same parameters', async () => {
   const again = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
   try {
     await writeAll(again);

@@ -1,6 +1,6 @@
 /**
- * Tests swapped latitude and longitude. Coordinates that are in Italy only when swapped are rejected, and the reject asks whether they were
- * swapped. Addresses stay without their point: see coordinate_flag in sources/anncsu_addresses.
+ * Tests swapped latitude and longitude. Coordinates that are in Italy only when swapped are rejected. The message of the reject asks whether they were
+ * swapped. Addresses are kept without a point. See coordinate_flag in sources/anncsu_addresses.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Swaps pairs of degrees of Italy, with any separator. */
+/** Swaps the pairs of coordinates in degrees that are in Italy, with any separator. */
 function exchanged(content: Buffer): Buffer {
   const lat = '(?:3[5-9]|4[0-7])(?:\\.\\d+)?';
   const lon = '(?:[6-9]|1[0-8])(?:\\.\\d+)?';
@@ -88,7 +88,7 @@ describe('a position', () => {
     expect(outsideItaly(lon, lat)?.code ?? null).toBe(code);
   });
 
-  it('is checked in every ring and part of a geometry', () => {
+  it('is checked in every ring and every part of a geometry', () => {
     const ring = (x: number, y: number): [number, number][] => [[x, y], [x + 0.001, y], [x, y + 0.001], [x, y]];
     expect(geometryOutsideItaly(ewkbMultiPolygon([[ring(14, 42)], [ring(14.1, 42), ring(14.1001, 42.0001)]]))).toBeNull();
     expect(geometryOutsideItaly(ewkbMultiPolygon([[ring(14, 42)], [ring(14.1, 42), ring(42, 14)]]))?.code).toBe('coordinates_swapped');

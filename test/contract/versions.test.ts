@@ -1,7 +1,7 @@
 /**
- * Tests that a change to the output of a reader or of a table's SQL raises its version. Without a new version, a database would keep the output of the old
- * version. `versions.json`
- * has the version and the output for each. If a golden file changes and the version does not, the test fails and names the next version number.
+ * Tests that the version of a reader or of a table's SQL is raised when its output changes. Without a new version, a database would keep the old output.
+ * `versions.json` has the version and the output of each. If a golden file changes without a new version, the test fails and names the next version
+ * number.
  *
  * After raising the version, run `npx vitest run test/contract/versions.test.ts -u`.
  */
@@ -13,12 +13,12 @@ import { SECTION_FOLDER, sectionFolders, sha256, tableFiles } from '../../pipeli
 import { ROOT } from '../harness/architecture/project.ts';
 import { goldenOf } from '../harness/golden.ts';
 
-/** Version of the synthetic region behind the golden files of tables. Raise this version when the synthetic files change without a change of rules. */
+/** Version of the synthetic region behind the golden files of tables. Raise this version if the synthetic files change but the rules do not. */
 const SYNTHETIC = 1;
 
 interface Recorded {
   readonly version: number;
-  /** Golden file → digests of its inputs and of its content. */
+  /** Maps a golden file to the digests of its inputs and of its content. */
   readonly goldens: Readonly<Record<string, string>>;
 }
 
@@ -30,7 +30,7 @@ interface Versions {
   readonly tables: Readonly<Record<string, Recorded>>;
 }
 
-/** Tables and sources from which a table is built, directly or indirectly. */
+/** Returns the tables and sources from which a table is built, directly or indirectly. */
 type Upstream = ReadonlyMap<string, readonly string[]>;
 
 function digest(...texts: readonly (string | Buffer)[]): string {
@@ -74,7 +74,7 @@ async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
   };
 }
 
-/** Returns the contradictions with the record, each with what to do. */
+/** Returns the contradictions with the record. Each states what to do. */
 function violations(was: Versions, now: Versions, upstream: Upstream): string[] {
   const lowered = (name: string, before: Recorded | undefined, after: Recorded): string[] =>
     before !== undefined && after.version < before.version ? [`the version of ${name} was ${before.version} and is ${after.version}: versions only rise`] : [];
@@ -106,7 +106,7 @@ function violations(was: Versions, now: Versions, upstream: Upstream): string[] 
   return reported;
 }
 
-/** Location of the record. The records of a section's tables are in the section's folder, so that they are moved and deleted with it. */
+/** Path of the record. The records of a section's tables are in the section's folder, so that they are moved and deleted with the section. */
 const RECORD = 'test/contract/versions.json';
 const recordsOf = (section: string): string => `${SECTION_FOLDER}/${section}/golden/versions.json`;
 const { versions, upstream } = await found();
@@ -128,12 +128,12 @@ function records(): Map<string, unknown> {
 }
 
 describe('the output of sources and tables', () => {
-  it('has changed only where a version was raised', () => {
+  it('changes only if a version was raised', () => {
     expect(violations(recorded(), versions, upstream)).toEqual([]);
   });
 
   it('is recorded with its version in versions.json (npx vitest run test/contract/versions.test.ts -u)', async () => {
-    // Runs after the test above, because a new record would hide the result of that test.
+    // This test runs after the test above, because a new record would hide the result of that test.
     if (violations(recorded(), versions, upstream).length > 0) throw new Error('first raise the versions named by the test above');
     for (const [file, record] of records()) await expect(`${JSON.stringify(record, null, 1)}\n`).toMatchFileSnapshot(join(ROOT, file));
   });
@@ -152,7 +152,7 @@ describe('the rule', () => {
     tables: { ...from.tables, [name]: { ...from.tables[name]!, ...change } },
   });
 
-  it('names the number to raise when a golden changes and the version does not', () => {
+  it('names the version to raise if a golden file changes without a new version', () => {
     expect(violations(record, source({ goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([
       'the output of sources/a for the same files changed (golden/x.json) while its version is still 3: raise `version` in sources/a/manifest.ts to 4',
     ]);
@@ -162,7 +162,7 @@ describe('the rule', () => {
     ]);
   });
 
-  it('accepts a raised version and reports a lowered one', () => {
+  it('accepts a raised version and reports a lowered version', () => {
     expect(violations(record, source({ version: 4, goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([]);
     expect(violations(record, table('sql/sections/s/build.sql', { version: 6, goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([]);
     expect(violations(record, source({ version: 2 }), above)).toEqual(['the version of sources/a was 3 and is 2: versions only rise']);
@@ -177,7 +177,7 @@ describe('the rule', () => {
     expect(violations(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, source({ version: 4 })), above)).toEqual([]);
   });
 
-  it('applies a change to the tables built from it, and no further', () => {
+  it('requires new versions for changed tables, but not for unchanged tables that are built from them', () => {
     const changed = table('sql/sections/s/build.sql', { version: 6 }, table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }));
     expect(violations(record, changed, above)).toHaveLength(1);
   });

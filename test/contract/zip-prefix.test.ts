@@ -1,4 +1,7 @@
-/** Tests that zips with bytes before the first header (a self-extracting program, a page before the download) are read like zips without them. */
+/**
+ * Tests that zips with bytes before the first header are read like zips without such bytes. The bytes may be a self-extracting program or a page before the
+ * download.
+ */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +29,7 @@ const ZIPS: string[] = [];
 beforeAll(async () => {
   const region = makeRegion({ parcels: 200, seed: 11 });
   for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
-  // One of each kind is enough, because half-years and tiles are alike.
+  // One file of each kind is enough, because half-years and tiles have the same form.
   const kinds = new Set<string>();
   for (const name of readdirSync(folder).filter((each) => /\.(?:zip|kmz)$/.test(each)).sort()) {
     const kind = name.replace(/\d+|E\d+N\d+/g, '');
@@ -36,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Corrects the offsets of a zip for the bytes before it, like `zip -A`. */
+/** Adds the length of the preceding bytes to the offsets of a zip, like `zip -A`. */
 function corrected(zip: Buffer, by: number): Buffer {
   const copy = Buffer.from(zip);
   const end = copy.length - END;
@@ -49,7 +52,7 @@ function corrected(zip: Buffer, by: number): Buffer {
   return copy;
 }
 
-/** Returns the same zip with the records of large zips. */
+/** Returns the same zip with ZIP64 records, as in large zips. */
 function large(zip: Buffer): Buffer {
   const end = Buffer.from(zip.subarray(zip.length - END));
   const body = zip.subarray(0, zip.length - END);
@@ -95,7 +98,7 @@ async function seen(path: string): Promise<unknown> {
   return { found, collected: await collect(source, path, found.recognition) };
 }
 
-it.each(WRAPPINGS)('recognises and reads a zip with %s as without', async (_words, wrap) => {
+it.each(WRAPPINGS)('a zip with %s is recognised and read like the zip alone', async (_words, wrap) => {
   const target = mkdtempSync(join(tmpdir(), 'mappale-prefix-'));
   try {
     expect(ZIPS.length).toBeGreaterThan(8);
@@ -114,7 +117,7 @@ it.each(WRAPPINGS)('recognises and reads a zip with %s as without', async (_word
 });
 
 describe('zips inside zips', () => {
-  it.each([['stored', true], ['deflated', false]] as const)('%s, with bytes before each at every level, give the same parcels as without, also with threads', async (_words, stored) => {
+  it.each([['stored', true], ['deflated', false]] as const)('%s give the same parcels if each zip has bytes before it, also with threads', async (_words, stored) => {
     const expected = await collect(cadastre, CADASTRE, { role: 'regione' });
     const path = join(folder, 'MOLISE.zip.prefixed');
     writeFileSync(path, readFileSync(CADASTRE));
@@ -146,7 +149,7 @@ describe('content similar to a zip', () => {
     expect(await isZip(path)).toBe(false);
   });
 
-  it('is rejected if it is a truncated zip, and never read in part', async () => {
+  it('is rejected as a whole if it is a truncated zip', async () => {
     const zip = readFileSync(CADASTRE);
     for (const keep of [zip.length - 1, zip.length - 30, 1000]) {
       const path = join(folder, 'MOLISE.zip');

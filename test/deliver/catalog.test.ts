@@ -1,4 +1,4 @@
-/** The catalogue of exports, as independent parsers of RDF read it, and against the properties that DCAT-AP_IT, DCAT-AP HVD and STAC require. */
+/** Tests the catalogue of exports with independent RDF parsers. The catalogue must have the properties that DCAT-AP_IT, DCAT-AP HVD and STAC require. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
@@ -64,7 +64,7 @@ describe('the catalogue of exports', () => {
 
   beforeAll(async () => {
     const sources = await loadSources();
-    // Sources outside the regulation first.
+    // The sources outside the regulation come first.
     licensed = sources.toSorted((a, b) => Number(a.manifest.highValue !== undefined) - Number(b.manifest.highValue !== undefined))
       .map(({ manifest: { attribution: { text, holder, url, license } } }) => ({ attribution: text, holder, url, license }));
     folder = await mkdtemp(join(tmpdir(), 'mappale-catalog-'));
@@ -83,14 +83,14 @@ describe('the catalogue of exports', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('has only exports that exist with their stated size', async () => {
+  it('lists only files that exist with the stated size', async () => {
     const { exports, skipped } = await exportsIn(folder);
     expect(exports.map(({ name }) => name)).toEqual(['molise.csv', 'molise.parquet', 'friuli.parquet', 'molise-old.parquet']);
     expect(skipped).toEqual(['cut.parquet.stac.json', 'gone.parquet.stac.json', 'other.stac.json']);
     expect([...newestOf(exports)].map(([name, files]) => [name, files.length])).toEqual([['mappale-molise', 2], ['mappale-friuli-venezia-giulia', 1]]);
   });
 
-  it('says the same in Turtle and in JSON-LD', async () => {
+  it('has the same content in Turtle and in JSON-LD', async () => {
     const nquads = await jsonld.toRDF(JSON.parse(documents.get('dcat.jsonld')!.text) as jsonld.JsonLdDocument, { format: 'application/n-quads' }) as unknown as string;
     const texts = (all: readonly Quad[]): string[] => all.map(({ subject, predicate, object }) => `${subject.value} ${predicate.value} ${object.id}`).sort();
     expect(texts(new Parser({ format: 'application/n-quads' }).parse(nquads))).toEqual(texts(quads));
@@ -98,7 +98,7 @@ describe('the catalogue of exports', () => {
     expect(quads.filter(({ subject, object }) => [subject, object].some(({ termType }) => termType === 'BlankNode'))).toEqual([]);
   });
 
-  it('has every property that DCAT-AP_IT requires, and describes each resource that it names', () => {
+  it('has every property that DCAT-AP_IT requires, and describes each named resource', () => {
     for (const [type, names] of Object.entries(REQUIRED)) {
       const subjects = subjectsOf(type);
       expect(subjects.length, type).toBeGreaterThan(0);
@@ -111,7 +111,7 @@ describe('the catalogue of exports', () => {
     expect(objectsOf(`${API}/catalog#c_b519`, 'foaf:name')).toEqual([PUBLISHER.name]);
   });
 
-  it('has the properties of high-value datasets only where a cited source is in the annex of the regulation, with the reason', () => {
+  it('has the properties of high-value datasets and their reason only if a cited source is in the annex of the regulation', () => {
     const [molise, friuli] = ['mappale-molise', 'mappale-friuli-venezia-giulia'].map((name) => `${API}/catalog#${name}`) as [string, string];
     expect(objectsOf(molise, 'dcatap:applicableLegislation')).toEqual([REGULATION]);
     expect(objectsOf(molise, 'dcatap:hvdCategory').sort()).toEqual(['http://data.europa.eu/bna/c_ac64a52d', 'http://data.europa.eu/bna/c_dd313021']);
@@ -122,7 +122,7 @@ describe('the catalogue of exports', () => {
     }
   });
 
-  it('links the STAC catalogue, a collection for each region, an item for each file and the newest item', () => {
+  it('links the STAC catalogue, a collection for each region, an item for each file, and the newest item', () => {
     const read = (path: string): Json => JSON.parse(documents.get(path)!.text) as Json;
     const reached = new Set<string>();
     const follow = (path: string): void => {
@@ -141,7 +141,7 @@ describe('the catalogue of exports', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('is written by the command, next to the exports or elsewhere', async () => {
+  it('is written by the command, next to the exports or into another folder', async () => {
     const out = join(folder, 'catalog');
     expect(await run('--exports', folder, '--out', out, '--url', FILES, '--json')).toBe(0);
     expect((await readdir(out)).sort()).toEqual(['dcat.jsonld', 'dcat.ttl', 'stac']);

@@ -1,4 +1,4 @@
-/** Columns equal the record, for every parcel of a region and every section. */
+/** Tests that columns equal the record for every parcel of a region and every section. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { columnsOf, parseSections, rowsOf, type Ask, type Cell } from '../../pipelines/deliver/columns.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -30,7 +30,7 @@ function cellsOfRecord(record: Json): unknown[] {
 }
 
 describeDatabase('the columns of the sections', (engine) => {
-  // Molise, and the land registers of Trentino-Alto Adige.
+  // The regions are Molise, and Trentino-Alto Adige with its land registers.
   const files: Awaited<ReturnType<typeof syntheticFiles>>[] = [];
   let database: Database;
   let ask: Ask;
@@ -47,7 +47,7 @@ describeDatabase('the columns of the sections', (engine) => {
     for (const each of files) await each.remove();
   });
 
-  it('equal the record of each parcel, and give the coverage of empty sections', async () => {
+  it('equal the record of each parcel, and contain the coverage of empty sections', async () => {
     const parcels = await database.query<{ fid: number; record: Json }>('select p.fid, api.parcel(p.fid, $1) as record from core.parcel p order by p.fid', [SECTION_NAMES]);
     expect(parcels.length).toBeGreaterThan(800);
     const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);

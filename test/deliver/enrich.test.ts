@@ -1,4 +1,4 @@
-/** Tests that an enriched table keeps its rows, each with the API's values for its place or with the reason why values are missing. */
+/** Tests that an enriched table keeps its rows. Each row gets the API's values for its place, or the reason why values are missing. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describeEngines('enriching a table', (engine) => {
     folder = await mkdtemp(join(tmpdir(), 'mappale-enrich-'));
     database = await engine.openDatabase();
     await refresh(await contextOn(database), loadOptions([files.folder], [14]));
-    // A comune of an unpublished region. The lists and boundaries of all Italy contain it.
+    // A comune of an unpublished region. The lists and boundaries of all Italy contain the comune.
     await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, region_code) values ('X998', '058998', 'Fuoriporta', '258', 'Roma', 12)");
     await database.query(
       `insert into layer.boundary (release_id, member_id, position, kind, code, name, vintage, area_m2, made_valid, geom)
@@ -57,7 +57,7 @@ describeEngines('enriching a table', (engine) => {
     return { rows: parse(text, { columns: true, delimiter: summary.delimiter }), text, summary };
   };
 
-  it('finds the parcels of points as /parcels/locate does: inside, on borders, on printed corners, and outside', async () => {
+  it('finds the same parcels as /parcels/locate for points inside, on borders, on returned corners, and outside', async () => {
     const points = await database.query<{ lat: number; lng: number; fids: number[] }>(
       `select q.lat, q.lng, api.parcels_at(q.lat, q.lng, 1000) as fids
        from (
@@ -77,7 +77,7 @@ describeEngines('enriching a table', (engine) => {
     expect(summary.rows).toBe(points.length);
   });
 
-  it('gives the reason for points outside or invalid points, and keeps each row unchanged', async () => {
+  it('states the reason for invalid points and points outside, and keeps each row unchanged', async () => {
     const { point } = await one<{ point: { lat: number; lng: number } }>(database, 'select api.centroid(p.point) as point from core.parcel p order by p.fid limit 1');
     const table = [
       'name;lat;lng', `"a; ""b""";${String(point.lat).replace('.', ',')};${point.lng}`, 'swapped;14.6;41.5', 'Paris;48.8566;2.3522', 'none;;', 'word;north;14', 'short;41.5',
@@ -95,7 +95,7 @@ describeEngines('enriching a table', (engine) => {
     expect(text.split(LF)[1]).toMatch(/^"a; ""b""";/);
   });
 
-  it('finds parcels by fid, reference and label, and recognises those that are retired, unknown or in regions that are not loaded', async () => {
+  it('finds parcels by fid, reference and label, and states if a parcel is retired, unknown or in a region that is not loaded', async () => {
     const parcels = await database.query<Readonly<Record<'reference' | 'belfiore' | 'sheet' | 'label', string>> & { fid: number; section: string | null; twins: number }>(
       `select p.fid, p.reference, p.belfiore, ltrim(p.sheet, '0') as sheet, p.section, p.label,
          (select count(*)::int4 from core.parcel t where t.belfiore = p.belfiore and t.sheet = p.sheet and t.section is not distinct from p.section and upper(t.label) = upper(p.label)) as twins
@@ -123,7 +123,7 @@ describeEngines('enriching a table', (engine) => {
     ]);
   });
 
-  it('finds addresses as /geocode/search does, with the parcel of each', async () => {
+  it('finds the same addresses as /geocode/search, and the parcel of each address', async () => {
     const reader = { call: (statement: string, parameters: readonly unknown[]) => one(database, statement, parameters) } as unknown as Reader;
     const asked = await queryRecords<{ street: string; city: string }>(
       database,
@@ -148,7 +148,7 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.at(-1)).toMatchObject({ status: 'not_loaded', reason: 'Lazio is not published', matched_address: '' });
   });
 
-  it('reads CSV of Italian spreadsheets, and asks for the key if a table has two', async () => {
+  it('reads CSV of Italian spreadsheets, and requires --by if a table has two possible keys', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { text } = await enrich(Buffer.from(`citt\u00e0;fid\r\nForl\u00ec;${fid}\r\n`, 'latin1'));
     expect(text).toContain(`Forlì;${fid};found`);
@@ -157,7 +157,7 @@ describeEngines('enriching a table', (engine) => {
     await expect(enrich('a,b\n1,2\n')).rejects.toMatchObject({ code: 'KEY_MISSING' });
   });
 
-  it('reads numbers and references as written by forms, spreadsheets and the publisher', async () => {
+  it('reads numbers and references as forms, spreadsheets and the publisher write them', async () => {
     const [parcel] = await database.query<Readonly<Record<'reference' | 'belfiore' | 'istat' | 'sheet' | 'label', string>> & { fid: number }>(
       `select p.fid, p.reference, p.belfiore, c.istat_code as istat, ltrim(p.sheet, '0') as sheet, p.label
        from core.parcel p join core.comune c on c.belfiore = p.belfiore
@@ -177,7 +177,7 @@ describeEngines('enriching a table', (engine) => {
     ]);
   });
 
-  it('can be repeated, and never gives two columns the same name', async () => {
+  it('can be repeated on its own result, and never gives two columns the same name', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const once = await enrich(`fid\n${fid}\n`);
     const { rows, summary } = await enrich(once.text, { by: 'fid' });
@@ -187,10 +187,10 @@ describeEngines('enriching a table', (engine) => {
     await expect(enrich(`fid,FID\n${fid},${fid}\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', detail: 'expected one column fid, found fid, FID' });
   });
 
-  it('uses one publication: starts again if another becomes current, and leaves no files if that happens again', async () => {
+  it('uses one publication, restarts if another becomes current, and leaves no files if that happens again', async () => {
     const fids = (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const table = ['fid', ...fids].join(LF);
-    // The second query answers from another publication, either once or always.
+    // The second query answers from another publication, only once or every time.
     const changing = (always: boolean): Database => {
       let asked = 0;
       return Object.assign(Object.create(database) as Database, {

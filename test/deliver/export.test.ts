@@ -1,4 +1,4 @@
-/** Tests that exports have the published content, as independent programs read it. The same publication gives the same bytes. */
+/** Tests that independent programs read the published content from exports. The same publication must give the same bytes. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -62,7 +62,7 @@ describeDatabase('exporting a region', (engine) => {
     await refresh(context, loadOptions([files.folder], [14]));
     await files.remove();
     duck = await (await DuckDBInstance.create(':memory:')).connect();
-    // Publishers wind rings in either direction.
+    // The rings of publishers have either direction.
     await database.query('update core.parcel set geom = st_reverse(geom) where fid % 3 = 0');
     parcels = await database.query("select p.fid, encode(st_asbinary(st_forcepolygonccw(p.geom), 'NDR'), 'hex') as wkb from core.parcel p order by p.fid");
     ({ cells } = await rowsOf((sql, parameters) => one(database, sql, parameters), parcels.map(({ fid }) => fid), SECTION_NAMES));
@@ -79,7 +79,7 @@ describeDatabase('exporting a region', (engine) => {
 
   const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await duck.runAndReadAll(sql)).getRowObjectsJS();
 
-  it.each(Object.keys(FORMATS))('an export as %s gives the same bytes twice, with a STAC item that describes the files', async (name) => {
+  it.each(Object.keys(FORMATS))('an export as %s gives the same bytes every time, with a STAC item that describes the files', async (name) => {
     const [first, second] = [await write(name, `once.${name}`), await write(name, `twice.${name}`)];
     expect(second.sha256).toBe(first.sha256);
     expect(first.parcels).toBe(parcels.length);
@@ -90,7 +90,7 @@ describeDatabase('exporting a region', (engine) => {
     expect((await readdir(folder)).filter((file) => file.includes('.unfinished'))).toEqual([]);
   });
 
-  it('an export to GeoParquet has every parcel with every cell and its geometry, read with DuckDB', async () => {
+  it('DuckDB reads every parcel with every cell and its geometry from an export to GeoParquet', async () => {
     await write('geoparquet', 'molise.parquet');
     const path = join(folder, 'molise.parquet');
     // Checks that the column is recognised as a geometry, then reads it as bytes.
@@ -107,7 +107,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(differing.slice(0, 10)).toEqual([]);
   });
 
-  it('an export to GeoParquet 2 has geometries in the type GEOMETRY with their boxes, read with DuckDB, and the same cells', async () => {
+  it('DuckDB reads geometries of the type GEOMETRY, their boxes and the same cells from an export to GeoParquet 2', async () => {
     const [old, path] = [join(folder, 'one.parquet'), join(folder, 'two.parquet')];
     await write('geoparquet', 'one.parquet');
     await exportRegion(database, SILENT, { region: MOLISE, area: { kind: 'region' }, sections: SECTION_NAMES, format: GEOPARQUET['2'], out: path, createdBy: 'mappale test', verbatim: false });
@@ -134,7 +134,7 @@ describeDatabase('exporting a region', (engine) => {
     expect([drawn.length, wrong.map(({ fid }) => fid)]).toEqual([parcels.length, []]);
   });
 
-  it('an export to GeoParquet is filtered by its boxes like SQL filters its geometries', async () => {
+  it('an export to GeoParquet gives the same parcels by its boxes as by its geometries', async () => {
     await write('geoparquet', 'boxes.parquet');
     const path = join(folder, 'boxes.parquet');
     const [box] = await database.query<Record<'w' | 's' | 'e' | 'n', number>>(
@@ -152,7 +152,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(found.map(({ fid }) => fid)).toEqual(inside.map(({ fid }) => fid));
   });
 
-  it('an export to GeoParquet declares geo 1.1, its covering, compression and licences', async () => {
+  it('an export to GeoParquet declares geo 1.1, the covering, the compression and the licences', async () => {
     const { published_at: publishedAt, digest } = await write('geoparquet', 'about.parquet');
     const path = join(folder, 'about.parquet');
     const metadata = Object.fromEntries((await ask(`select decode(key) as key, decode(value) as value from parquet_kv_metadata('${path}')`)).map(({ key, value }) => [key, JSON.parse(String(value)) as unknown]));
@@ -168,7 +168,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(chunks).toEqual([{ compression: PARQUET_CODEC }]);
   });
 
-  it('an export to CSV has the same cells, and metadata with their meaning', async () => {
+  it('an export to CSV has the same cells, and metadata with the meaning of the columns', async () => {
     const { companions } = await write('csv', 'molise.csv');
     const rows: Record<string, string>[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
     expect(new Map(rows.map((row) => [Number(row['fid']), Object.values(row)]))).toEqual(new Map(parcels.map(({ fid }) => [fid, cells.get(fid)!.map((cell) => String(cell ?? ''))])));
@@ -201,13 +201,13 @@ describeDatabase('exporting a region', (engine) => {
     expect(String(rows[0]!['styleQML'])).toContain('field="parcel_fid"');
   });
 
-  it('an export to GeoPackage has a QGIS project next to it, whose layers are in the file', async () => {
+  it('an export to GeoPackage comes with a QGIS project, and the layers of the project are in the file', async () => {
     const { companions } = await write('geopackage', 'project.gpkg');
     const project = await readFile(companions.find((path) => path.endsWith('project-project.qgs'))!, 'utf8');
     expect([...project.matchAll(/<datasource>(.*?)<\/datasource>/g)].map(([, source]) => source)).toEqual(LEGENDS.filter(({ section }) => section !== null).map(() => './project.gpkg|layername=parcels'));
     expect([...project.matchAll(/<layer-tree-layer id="(\w+)"/g)].map(([, id]) => id)).toEqual([...project.matchAll(/<id>(\w+)<\/id>/g)].map(([, id]) => id));
     expect(project.match(/checked="Qt::Checked"/g)).toHaveLength(1);
-    // Throws if the document is not well-formed.
+    // The parser throws an error if the document is not well-formed.
     new SaxesParser().write(project).close();
   });
 
@@ -220,7 +220,7 @@ describeDatabase('exporting a region', (engine) => {
     for (const example of examples) expect([example, (await ask(example)).length > 0]).toEqual([example, true]);
   });
 
-  it.each([['geopackage', 'GPKG'], ['flatgeobuf', 'FlatGeobuf']])('an export to %s has every parcel, read with GDAL', async (name, driver) => {
+  it.each([['geopackage', 'GPKG'], ['flatgeobuf', 'FlatGeobuf']])('GDAL reads every parcel from an export to %s', async (name, driver) => {
     const { out } = await write(name, `read.${FORMATS[name]!.ending}`);
     const { dataset, layers } = await gdal('test', 'open', out, [driver], null);
     const [layer] = layers;
@@ -238,7 +238,7 @@ describeDatabase('exporting a region', (engine) => {
       return values.flatMap((value, index) => (value === (typeof expected[index] === 'boolean' ? Number(expected[index]) : expected[index]) ? [] : [`${fid} ${COLUMNS[index]!.name}: expected ${String(expected[index])}, found ${String(value)}`]));
     });
     expect(differing.slice(0, 10)).toEqual([]);
-    // As in the database, except for the SRID that the thread adds.
+    // The geometry is the same as in the database, except for the SRID that the thread adds.
     const drawn = new Map(features.map(({ values, ewkb }) => [values[0] as number, ewkb?.length]));
     expect(drawn).toEqual(new Map(parcels.map(({ fid, wkb }) => [fid, wkb.length / 2 + 4])));
   });
@@ -281,7 +281,7 @@ describeDatabase('exporting a region', (engine) => {
   describe('of a part of the region', () => {
     type Point = readonly [lng: number, lat: number];
 
-    /** Even-odd rule, written for this test. */
+    /** Returns whether a point is in a polygon, by the even-odd rule. */
     const isInside = ([x, y]: Point, ring: readonly Point[]): boolean => ring.slice(1).reduce((inside, [bx, by], index) => {
       const [ax, ay] = ring[index]!;
       return (ay > y) !== (by > y) && x < ax + ((y - ay) / (by - ay)) * (bx - ax) ? !inside : inside;
@@ -309,7 +309,7 @@ describeDatabase('exporting a region', (engine) => {
       }
     });
 
-    it('writes the parcels whose representative point is in the box, whole', async () => {
+    it('writes the whole parcels whose representative points are in the box', async () => {
       const points = parcels.map(({ fid }) => pointOf(fid));
       const middle = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
       const [lng, lat] = [middle(points.map(([x]) => x)), middle(points.map(([, y]) => y))];
@@ -320,7 +320,7 @@ describeDatabase('exporting a region', (engine) => {
       expect(fids).toEqual(expected);
     });
 
-    it('writes the parcels in the polygons of a GeoJSON file, without those in a hole', async () => {
+    it('writes the parcels in the polygons of a GeoJSON file, without the parcels in a hole', async () => {
       const [lng, lat] = pointOf(parcels[parcels.length >> 1]!.fid);
       const corners: readonly Point[] = [[-1, 0], [0, -1], [1, 0], [0, 1], [-1, 0]];
       const ring = (radius: number): Point[] => corners.map(([x, y]) => [lng + x * radius, lat + y * radius]);
@@ -334,7 +334,7 @@ describeDatabase('exporting a region', (engine) => {
       expect(exported.parcels).toBe(expected.length);
     });
 
-    it('refuses an area without parcels, and a format that holds whole regions only', async () => {
+    it('refuses an area without parcels, and a format that supports only whole regions', async () => {
       await expect(writePart(boxArea('7.1,45.1,7.2,45.2'), 'none.csv')).rejects.toMatchObject({ code: 'NOTHING_TO_EXPORT', detail: 'expected parcels in box, found none' });
       await expect(writePart(boxArea('14.1,41.1,14.9,41.9'), 'part.pmtiles', 'pmtiles')).rejects.toMatchObject({ code: 'FORMAT_OF_REGIONS', exitCode: 2 });
       expect((await readdir(folder)).filter((name) => name.startsWith('none') || name.startsWith('part'))).toEqual([]);
@@ -372,7 +372,7 @@ describeDatabase('exporting a region', (engine) => {
   });
 });
 
-/** A limit of the file size truncates files like a full disk, without needing one. */
+/** A limit on the file size truncates files in the same way as a full disk. */
 describe('a file that cannot be written completely', () => {
   const cut = async (name: string, kilobytes: number): Promise<{ code: number; stderr: string; left: readonly string[] }> => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-cut-'));
@@ -394,7 +394,7 @@ describe('a file that cannot be written completely', () => {
     return { code: result.code, stderr: result.stderr, left };
   };
 
-  // The write fails when the file is closed, and GDAL does not report this failure.
+  // The write fails only when the file is closed, and GDAL does not report the failure.
   it.each([['flatgeobuf', 240], ['geopackage', 340]])('as %s is removed', async (name, kilobytes) => {
     const { code, stderr, left } = await cut(name, kilobytes);
     expect([code, stderr.split(' ')[0], left]).toEqual([2, 'FILE_NOT_WRITTEN', []]);

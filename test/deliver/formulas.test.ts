@@ -1,4 +1,4 @@
-/** Text that spreadsheet programs would read as formulas is escaped. */
+/** Tests that text is escaped if a spreadsheet program would read it as a formula. */
 import { describe, expect, it } from 'vitest';
 import { csvLine, guardedCells, withoutFormula } from '../../pipelines/deliver/table.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -17,11 +17,11 @@ describe('a CSV cell', () => {
     expect(withoutFormula(cell)).toBe(cell);
   });
 
-  it('is escaped only from a given column on', () => {
+  it('cells are escaped only from a given column on', () => {
     expect(csvLine(guardedCells(['=1', '=2', -3, '=4'], 1), ',')).toBe('=1,\'=2,-3,\'=4\n');
   });
 
-  it('never begins with a formula character unless it is a number, for any text', () => {
+  it('an escaped cell begins with a formula character only if it is a number', () => {
     const { seed } = testEnvironment();
     const random = randomOf('formulas', seed);
     for (let turn = 0; turn < 2_000; turn += 1) {

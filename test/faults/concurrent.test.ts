@@ -1,4 +1,4 @@
-/** Several processes that load regions into one database at the same time, as several hosts would. */
+/** Tests several processes that load regions into one database at the same time, like several hosts. */
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { Gate } from '../harness/faults/gate.ts';
 import { Machine, mappale, succeeded, outcomeOf } from '../harness/faults/machine.ts';
 import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
 
-/** Names of cadastre files. Without a list of comuni, the regions may share the same comuni. */
+/** Names of cadastre files. The regions may have the same comuni, because no list of comuni is loaded. */
 const REGIONS: Readonly<Record<string, number>> = {
   ABRUZZO: 13, BASILICATA: 17, CALABRIA: 18, CAMPANIA: 15, LAZIO: 12, LIGURIA: 7, MARCHE: 11, MOLISE: 14, PUGLIA: 16, UMBRIA: 10,
 };
@@ -25,7 +25,7 @@ describeEngines('concurrent loads', (engine) => {
 
   const concurrent = (url: string): Machine => new Machine(url, ['refresh', '--data', files.folder, '--concurrent', '--parallel', '1']);
 
-  /** Returns a database of this version, and a gate that can stop a run in it. */
+  /** Returns a database of the current version, and a gate that can stop a run in the database. */
   async function prepared(): Promise<{ url: string; gate: Gate }> {
     const url = await engine.createDatabase();
     succeeded(await mappale(url, 'migrate'));
@@ -50,15 +50,15 @@ describeEngines('concurrent loads', (engine) => {
     expect((await builders(url)).length).toBe(count);
   }
 
-  it('two processes build ten regions, no region twice, and both end when all are published', async () => {
+  it('two processes build ten regions, each region once, and both processes end when all regions are published', async () => {
     const { url, gate } = await prepared();
-    // The first process waits while it builds a region, and the second builds all others.
+    // The first process waits while it builds a region, and the second process builds all other regions.
     await gate.shut('join of Liguria begins');
     const first = concurrent(url);
     expect(await gate.reached(first)).toBe(true);
     const second = concurrent(url);
     await published(url, 9, second);
-    // Runs without --concurrent are refused, whatever they write.
+    // Runs without --concurrent are refused, even if they write other data.
     for (const others of [['refresh', '--data', files.folder], ['prune']]) {
       const alone = await mappale(url, ...others);
       expect([alone.code, outcomeOf(alone)]).toEqual([7, expect.stringContaining('ALREADY_RUNNING')]);
@@ -73,7 +73,7 @@ describeEngines('concurrent loads', (engine) => {
     await gate.close();
   });
 
-  it('one process builds the regions that another one had begun when it was killed', async () => {
+  it('one process builds the regions that another process had begun when it was killed', async () => {
     const { url, gate } = await prepared();
     await gate.shut('check of Liguria begins');
     const first = concurrent(url);
@@ -87,13 +87,13 @@ describeEngines('concurrent loads', (engine) => {
     const built = await builders(url);
     expect(built.map(({ region }) => region)).toEqual(CODES);
     expect(new Set(built.map(({ run }) => run)).size).toBe(1);
-    // The next run closes the ledger entry of the killed one.
+    // The next run closes the ledger entry of the killed run.
     succeeded(await mappale(url, 'prune'));
     await whole(url);
     await gate.close();
   });
 
-  it('files that one process reads are used by the other too: each release is loaded once', async () => {
+  it('each release is loaded only once if two processes read the same files', async () => {
     const { url, gate } = await prepared();
     await gate.shut('stage of ade_cadastre 2026-07-01 Molise begins');
     const first = concurrent(url);

@@ -1,4 +1,4 @@
-/** The first process of a container: it ends on a signal at any time, and its locks are respected by other containers. */
+/** Tests the first process of a container. It must end on a signal at any time, and other containers must respect its locks. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { childEnvironment } from '../harness/environment.ts';
 const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child=SIGKILL'];
 const missing = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0 ? null : 'no PID namespaces: unshare --user --pid';
 
-/** Returns the number of the process inside a container, as seen from outside. */
+/** Returns the number that a process inside a container has outside the container. */
 function inside({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }
@@ -39,15 +39,15 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     return started;
   };
 
-  it.each([['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]] as const)('a first process that receives %s while its own code is still being loaded ends at once, with exit code %i', async (signal, code) => {
-    // The next module never finishes loading.
+  it.each([['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]] as const)('ends at once if it receives %s while its code is being loaded, with exit code %i', async (signal, code) => {
+    // The next module that is imported never finishes loading.
     const hooks = 'export const resolve = (name, context, next) => name.startsWith("tsx") ? new Promise(() => {}) : next(name, context)';
     const hold = join(folder, 'hold.mjs');
     await writeFile(hold, `import { register } from 'node:module';
       register('data:text/javascript,${encodeURIComponent(hooks)}');
       setInterval(() => process.stdout.write('waiting\\n'), 20);`);
     const container = run(['--import', hold, 'pipelines/mappale.mjs', '--version'], {});
-    // In the second case the program is already waiting.
+    // In the second case, the program is already running and waiting.
     const lines = createInterface(container.stdout!);
     for (let line = 0; line < 5; line += 1) await once(lines, 'line');
     const ended = once(container, 'exit');
@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     expect(await ended).toEqual([code, null]);
   });
 
-  it('a container that waits for publishers ends on a signal and leaves no process', async () => {
+  it('ends on a signal and leaves no process if it waits for publishers', async () => {
     let asked: () => void;
     const isAsked = new Promise<void>((resolve) => (asked = resolve));
     const publisher = createServer(() => asked()).listen(0, '127.0.0.1');
@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     }
   });
 
-  it('keeps its locks while it lives, also against the first process of another container', async () => {
+  it('keeps its locks while it is running, also against the first process of another container', async () => {
     const lock = join(folder, 'lock');
     const take = `import { takeLock } from './pipelines/db/lock-file.ts';
       await takeLock(${JSON.stringify(lock)}, (found) => new Error(found));

@@ -1,4 +1,4 @@
-/** Deadlocks with another session outside a swap: the command retries or reports them, nothing is half, and the next run succeeds. */
+/** Tests deadlocks with another session outside a swap. The command retries or reports them, nothing is partly written, and the next run succeeds. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { smallRegion, type Region } from '../harness/faults/region.ts';
 /** Advisory lock that the other session holds, and that a trigger of the command's transaction waits for. */
 const LOCK = 4712;
 
-/** Accepts the loss of the seismic zones. */
+/** Option that accepts the loss of the seismic zones. */
 const FORGET = ['forget', 'classificazione-sismica-aggiornata-maggio-2025.csv', '--accept', 'a test'];
 
 describeEngines('a deadlock with another session', (engine) => {
@@ -34,8 +34,8 @@ describeEngines('a deadlock with another session', (engine) => {
   const refresh = (url: string): Promise<Ended> => mappale(url, 'refresh', 'molise', '--data', version1, '--accept', 'a test', '--parallel', '1');
 
   /**
-   * Runs a command until its transaction has written the table and waits for another session, which then does `work` and ends the wait.
-   * The command's wait is checked for deadlocks before that of the other session.
+   * Runs a command until its transaction has written the table and waits for another session. Then the other session does `work` and ends the wait.
+   * PostgreSQL checks the wait of the command for deadlocks first.
    */
   async function halted(url: string, { table }: Writes, args: readonly string[], work: (other: pg.Client) => Promise<void>): Promise<Ended> {
     const other = new pg.Client({ connectionString: url, application_name: 'faults' });
@@ -64,11 +64,11 @@ describeEngines('a deadlock with another session', (engine) => {
     }
   }
 
-  /** Runs a command against a session that holds what the command waits for, and then waits for a table that the command wrote. */
+  /** Runs a command that waits for a lock of another session. Then the other session waits for a table that the command wrote. */
   function deadlocked(url: string, writes: Writes, args: readonly string[]): Promise<Ended> {
     return halted(url, writes, args, async (other) => {
       await other.query('begin');
-      // Ends when the server has cancelled the command's statement.
+      // This statement ends when the server has cancelled the command's statement.
       await other.query(`lock table ${writes.table} in share mode`);
       await other.query('rollback');
     });
@@ -104,7 +104,7 @@ describeEngines('a deadlock with another session', (engine) => {
   it.each<[string, Writes]>([
     ['reads a file', { table: 'ledger.member' }],
     ['builds a table', { table: 'ledger.built' }],
-  ])('while refresh %s keeps a whole publication, and the next refresh succeeds', async (_when, writes) => {
+  ])('while refresh %s leaves a complete publication, and the next refresh succeeds', async (_when, writes) => {
     const url = await engine.copyDatabase(base);
     const before = await withDatabase(url, currentContent);
     const ended = await deadlocked(url, writes, ['refresh', 'molise', '--data', version1, '--accept', 'a test', '--parallel', '1']);
@@ -119,7 +119,7 @@ describeEngines('a deadlock with another session', (engine) => {
     ['rollback', { table: 'ledger.publication' }, ['rollback', 'molise']],
     ['pin', { table: 'ledger.hold' }, ['pin', 'molise']],
     ['withdraw', { table: 'ledger.publication' }, ['withdraw', 'molise']],
-  ])('while %s runs changes nothing or all, and the same command then succeeds', async (_name, writes, args) => {
+  ])('while %s runs changes nothing or everything, and the same command then succeeds', async (_name, writes, args) => {
     const url = await engine.copyDatabase(base);
     succeeded(await refresh(url));
     const before = await whole(url);
@@ -137,7 +137,7 @@ describeEngines('a deadlock with another session', (engine) => {
   it.each<[string, Writes]>([
     ['marks the file', { table: 'ledger.file' }],
     ['builds a table', { table: 'ledger.built' }],
-  ])('while forget %s keeps the file in use, and the same command then succeeds', async (_when, writes) => {
+  ])('while forget %s leaves the file in use, and the same command then succeeds', async (_when, writes) => {
     const url = await engine.copyDatabase(base);
     const before = await whole(url);
     const ended = await deadlocked(url, writes, FORGET);
@@ -150,9 +150,9 @@ describeEngines('a deadlock with another session', (engine) => {
     expect(await withDatabase(url, forgottenFiles)).toHaveLength(1);
   });
 
-  it('while prune deletes a release keeps its ledger row and its layers, and the next prune deletes both', async () => {
+  it('while prune deletes a release leaves the release\'s ledger row and layers, and the next prune deletes both', async () => {
     const url = await engine.copyDatabase(base);
-    // Italy's tables still use the first version, the region only the last two.
+    // Italy's tables still use the first version. The region uses only the last two versions.
     succeeded(await refresh(url));
     for (const number of [2, 3]) succeeded(await mappale(url, 'refresh', 'molise', '--data', await region.version(number), '--accept', 'a test'));
     const before = await whole(url);
@@ -169,7 +169,7 @@ describeEngines('a deadlock with another session', (engine) => {
     expect(await whole(url)).toEqual(before);
   });
 
-  it('uses the file again if another run begins between the mark of forget and its refresh', async () => {
+  it('brings the file back into use if another run begins between the mark of forget and its refresh', async () => {
     const url = await engine.copyDatabase(base);
     const before = await whole(url);
     const next = new pg.Client({ connectionString: url, application_name: 'faults' });

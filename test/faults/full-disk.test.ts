@@ -1,4 +1,4 @@
-/** Full disks under the embedded database and under exports: the error names the path, nothing is half, and a later run recovers. */
+/** Tests full disks under the embedded database and under exports. The error names the path, nothing is partly written, and a later run recovers. */
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const FORMATS = ['geoparquet', 'flatgeobuf', 'geopackage', 'pmtiles', 'csv'] as 
 describeEngines('a full disk', () => {
   let work: Awaited<ReturnType<typeof scratch>>;
   let region: Region;
-  /** A home with version 0, and files of version 1. */
+  /** A home folder with version 0 of the region, and a folder with the files of version 1. */
   let home: string;
   let version1: string;
   let before: Record<string, string>;
@@ -76,7 +76,7 @@ describeEngines('a full disk', () => {
     });
   }
 
-  it('under the embedded database ends each step with its path, keeps the publication readable, and is recovered from', async (context) => {
+  it('under the embedded database ends each step with an error that names the path, keeps the publication readable, and allows recovery', async (context) => {
     const folder = join(work.folder, 'full-home');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;
@@ -94,7 +94,7 @@ describeEngines('a full disk', () => {
     await recovers(folder);
   });
 
-  it('is refused by name before the embedded database is opened', async (context) => {
+  it('causes an error that names the folder before the embedded database is opened', async (context) => {
     const folder = join(work.folder, 'refused-home');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;
@@ -109,11 +109,12 @@ describeEngines('a full disk', () => {
     await recovers(folder);
   });
 
-  it('under the write-ahead log of the embedded database loses no publication', async (context) => {
+  it('under the write-ahead log of the embedded database causes no loss of a publication', async (context) => {
     const folder = join(work.folder, 'log-home');
     await cp(home, folder, { recursive: true });
     const current = await withDatabase(urlOf(folder), async (database) => {
-      // Leaves 6 MB in a segment, and makes the next refresh build all tables, which writes more. PostgreSQL prepares the next segment when less is left.
+      // Leaves 6 MB in a segment, and makes the next refresh build all tables. The build writes more than 6 MB. PostgreSQL prepares the next segment if
+      // less than that is left.
       await database.query(`
         select pg_logical_emit_message(false, 'test', repeat('x', ((2 * 16777216 - 6000000 - (pg_current_wal_insert_lsn() - '0/0') % 16777216) % 16777216)::int))`);
       await database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
@@ -123,7 +124,7 @@ describeEngines('a full disk', () => {
     await rename(log, join(work.folder, 'log'));
     const disk = await smallDisk(context, log);
     if (disk === null) return;
-    // Without the segments in reserve, the log must grow.
+    // Without reserve segments, the log must grow.
     const reserve = (await readdir(join(work.folder, 'log'))).filter((name) => /^[0-9A-F]{24}$/.test(name) && name > current);
     await cp(join(work.folder, 'log'), log, { recursive: true });
     for (const name of reserve) await rm(join(log, name));
@@ -139,7 +140,7 @@ describeEngines('a full disk', () => {
     before = await withDatabase(urlOf(home), currentContent);
   });
 
-  it('during the creation of the embedded database leaves a folder that the next run completes', async (context) => {
+  it('during the creation of the embedded database leaves a folder in which the next run completes the database', async (context) => {
     const folder = join(work.folder, 'new-home');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;
@@ -153,7 +154,7 @@ describeEngines('a full disk', () => {
     succeeded(await mappale(urlOf(folder), 'load-region', 'molise', '--data', region.folder));
   });
 
-  it.for(FORMATS)('under an export as %s keeps the earlier files and leaves no other', async (format, context) => {
+  it.for(FORMATS)('under an export as %s keeps the earlier files and leaves no new files', async (format, context) => {
     const folder = join(work.folder, `export-${format}`);
     const disk = await smallDisk(context, folder);
     if (disk === null) return;

@@ -1,4 +1,4 @@
-/** The health check of the container follows the command line of the first process. */
+/** Tests that the health check of the container follows the command line of the first process. */
 import { expect, it } from 'vitest';
 import { healthUrl } from '../../pipelines/operate/health-check.ts';
 
@@ -9,10 +9,10 @@ it.each([
   [['serve', '--port', '9000'], 'http://127.0.0.1:9000/api/v2/health'],
   [['serve', '--port=9001', '--workers', '2'], 'http://127.0.0.1:9001/api/v2/health'],
   [['serve', '--port', '9000', '--port', '9002'], 'http://127.0.0.1:9002/api/v2/health'],
-])('requests the port that %j listens on', (words, url) => {
+])('the health check requests the port that %j listens on', (words, url) => {
   expect(healthUrl([...PROGRAM, ...words])).toBe(url);
 });
 
-it('requests nothing for a command that does not serve', () => {
+it('the health check requests nothing for a command that is not serve', () => {
   expect(healthUrl([...PROGRAM, 'watch', 'molise', '--data', '/data'])).toBeNull();
 });

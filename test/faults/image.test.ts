@@ -1,4 +1,4 @@
-/** The image, built and tried with Docker: a load, a read-only server with its health check, SIGTERM, the volume, and compose. */
+/** Builds the image with Docker and tests a load, a read-only server with its health check, SIGTERM, the volume, and compose. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

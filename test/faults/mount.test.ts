@@ -1,4 +1,4 @@
-/** Data folders that fail in the middle of a read: a mount that vanishes, a disk that returns EIO, a path that ends in a circle of links. */
+/** Tests data folders that fail during a read. A mount disappears, a disk returns EIO, or a path ends in a circle of links. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, rename, rm, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { SmallDisk } from '../harness/faults/small-disk.ts';
 
 const run = promisify(execFile);
 
-/** A data folder with version 1 of the files. Tests break the folder while a run reads it. */
+/** A data folder with version 1 of the files. Tests make the folder fail while a run reads the files. */
 interface Flaky {
   breakDown(): Promise<void>;
   remove(): Promise<void>;
@@ -73,7 +73,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     return null;
   }
 
-  it('publishes nothing and names the file when the path ends in a circle of links', async () => {
+  it('causes no publication and an error that names the file if the path ends in a circle of links', async () => {
     const moved = join(work.folder, 'moved');
     await cp(version1, data, { recursive: true });
     await brokenRun({
@@ -88,14 +88,14 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     });
   });
 
-  it('publishes nothing and names the file when the mount vanishes', async (context) => {
+  it('causes no publication and an error that names the file if the mount disappears', async (context) => {
     const disk = await onMount(context);
     if (disk === null) return;
     await cp(version1, data, { recursive: true });
     await brokenRun({ breakDown: () => disk.unmount(), remove: () => rm(data, { recursive: true }) });
   });
 
-  it('publishes nothing and names the file when the disk returns EIO', async (context) => {
+  it('causes no publication and an error that names the file if the disk returns EIO', async (context) => {
     const image = join(work.folder, 'image');
     await mkdir(data);
     let device = '';
@@ -125,7 +125,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     });
   });
 
-  it('publishes the files with the next run, also from a mount that turns read-only meanwhile', async () => {
+  it('is published by the next run, also if the mount becomes read-only meanwhile', async () => {
     const disk = await SmallDisk.mount(data);
     await cp(version1, data, { recursive: true });
     const machine = refresh();

@@ -1,4 +1,4 @@
-/** Output and logs that are lost or rotated while a command runs: a full disk, a closed pipe, SIGHUP, copytruncate. */
+/** Tests output and logs that are lost or rotated while a command runs. The causes are a full disk, a closed pipe, SIGHUP and copytruncate. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync, readdirSync } from 'node:fs';
@@ -45,7 +45,7 @@ describe('a command whose output is lost', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  it('ends without an error when the reader of a pipe leaves', async () => {
+  it('ends without an error if the reader closes the pipe', async () => {
     const child = start(['sources'], {}, ['pipe', 'pipe']);
     child.stdout!.destroy();
     let stderr = '';
@@ -61,7 +61,7 @@ describeDatabase('a server whose log is rotated', (engine) => {
     url = await engine.createDatabase();
     succeeded(await mappale(url, 'migrate'));
   });
-  /** Starts a server whose standard output is closed by the reader after the first line. */
+  /** Starts a server and closes the reader of its standard output after the first line. */
   const serve = async (more: readonly string[], stderr: Stream): Promise<{ child: ChildProcess; health: () => Promise<number> }> => {
     const child = start(['serve', '--port', '0', ...more], { DATABASE_URL: url }, ['pipe', stderr]);
     const [base] = (await once(createInterface(child.stdout!), 'line')) as [string];
@@ -80,14 +80,14 @@ describeDatabase('a server whose log is rotated', (engine) => {
     }
   };
 
-  it('keeps serving and logging when its log is renamed or truncated', async () => {
+  it('keeps serving and logging if its log is renamed or truncated', async () => {
     const { folder, remove } = await scratch('log');
     const log = join(folder, 'serve.log');
     const { child, health } = await serve([], openSync(log, 'a'));
     await written(log, /listening/);
     await rename(log, `${log}.1`);
     child.kill('SIGHUP');
-    // A process keeps the file that its shell opened, even if the file is renamed.
+    // A process keeps writing to the file that its shell opened, even if the file is renamed.
     await written(`${log}.1`, /SIGHUP/);
     expect([await health(), existsSync(log)]).toEqual([200, false]);
     // The server logs a request after its answer.
@@ -100,9 +100,9 @@ describeDatabase('a server whose log is rotated', (engine) => {
     await remove();
   });
 
-  it.each([['a closed pipe', 'pipe', null], ['a full disk', 'full', full]] as const)('keeps serving when its log is %s', async (_name, kind, missing) => {
+  it.each([['a closed pipe', 'pipe', null], ['a full disk', 'full', full]] as const)('keeps serving if its log is %s', async (_name, kind, missing) => {
     if (missing !== null) return;
-    // The embedded database is open to one process only.
+    // Only one process can open the embedded database.
     const workers = kind === 'pipe' && engine.name === 'postgres' ? ['--workers', '2', '--connections', '8'] : [];
     const { child, health } = await serve(workers, kind === 'pipe' ? 'pipe' : openSync(FULL, 'w'));
     child.stderr?.destroy();
@@ -117,7 +117,7 @@ describeDatabase('a server whose log is rotated', (engine) => {
 });
 
 describeDatabase('a watch whose log is rotated', (engine) => {
-  /** A publisher that holds its first request until it is released, and has no file. */
+  /** A publisher without files. Its answer to the first request waits until the test releases it. */
   async function slowPublisher(): Promise<{ server: Server; url: string; asked: Promise<void>; release: () => void }> {
     let asked: () => void = () => undefined;
     let release: () => void = () => undefined;
@@ -131,7 +131,7 @@ describeDatabase('a watch whose log is rotated', (engine) => {
     return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked: isAsked, release };
   }
 
-  it('finishes its run after two SIGHUP and with closed pipes, then ends', async () => {
+  it('finishes its run after two SIGHUP signals and with closed pipes, then ends', async () => {
     const files = await syntheticFiles(40, 4, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     const publisher = await slowPublisher();
     const url = await engine.createDatabase();

@@ -1,4 +1,4 @@
-/** The number of releases read, and of regions built, at the same time does not change the publication. */
+/** Tests that the publication does not depend on how many releases are read, or regions built, at the same time. */
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ describeEngines('releases and regions processed in parallel', (engine) => {
   });
 
   it('gives the same content for regions built in parallel', async () => {
-    // Only the cadastre: without a list of comuni, two regions may have the same one.
+    // Only the cadastre is loaded. Without a list of comuni, two regions may have the same comune.
     const { folder, remove } = await syntheticFiles(600, 11, { only: ['ade_cadastre'] });
     try {
       await copyFile(join(folder, 'MOLISE.zip'), join(folder, 'ABRUZZO.zip'));

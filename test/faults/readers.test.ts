@@ -1,4 +1,4 @@
-/** Publications while readers are active: every record comes from one publication, and no reader gets an error. */
+/** Tests publications while readers are active. Every record must come from one publication, and no reader may get an error. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -10,7 +10,7 @@ import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Regio
 
 const PUBLICATIONS = 20;
 const PARCELS = 100;
-/** A swap waits at most two seconds for a lock. A reader that waits longer than this limit for a lock fails. */
+/** Limit of a reader's wait for a lock. A swap waits at most two seconds for a lock. */
 const READER_LOCK_TIMEOUT = '20s';
 
 /** Returns a map of fids to records as text. */
@@ -50,11 +50,11 @@ describeEngines('a region that is published again and again', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('answers each reader from one publication, without error, during twenty publications', async () => {
+  it('answers each reader from one publication and without an error during twenty publications', async () => {
     const truth: Map<number, string>[] = [];
     await publish(0);
     const parcels = await reader.query<{ fid: number }>("select fid from core.parcel where kind = 'land' order by hashint4(fid), fid");
-    // Parcels of both versions, with records that differ in several sections at once.
+    // These parcels are in both versions, and their records differ in several sections.
     const all = parcels.map(({ fid }) => fid);
     truth.push(await records(reader, all));
     await publish(1);

@@ -1,4 +1,4 @@
-/** Faults of the server and of its connection: the run reports them, and the next run ends with the content of an undisturbed one. */
+/** Tests faults of the database server and of its connection. The run reports them, and the next run gives the content of an undisturbed run. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ const missing = !engines.includes('postgres') ? 'left out by MAPPALE_TEST_ENGINE
 describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : ` [not run: ${missing}]`}`, () => {
   let server: Server;
   let region: Region;
-  /** Version 1 of the files, and the content of a database that loaded versions 0 and 1 undisturbed. */
+  /** Version 1 of the files, and the content of a database into which versions 0 and 1 were loaded undisturbed. */
   let folder: string;
   let calm: Record<string, string>;
   let first: Record<string, string>;
@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     });
   }
 
-  it('ends a backend during its COPY: the run exits with 6 and a hint', async () => {
+  it('ends a backend during its COPY, and the run exits with 6 and a hint', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     await gate.shut(IN_COPY);
@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('a run whose backends are ended at random exits with 6, or succeeds if it did not need the ended backends', async () => {
+  it('ends random backends, and the run exits with 6 or succeeds without the ended backends', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -103,7 +103,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('loses a backend to SIGKILL and recovers with empty unlogged tables: the run does not take the staged rows for complete', async () => {
+  it('recovers with empty unlogged tables after SIGKILL of a backend, and the next run stages the rows again', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'load of ade_cadastre 2026-07-01 Molise begins';
@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it.each([['shut down at once', 'crash'], ['killed', 'kill']] as const)('is %s during a run, and started again', async (_name, how) => {
+  it.each([['shut down at once', 'crash'], ['killed', 'kill']] as const)('is %s during a run and then restarted, and the next run recovers', async (_name, how) => {
     const url = await fresh();
     const machine = refresh(url);
     await Promise.race([sleep(duration * (0.4 + 0.4 * random.next())), machine.ended]);
@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('does not answer: the run exits with 6 and a hint', async () => {
+  it('does not answer, and the run exits with 6 and a hint', async () => {
     const url = await fresh();
     await server.crash();
     const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
@@ -139,7 +139,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(outcomeOf(ended)).toContain('SQL_ECONNREFUSED');
   });
 
-  it('is cut off: the run exits with 6, and the next run recovers', async () => {
+  it('is disconnected, the run exits with 6, and the next run recovers', async () => {
     const url = await fresh();
     for (const share of [0.5, 0.75]) {
       const wire = await Wire.to(url);
@@ -154,7 +154,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('allows one writing run at a time: the second run exits with 7 and reports command, process and host of the first', async () => {
+  it('allows one writing run at a time, and a second run exits with 7 and reports command, process and host of the first', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'join of Molise begins';
@@ -170,7 +170,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('closes the connection with the writer\'s lock: a second run takes over, and the first one can no longer publish', async () => {
+  it('closes the connection with the writer\'s lock, a second run takes over, and the first run can no longer publish', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'publish of Molise begins';
@@ -183,7 +183,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(holders).toHaveLength(1);
     await gate.terminate(holders[0]!.pid);
     await gate.lift(boundary);
-    // The second run waits for nothing: the ledger entry of the first run is closed before the second one writes.
+    // The second run need not wait. It closes the ledger entry of the first run before it writes.
     const heir = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     const first_ = await zombie.ended;
     expect([heir.code, first_.code].sort()).toEqual(heir.code === 0 ? [0, first_.code] : [6, 6]);
@@ -194,11 +194,11 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
   });
 
   describe('on a full disk', () => {
-    /** Free space on the shrunk disk, in KiB. Runs start with the least space, which fails first. */
+    /** Free space on the small disk, in KiB. The test begins with the least space, in which the earliest step fails. */
     const SPARES = [0, 16, 64, 256, 1024] as const;
     /** Steps that write to the database. */
     const STEPS = ['stage', 'load', 'join', 'publish'] as const;
-    /** Fills the existing segments of the log, except for 64 KiB. */
+    /** SQL that fills the existing log segments except for 64 KiB. */
     const USE_SEGMENTS = `select pg_logical_emit_message(false, 'full disk', repeat('-', greatest(1,
       1048576 * (1 + (select count(*) from pg_ls_waldir() where name > pg_walfile_name(pg_current_wal_insert_lsn()) and name ~ '^[0-9A-F]{24}$'))
         - (pg_current_wal_insert_lsn() - '0/0') % 1048576 - 65536)::int))`;
@@ -207,7 +207,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       for (const disk of disks) await disk.unmount();
     });
 
-    /** Returns null if no small disk can be created on this machine. The test is then skipped with the reason. */
+    /** Returns null and skips the test with the reason if no small disk can be created on this machine. */
     async function smallDisk(context: TestContext): Promise<SmallDisk | null> {
       const disk = await SmallDisk.mount(join(server.folder, `disk_${disks.length}`));
       if (typeof disk === 'string') {
@@ -225,18 +225,18 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
         'select step, subject from ledger.step where run_id = (select max(run_id) from ledger.step) order by step_id',
       ));
       const subjects = new Map(steps.map(({ step, subject }) => [step, subject]));
-      // The undisturbed run loaded releases in parallel. The release that is read last is also loaded last in a run without.
+      // The undisturbed run loaded releases in parallel. A run without parallelism loads the release that it reads last.
       subjects.set('load', subjects.get('stage')!);
       return new Map([...subjects].map(([step, subject]) => [step, nameOf({ step, subject, edge: 'begins' })]));
     }
 
-    /** Runs a refresh whose disk becomes small when a step begins. @returns the end of the run, and the step in which it failed */
+    /** Runs a refresh and makes its disk small when a step begins. @returns the end of the run, and the step in which it failed */
     async function runOn(disk: SmallDisk, url: string, boundary: string, spareKib: number): Promise<{ ended: Ended; failedIn: string | null }> {
       const gate = await Gate.open(url);
       await gate.shut(boundary);
       const machine = refresh(url, 1);
       if (await gate.reached(machine)) {
-        // Old segments of the log would be removed during the run.
+        // Old log segments would be removed during the run.
         await server.admin('checkpoint');
         await disk.shrink(spareKib);
         await server.admin(USE_SEGMENTS);
@@ -272,7 +272,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       await wholeThenRecovered(url);
     }
 
-    it('fails with exit 6 in every step if tables have no space, keeps the publication, and recovers in the next run', async (context) => {
+    it('makes every step exit with 6 if tables have no space, keeps the publication, and allows recovery in the next run', async (context) => {
       const disk = await smallDisk(context);
       if (disk === null) return;
       await server.admin(`create tablespace small location '${disk.folder}'`);
@@ -282,7 +282,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       await server.admin('drop tablespace small');
     });
 
-    it('fails with exit 6 in every step if the write-ahead log has no space, keeps the publication, and recovers in the next run', async (context) => {
+    it('makes every step exit with 6 if the write-ahead log has no space, keeps the publication, and allows recovery in the next run', async (context) => {
       const disk = await smallDisk(context);
       if (disk === null) return;
       const url = await fresh();

@@ -1,4 +1,4 @@
-/** Files that end too early, as after a failed download: reported by the exit code, and the publication stays. */
+/** Tests files that end too early, as after a failed download. The exit code reports them, and the publication is kept. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { currentContent, orphans, recount } from '../harness/published.ts';
 import { REGION, smallRegion, type Region } from '../harness/faults/region.ts';
 
 const { seed } = testEnvironment();
-/** Formats whose end is recognised. In a text file only the last line can reveal the truncation. */
+/** Formats with a recognisable end. In a text file, only the last line can show that the file was cut. */
 const CONTAINER = /\.(zip|kmz|gpkg|xlsx|kml|geojson|json)$/i;
 
 describeEngines('truncated files', (engine) => {
@@ -31,7 +31,7 @@ describeEngines('truncated files', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('a cut at random places: the load exits with 3, the region is unchanged, nothing is left', async () => {
+  it('files cut at random places: the load exits with 3, keeps the region unchanged and leaves nothing', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => CONTAINER.test(name)).sort();
     expect(names.length).toBeGreaterThan(15);
     const codes: Record<string, number> = {};
@@ -49,7 +49,7 @@ describeEngines('truncated files', (engine) => {
     expect(await orphans(context.database)).toEqual([]);
   });
 
-  it('a cut in the middle of a line of text: the cut line is not loaded', async () => {
+  it('a text file cut in the middle of a line: the cut line is not loaded', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(csv|txt)$/i.test(name)).sort();
     expect(names.length).toBeGreaterThan(4);
     for (const name of names) {
@@ -61,9 +61,9 @@ describeEngines('truncated files', (engine) => {
       const rejects = async (): Promise<number> => (await context.database.query<{ n: number }>('select count(*) as n from ledger.reject'))[0]!.n;
       const known = await rejects();
       const report = await refresh(context, loadOptions([folder], [REGION]));
-      // A file that a newer one supersedes is not read, and reported as unused.
+      // A file that a newer file supersedes is not read, but reported as unused.
       const unread = report.unused.some((each) => each.path.endsWith(name));
-      expect(exitCodeOf(report) !== 0 || (await rejects()) > known || unread, `${name}: cut without a word`).toBe(true);
+      expect(exitCodeOf(report) !== 0 || (await rejects()) > known || unread, `${name}: the cut was not reported`).toBe(true);
       await writeFile(path, whole);
       expect((await refresh(context, loadOptions([folder], [REGION]))).failures).toEqual([]);
       expect(await recount(context.database), name).toEqual(before);

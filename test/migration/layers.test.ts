@@ -1,4 +1,4 @@
-/** Tests what a change of a source's layers does to layers that hold rows. */
+/** Tests how a migration applies a change of a source's layers to layers with rows. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
@@ -9,7 +9,7 @@ import { parseSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contentOf, FIXTURES, fixture, shapeOf } from '../harness/migration-fixture.ts';
 
-/** Any source would do, because the test changes the source's file. */
+/** Source of the test. Any source is suitable, because the test changes the source's file. */
 const ID = 'dpc_seismic';
 const LAYER = 'layer.seismic_zone';
 
@@ -19,7 +19,7 @@ interface Case {
   readonly change: (text: string) => string;
   /** Expected steps of the migration. */
   readonly steps: readonly RegExp[];
-  /** Expected change of a row's JSON; null: the layers are unchanged. */
+  /** Expected change of a row's JSON, or null if the layers stay unchanged. */
   readonly rows?: (row: Record<string, unknown>) => Record<string, unknown>;
 }
 
@@ -37,7 +37,7 @@ const KEEPS: readonly Case[] = [
     rows: (row) => ({ ...row, code_length: String(row['istat_code']).length }),
   },
   { what: 'a dropped column', change: without('name'), steps: [/column name dropped/], rows: ({ name: _, ...row }) => row },
-  { what: 'a wider type', change: retyped('position', 'numeric'), steps: [/column position made numeric/] },
+  { what: 'a type with a larger range', change: retyped('position', 'numeric'), steps: [/column position made numeric/] },
   { what: 'a value that may become empty', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
   { what: 'a value that must not be empty, and none is', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
   { what: 'an additional index', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/its indexes created again/] },
@@ -62,7 +62,7 @@ const LOSES: readonly (Pick<Case, 'what' | 'change'> & { readonly first?: string
   { what: 'another partitioning', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
 ];
 
-/** Returns the sources, one of them with a changed file. */
+/** Returns the sources with a changed file of the tested source. */
 function changed(sources: readonly RegisteredSource[], change: (text: string) => string, version = 1): RegisteredSource[] {
   return sources.map((source) => {
     if (source.id !== ID) return source;
@@ -95,7 +95,7 @@ describeDatabase('layers with rows', (engine) => {
     await database.query(`create table public.kept as select * from ${LAYER}`);
   });
 
-  /** Each case starts from the original file, and with the rows as loaded. */
+  /** Each case starts from the original file and the originally loaded rows. */
   beforeEach(async () => {
     await database.session(async (session) => {
       for (const { name } of await session.query<{ name: string }>("select relname as name from pg_class where relnamespace = 'layer'::regnamespace and relkind = 'p' and relname like 'seismic%'")) await session.query(`drop table layer.${name} cascade`);
@@ -111,7 +111,7 @@ describeDatabase('layers with rows', (engine) => {
       it(what, async () => {
         const all = changed(sources, change);
         const was = await rows();
-        // A change of layout does not count, so reading commands continue to work.
+        // A change of layout needs no migration, so reading commands continue to work.
         expect(await isOut(all)).toBe(what !== 'comments and layout');
         const found = await migrate(database, all);
         expect(found.losses).toEqual([]);
@@ -148,7 +148,7 @@ describeDatabase('layers with rows', (engine) => {
         expect(error!.detail).toContain('classificazione-sismica-aggiornata-maggio-2025.csv');
         expect(error!.fix).toContain('mappale migrate --yes');
         expect(await near()).toEqual(was);
-        // A dry run reports the same, and changes nothing.
+        // A dry run reports the same losses and changes nothing.
         expect((await migrate(database, all, { dry: true })).losses).toMatchObject([{ source: ID, rows: 5, files: 1 }]);
         expect(await near()).toEqual(was);
         expect(await isOut(all)).toBe(true);
@@ -156,7 +156,7 @@ describeDatabase('layers with rows', (engine) => {
       });
     }
 
-    it('a set of changes with one that loses rows', async () => {
+    it('several changes, if one of them loses rows', async () => {
       const was = await near();
       await expect(migrate(database, changed(sources, (text) => column('note text')(retyped('position', 'int2')(text))))).rejects.toMatchObject({ code: 'MIGRATION_LOSES' });
       expect(await near()).toEqual(was);
@@ -181,7 +181,7 @@ describeDatabase('layers with rows', (engine) => {
     });
   });
 
-  it('are deleted, with their releases and nothing else, if the user confirms it', async () => {
+  it('are deleted with their releases, and nothing else is, if the user confirms the loss', async () => {
     const was = await everything();
     const { steps } = await migrate(database, changed(sources, LOSES[0]!.change), { lose: true });
     expect(steps).toEqual([expect.stringMatching(/^dpc_seismic: 5 rows of 1 releases given up \(/)]);

@@ -1,4 +1,4 @@
-/** A database of an earlier version is migrated to this one: the publication stays unchanged, and nothing is lost. */
+/** Tests the migration of databases of earlier versions to this version. The publication must stay unchanged, and nothing may be lost. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -33,7 +33,7 @@ for (const name of FIXTURES) {
     let context: Context;
     let shape: Shape;
     let before: Record<string, string>;
-    /** Without the rows that two rollbacks write: the runs, and the retirement dates of parcels. */
+    /** Leaves out the rows that two rollbacks write: the runs and the retirement dates of parcels. */
     let lasting: Shape;
     let lastingBefore: Record<string, string>;
 
@@ -63,7 +63,7 @@ for (const name of FIXTURES) {
       try {
         expect(Object.keys(made.answers).length).toBeGreaterThan(300);
         const found: string[] = [];
-        // Since then the border of a box has a tolerance, which changes the first page of a box.
+        // Answers for boxes are left out. Boxes now have a tolerance at the border, which changes the first page.
         for (const [path, was] of Object.entries(made.answers).filter(([each]) => !each.includes('bbox='))) {
           const { status, body } = await service.ask(path, { key: made.about.token });
           found.push(...(status === 200 ? differences(shown(was), shown(body)) : [`: ${status} ${JSON.stringify(body)}`]).map((line) => `${path}${line}`));
@@ -90,7 +90,7 @@ for (const name of FIXTURES) {
       try {
         const { plan: { loads, builds } } = await preview(context, loadOptions([files.folder], null));
         const why = (reasons: readonly { readonly why: string }[]): Set<string> => new Set(reasons.map((each) => each.why));
-        // The loaded files are there, and a tile of an older edition that the earlier version did not use.
+        // The folder has the loaded files, and a tile of an older edition that the earlier version did not use.
         expect([...why(loads)].sort()).toEqual(['an earlier version of the program built it and did not record the inputs', 'not loaded yet']);
         expect(loads.filter((each) => each.why === 'not loaded yet').map(({ located }) => `${located.source.id} ${located.vintage}`)).toEqual(['egms_vertical 2018_2022']);
         expect(builds.map(({ region }) => region)).toEqual([0, 14]);
@@ -109,7 +109,7 @@ for (const name of FIXTURES) {
     });
 
     describe('afterwards', () => {
-      it('rolls back to its previous publication, and back again', async () => {
+      it('rolls back to its previous publication and forward again', async () => {
         const back = (): Promise<{ tables: readonly string[] }> => withRun(database, { command: 'rollback', arguments: {}, version: 'test', host: 'test' }, (run) => rollback(database, 14, run.runId));
         const { tables } = await back();
         expect(tables).toContain('core.parcel');
@@ -117,13 +117,13 @@ for (const name of FIXTURES) {
         expect(await database.session((session) => contentOf(session, lasting))).toEqual(lastingBefore);
       });
 
-      // Takes twice as long on the embedded database, with the same SQL as the tests of regions.
-      if (engine.name === 'postgres') it('publishes in a refresh of the same files the same content as a fresh load, and every parcel keeps its fid', async () => {
+      // This test runs on one engine only. The embedded database would take twice as long with the same SQL.
+      if (engine.name === 'postgres') it('a refresh of the same files publishes the same content as a fresh load, and every parcel keeps its fid', async () => {
         const files = await made.files();
         try {
           const fids = (): Promise<{ reference: string; fid: number }[]> => database.query('select reference, fid from core.parcel order by fid');
           const had = await fids();
-          // Rules changed since, so the changed values and the unquoted zones of these synthetic files are accepted.
+          // Rules have changed since that version. The refresh accepts the changed values and the unquoted zones of these synthetic files.
           const options = loadOptions([files.folder], null, { accept: { who: 'test', why: 'the rules of this version' } });
           expect((await refresh(context, options)).failures).toEqual([]);
           const now = new Map((await fids()).map(({ reference, fid }) => [reference, fid]));

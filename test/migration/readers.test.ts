@@ -1,4 +1,4 @@
-/** Reading commands leave a database unchanged, and refuse a database of another version. */
+/** Tests that reading commands leave a database unchanged and refuse a database of another version. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -20,9 +20,9 @@ import { contentOf, FIXTURES, fixture, shapeOf } from '../harness/migration-fixt
 const PARCEL = '1400000000';
 
 interface Case {
-  /** The arguments; null: the command writes, and has its own tests. */
+  /** The arguments, or null if the command writes and has its own tests. */
   readonly typed: ((place: { readonly data: string; readonly port: number; readonly scratch: string }) => readonly (readonly string[])[]) | null;
-  /** True if the command opens no database. */
+  /** Whether the command works without a database. */
   readonly alone?: true;
   /** Expected exit code. `serve` counts as started if it reports that its port is in use. */
   readonly exit?: number;
@@ -50,7 +50,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   ] },
   // The history of the fixture begins with publication 2.
   changes: { typed: ({ scratch }) => [['changes', 'molise', '--since', '2', '--out', join(scratch, 'changes.jsonl')]] },
-  // A source with manual download: no publisher is contacted.
+  // The source is downloaded by hand, so the command contacts no publisher.
   fetch: { typed: ({ scratch }) => [['fetch', 'molise', '--sources', 'salute_pharmacies', '--data', join(scratch, 'data')]], alone: true },
   watch: { typed: null },
   mcp: { typed: ({ port }) => [['mcp', '--http', '--port', String(port)]], exit: 2 },
@@ -101,7 +101,7 @@ async function run(url: string, args: readonly string[]): Promise<{ exit: number
   }
 }
 
-/** Returns everything of the program in a database: rows, and the catalogue's tables, columns, functions and counters. */
+/** Returns everything that the program has in a database: rows, tables, columns, functions and sequences. */
 async function everything(session: Session, without: readonly string[] = []): Promise<unknown> {
   const content = Object.fromEntries(Object.entries(await contentOf(session, await shapeOf(session))).filter(([table]) => !without.includes(table)));
   return {
@@ -117,13 +117,13 @@ async function everything(session: Session, without: readonly string[] = []): Pr
   };
 }
 
-it('every command is listed here as reading or writing', async () => {
+it('every command is in the list of reading and writing commands', async () => {
   expect(leaves(await program()).sort()).toEqual(Object.keys(COMMANDS).sort());
 });
 
 describeEngines('reading commands', (engine) => {
   const made = fixture(FIXTURES[0]!);
-  // Opening the embedded database takes seconds. So on that engine one command is tested for each way of opening the database.
+  // Opening the embedded database takes seconds. On that engine, only one command is tested for each way of opening the database.
   const looking = Object.entries(COMMANDS).flatMap(([name, { typed, ...facts }]) => (typed === null || (engine.name === 'pglite' && name !== 'status') ? [] : [{ name, typed, ...facts }]));
   let url: string;
   let files: Awaited<ReturnType<typeof made.files>>;
@@ -170,11 +170,11 @@ describeEngines('reading commands', (engine) => {
       });
     }
 
-    it('no reading command changed anything', async () => {
+    it('no reading command has changed the database', async () => {
       expect(await within(everything)).toEqual(before);
     });
 
-    it('a server that answers everything only counts requests', async () => {
+    it('a server that answers all kinds of requests writes only request counts', async () => {
       const database = await openDatabase(url);
       try {
         const counted = ['access.rate_window', 'access.failed_attempt'];
@@ -195,7 +195,7 @@ describeEngines('reading commands', (engine) => {
       }
     });
 
-    it('a reader on a read-only connection counts nothing and reports that the database is read-only', async () => {
+    it('a reader on a read-only connection counts no request and reports that the database is read-only', async () => {
       const database = await openDatabase(url);
       try {
         const { reader, close } = await serviceOn(database, url);
@@ -208,7 +208,7 @@ describeEngines('reading commands', (engine) => {
     });
   });
 
-  // The version is read from rows, alike on both engines. The embedded database opens slowly, so it is tested only on request.
+  // Both engines read the version from rows. The embedded database opens slowly, so it is tested only on request.
   if (engine.name === 'postgres' || testEnvironment().enginesNamed) describe('at another version', () => {
     const FILE = 'sql/api/health.sql';
     let before: unknown;
@@ -228,14 +228,14 @@ describeEngines('reading commands', (engine) => {
       });
     }
 
-    it('no reading command changed anything, and the printed command does', async () => {
+    it('no reading command has changed the database, and the printed command migrates it', async () => {
       expect(await within(everything)).toEqual(before);
       const migrated = await run(url, ['migrate']);
       expect([migrated.exit, migrated.out]).toEqual([0, 'sql/api: the API functions, created again\n']);
       expect((await run(url, ['status'])).exit).toBe(0);
     });
 
-    it('changed views of the past or of a region are created again', async () => {
+    it('migrate creates changed views of the past or of a region again', async () => {
       for (const file of ['sql/statements/history.sql', 'sql/statements/region_schemas.sql']) {
         await within((session) => session.query("update ledger.applied_file set sha256 = 'of another version' where file = $1", [file]));
         expect((await run(url, ['status'])).stderr).toMatch(/DATABASE_OUT_OF_DATE/);
@@ -261,7 +261,7 @@ describeEngines('reading commands', (engine) => {
       });
     }
 
-    if (engine.name === 'pglite') it('a missing folder is not created', async () => {
+    if (engine.name === 'pglite') it('no command creates a missing folder', async () => {
       const folder = join(scratch, 'none', 'database');
       for (const { name, typed, alone = false } of looking) {
         const done = await run(`pglite:${folder}`, typed(place())[0]!);
