@@ -1,23 +1,23 @@
-/** A published comune whose addresses, earlier file and boundary a test writes by hand. */
+/** Publishes a comune with addresses, an earlier file and a boundary that a test defines. */
 import type { Database } from '../../pipelines/db/index.ts';
 
 export interface MadeAddress {
   readonly id: number;
   /** Key of the street: 1 VIA UNO, 2 VIA DUE, 3 VIA TRE. */
   readonly street: number;
-  /** Null: without a number. */
+  /** Null if the address has no number. */
   readonly number: number | null;
   readonly exponent?: string;
   readonly colour?: string;
-  /** Longitude and latitude in degrees; absent: no point. */
+  /** Longitude and latitude in degrees. Absent if there is no point. */
   readonly at?: readonly [number, number];
 }
 
-/** Files that the database has, besides the current file of the comune `A001`. */
+/** Files of the database in addition to the current file of the comune `A001`. */
 export interface MadeRegister {
-  /** Addresses of the earlier file; absent: there is no earlier file. */
+  /** Addresses of the earlier file. Absent if there is no earlier file. */
   readonly earlier?: readonly MadeAddress[];
-  /** Square of the comune in degrees: west, south, east, north; absent: no boundary is loaded. */
+  /** Square of the comune in degrees: west, south, east, north. Absent if no boundary is loaded. */
   readonly square?: readonly [number, number, number, number];
 }
 
@@ -30,7 +30,7 @@ const [EARLIER, CURRENT, BOUNDARY] = [1, 2, 3];
 const ROW = "nullif(a ->> 'number', '')::int4";
 const POINT = "case when a ? 'at' then st_setsrid(st_makepoint((a #>> '{at,0}')::float8, (a #>> '{at,1}')::float8), 4326) end";
 
-/** Publishes addresses of one comune as a load would leave them. Call once on a migrated, empty database. */
+/** Publishes addresses of one comune in the same way as a load. Call it once on a migrated, empty database. */
 export async function publishRegister(database: Database): Promise<void> {
   await database.session((session) => session.script(`
     insert into ledger.run (command, arguments, version, host, pid) values ('test', '{}', '0', 'test', 1);
@@ -85,7 +85,7 @@ interface MadeFile {
   readonly release: number;
   readonly vintage: string;
   readonly layer: string;
-  /** True if the current publication uses the file. */
+  /** Whether the current publication uses the file. */
   readonly isUsed: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Builds the address tables of a synthetic region with the project's SQL, where the api functions look for them. */
+/** Builds the address tables of a synthetic region with the project's SQL, in the schemas that the API functions read. */
 import type { Database } from '../../pipelines/db/index.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { SectionWorkspace } from './section-workspace.ts';
@@ -18,7 +18,7 @@ const TABLES: readonly (readonly [string, string])[] = [
   ['sql/sections/address/build.sql', 'section.address'],
 ];
 
-/** Builds and publishes the tables; `core.comune` and `core.region` come from the synthetic region. */
+/** Builds and publishes the tables. `core.comune` and `core.region` come from the synthetic region. */
 export async function buildAddresses(workspace: SectionWorkspace, database: Database, region: SyntheticRegion): Promise<void> {
   for (const [file] of TABLES) await workspace.run(file);
   for (const [, relation] of TABLES) await workspace.publish(relation.split('.')[1]!, relation);

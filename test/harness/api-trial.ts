@@ -1,4 +1,4 @@
-/** Helpers to check statements about the API on a served region: requests, answers compared with the document, and the content of the region. */
+/** Helps to check statements about the API on a served region. Sends requests, compares answers with the document, and reads the content of the region. */
 import { expect } from 'vitest';
 import { buildServer } from '../../api/server.ts';
 import { SILENT } from '../../pipelines/log.ts';
@@ -10,7 +10,7 @@ type Service = Awaited<ReturnType<typeof regionService>>;
 /** Largest number of simultaneous requests of one token. */
 const AT_A_TIME = 3;
 
-/** The region that the server serves, and its content. */
+/** Gives access to the region that the server serves, and to its content. */
 export class Trial {
   readonly service: Service;
   #key: Promise<string> = Promise.resolve('');
@@ -21,7 +21,7 @@ export class Trial {
     this.service = service;
   }
 
-  /** Returns a token with every scope and with requests left. */
+  /** Returns a token with every scope that has not reached its hourly limit. */
   key(): Promise<string> {
     if (this.#left === 0) {
       this.#left = 900;
@@ -61,7 +61,7 @@ export class Trial {
     return [status, body?.['error'], details['parameter']];
   }
 
-  /** Returns the whole records of all parcels, by fid, requested once. */
+  /** Returns the complete records of all parcels by fid. Each record is requested only once. */
   records(): Promise<readonly Json[]> {
     this.#records ??= (async () => {
       const rows = await this.service.database.query<{ fid: number }>('select fid from core.parcel order by fid');
@@ -84,7 +84,7 @@ export class Trial {
     return (await this.records()).flatMap(({ address }) => address as Json[]);
   }
 
-  /** Returns a land parcel as in its record. */
+  /** Returns the basic section of a land parcel. */
   async parcel(): Promise<Basic> {
     return (await this.basics()).find(({ kind }) => kind === 'land')!;
   }
@@ -120,13 +120,13 @@ export const query = (parameters: Readonly<Record<string, string | number>>): st
   new URLSearchParams(Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]))).toString();
 export const metaOf = (body: Json): Json => body['meta'] as Json;
 
-/** Returns the distinct corners of a geometry as printed, `lng,lat`. */
+/** Returns the distinct corners of a geometry as text, `lng,lat`. */
 export function cornersOf({ geometry }: Basic): string[] {
   const rings = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as readonly (readonly (readonly (readonly [number, number])[])[])[];
   return [...new Set(rings.flat(2).map((corner) => corner.join(',')))];
 }
 
-/** Returns the edges of a geometry as printed: pairs of `lng,lat`. */
+/** Returns the edges of a geometry as text, in pairs of `lng,lat`. */
 export function edgesOf({ geometry }: Basic): (readonly [from: string, to: string])[] {
   const polygons = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as readonly (readonly (readonly (readonly [number, number])[])[])[];
   return polygons.flat().flatMap((ring) => ring.slice(1).map((corner, index) => [ring[index]!.join(','), corner.join(',')] as const));
@@ -141,20 +141,20 @@ export function edgeMetres(from: string, to: string): number {
   return Math.hypot((((north - south) * Math.PI) / 180) * meridian, (((east - west) * Math.PI) / 180) * (radius / root) * Math.cos(latitude));
 }
 
-/** Returns the points shared by several parcels, `lng,lat`, with the parcels' fids. */
+/** Returns the points that several parcels share, `lng,lat`, with the parcels' fids. */
 export function meetings(basics: readonly Basic[]): [string, number[]][] {
   const meeting = new Map<string, number[]>();
   for (const basic of basics) for (const corner of cornersOf(basic)) meeting.set(corner, [...(meeting.get(corner) ?? []), basic.fid]);
   return [...meeting].filter(([, owners]) => owners.length > 1);
 }
 
-/** Returns every nth element, at most the given number. */
+/** Returns evenly spaced elements, at most the given number. */
 export function some<T>(all: readonly T[], most: number): T[] {
   const step = Math.max(1, Math.ceil(all.length / most));
   return all.filter((_, index) => index % step === 0);
 }
 
-/** Returns the area in m² of a ring of degrees, on a sphere: accurate enough to detect the inflation of a map projection, which is 1.8 here. */
+/** Returns the area in m² of a ring in degrees, on a sphere. It is accurate enough to detect the enlargement by a map projection, which is 1.8 here. */
 export function roughArea(ring: readonly (readonly [number, number])[]): number {
   const metres = 6_371_000 * Math.PI / 180;
   const [west, south] = ring[0]!;
@@ -162,7 +162,7 @@ export function roughArea(ring: readonly (readonly [number, number])[]): number 
   return Math.abs(plane.slice(1).reduce((sum, [x, y], index) => sum + (plane[index]![0] * y - x * plane[index]![1]) / 2, 0));
 }
 
-/** Returns the answers of a server with a database that behaves as given. */
+/** Returns the answers of a server whose database calls the given function. */
 export async function answersWith(call: () => Promise<never>, paths: readonly string[]): Promise<Answered[]> {
   const admitted = { outcome: 'ADMITTED', token_id: 1, quota: 1000, remaining: 999, resets_at: 4_000_000_000, retry_after_seconds: null };
   const app = await buildServer({

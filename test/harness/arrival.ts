@@ -1,5 +1,5 @@
 /**
- * A data folder that changes, and its database: for tests that compare the publication with a fresh load of the current files.
+ * Changes a data folder and its database, for tests that compare the publication with a fresh load of the current files.
  */
 import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createReadStream, existsSync } from 'node:fs';
@@ -23,10 +23,10 @@ import { rewriteZip } from './rewrite-zip.ts';
 export const REGION = 14;
 /** The tests check which files are current, not the metrics of the quality gate. */
 export const ACCEPTED = { who: 'test', why: 'a test' } as const;
-/** Columns that contain where and when a row was read or published, not its content; fids are replaced by references. */
+/** Columns that are not content, because they contain where and when a row was read or published. Fids are replaced by references. */
 const NOT_CONTENT = ['release_id', 'member_id', 'position', 'document_id', 'file_id', 'first_run_id', 'fid'];
 
-/** Returns a digest of each current table of these regions, over references instead of fids: the same files give the same digests in any order. */
+/** Returns a digest of each current table of these regions. Fids are replaced by references, so the same files give the same digests in any order. */
 export async function contentOf(database: Database, regions: readonly number[]): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
@@ -52,18 +52,18 @@ async function digest(session: Session, schema: string, table: string, parcels: 
   return `${row!.rows} rows, ${row!.digest}`;
 }
 
-/** Files of parcels, addresses and comuni. Without one of them a region may be withheld. */
+/** Files of parcels, addresses and comuni. If one of these is missing, a region may be withheld. */
 const WITHHOLDING = /^(?:MOLISE|CB|IS|[AZ]\d{3}_.*|indirizzario.*|stradario.*)\.zip$|^Elenco/;
 /** Files that the test issues again. */
 const REISSUED = /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/;
 
-/** A shapefile is added and removed as a whole, because a shapefile that has lost a part is damaged and refused. */
+/** All parts of a shapefile are added and removed together, because a shapefile without one of its parts is refused as damaged. */
 function partsOf(name: string, names: readonly string[]): string[] {
   const [stem] = /^.*(?=\.(?:shp|shx|dbf|prj)$)/.exec(name) ?? [];
   return stem === undefined ? [name] : names.filter((each) => ['shp', 'shx', 'dbf', 'prj'].some((end) => each === `${stem}.${end}`));
 }
 
-/** Copies of every file that was ever loaded, by its number in the ledger. */
+/** Keeps a copy of every loaded file, by its number in the ledger. */
 export class Archive {
   readonly #folder: string;
   readonly #kept = new Map<number, string>();
@@ -73,7 +73,7 @@ export class Archive {
     for (const [id, into] of base === undefined ? [] : base.#kept) this.#kept.set(id, into);
   }
 
-  /** Keeps copies of the loaded files; call it before the folder changes again. */
+  /** Copies the loaded files. Call it before the folder changes again. */
   async keep(database: Database): Promise<void> {
     const rows = await database.query<{ id: number; path: string }>("select f.file_id as id, f.path from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' order by 1");
     for (const { id, path } of rows) {
@@ -98,13 +98,13 @@ export class Archive {
 
 export interface Start {
   readonly folder: string;
-  /** Database with the loaded files, to be copied. */
+  /** Database with the loaded files, from which tests make copies. */
   readonly url: string;
   readonly archive: Archive;
   remove(): Promise<void>;
 }
 
-/** A very small region of four comuni in two provinces, with files of every source, loaded into this database. */
+/** Loads a very small region into this database. It has four comuni in two provinces, and files of every source. */
 export async function smallStart(url: string): Promise<Start> {
   const files = await syntheticFiles(160, 3, { comuni: 4 });
   const kept = await mkdtemp(join(tmpdir(), 'mappale-start-'));
@@ -141,9 +141,9 @@ export class Story {
   context: Context;
   /** Days since the first issue. */
   #day = 0;
-  /** Names of files that are damaged and not repaired. */
+  /** Names of files that are damaged and not yet repaired. */
   readonly #damaged: string[] = [];
-  /** The publication that a rollback replaced; null: there was no rollback. */
+  /** The publication that a rollback replaced, or null if there was no rollback. */
   heldBack: Record<string, string> | null = null;
 
   private constructor(root: string, start: Start, url: string, context: Context) {
@@ -173,7 +173,7 @@ export class Story {
       try {
         report = await refresh(this.context, loadOptions([this.folder], [REGION], { accept: ACCEPTED }));
       } catch (error) {
-        // The server takes a moment to notice that a run was killed.
+        // The server needs a moment to notice that a run was killed.
         if (!(error instanceof MappaleError) || error.code !== 'ALREADY_RUNNING' || tries === 60) throw error;
         await sleep(250);
       }
@@ -182,7 +182,7 @@ export class Story {
     return report;
   }
 
-  /** Keeps copies even after a run in another process that was killed. */
+  /** Copies are also made after a run in another process that was killed. */
   async keep(): Promise<void> {
     await this.#archive.keep(this.context.database);
   }
@@ -202,7 +202,7 @@ export class Story {
 
   async regions(database: Database): Promise<number[]> {
     const inventory = await Inventory.read(database, this.context.sources);
-    // Without a list of comuni Italy keeps its publication.
+    // Without a list of comuni, Italy keeps its publication.
     return inventory.register.size === 0 ? [REGION] : [0, REGION];
   }
 
@@ -218,7 +218,7 @@ export class Story {
   async takeAway(pick: number): Promise<void> {
     const names = await this.#names();
     const name = names[pick % names.length]!;
-    // An empty folder is an error, and is tested elsewhere.
+    // One file is kept, because an empty folder is an error that other tests cover.
     if (names.length > 1) for (const part of partsOf(name, names)) await rm(join(this.folder, part));
   }
 
@@ -230,7 +230,7 @@ export class Story {
     if (name !== undefined) for (const part of partsOf(name, gone)) await copyFile(join(this.#base, part), join(this.folder, part));
   }
 
-  /** Damages an optional file as a failed download would: a web page instead of the file, or a part of the file. */
+  /** Damages an optional file like a failed download. The file becomes a web page, or only a part of itself. */
   async damage(pick: number): Promise<void> {
     const can = (await this.#names()).filter((name) => /\.(?:zip|gpkg|xlsx|csv|txt|tif|h5|geojson)$/.test(name) && !WITHHOLDING.test(name) && !REISSUED.test(name));
     const name = can[pick % can.length];
@@ -246,7 +246,7 @@ export class Story {
     if (name !== undefined && existsSync(join(this.folder, name))) await copyFile(join(this.#base, name), join(this.folder, name));
   }
 
-  /** Replaces one of the files with a new issue with other values. */
+  /** Replaces a file with a new issue that has other values. */
   async issueAgain(pick: number): Promise<void> {
     const names = await this.#names();
     const can = names.filter((name) => REISSUED.test(name));
@@ -310,13 +310,13 @@ export class Story {
     }
   }
 
-  /** Adds a comune's own zip, newer than its region's. */
+  /** Adds a zip of a comune that is newer than the zip of its region. */
   async comuneAlone(pick: number): Promise<void> {
     const [container] = (await this.#names()).filter((name) => /^(?:MOLISE|CB|IS)\.zip$/.test(name));
     if (container === undefined) return;
     const outer = await ZipArchive.open(join(this.folder, container));
     const province = container === 'MOLISE.zip' ? await outer.archive(outer.entries[pick % outer.entries.length]!.path) : outer;
-    // Some entries are plain GML files, not zips. The file of the sea is left out, because alone it would be refused as a whole.
+    // Some entries are plain GML files, not zips. The file of the sea is left out, because it would be refused as a whole if it were alone.
     const comuni = province.entries.filter(({ path }) => path.endsWith('.zip') && !path.startsWith('A000'));
     const entry = comuni[pick % comuni.length]!;
     const path = join(this.folder, entry.path);
@@ -335,7 +335,7 @@ export class Story {
   }
 }
 
-/** Removes a parcel that no other parcel surrounds, so that nothing else changes. */
+/** Removes a parcel that no other parcel surrounds, because then no other parcel changes. */
 function withoutParcel(gml: Buffer, pick: number): Buffer {
   const members = [...gml.toString('utf8').matchAll(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g)];
   if (members.length < 5) return gml;
@@ -343,7 +343,7 @@ function withoutParcel(gml: Buffer, pick: number): Buffer {
   return Buffer.from(gml.toString('utf8').replace(gone, ''));
 }
 
-/** Removes a line, never the header. */
+/** Removes a line other than the header. */
 function withoutLine(csv: Buffer, pick: number): Buffer {
   const lines = csv.toString('utf8').split('\n');
   if (lines.length < 12) return csv;

@@ -1,4 +1,4 @@
-/** Finds Chromium, and looks at pages without scripts at the sizes of a monitor, a telephone and paper. */
+/** Finds Chromium, and opens pages without scripts at the sizes of a monitor, a phone and paper. */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -6,22 +6,22 @@ import { chromium } from 'playwright-core';
 
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
-/** Folder of screenshots for people who want to look; not part of the project. */
+/** Folder of screenshots for manual inspection. It is not part of the project. */
 export const PICTURES = fileURLToPath(new URL('../../.mappale/pictures/', import.meta.url));
 
-/** Sizes in CSS pixels; paper is the width between the margins of A4. */
+/** Sizes in CSS pixels. Paper has the width between the margins of A4. */
 const SIZES = { '1280x800': { width: 1280, height: 800 }, '390x844': { width: 390, height: 844 }, paper: { width: 700, height: 990 } } as const;
 
 interface Looked {
   readonly size: keyof typeof SIZES;
   /** Whether the page is wider than the screen. */
   readonly isWide: boolean;
-  /** Distance of each selected element from the top of the page, and of its lower edge. */
+  /** Distances of the upper and lower edge of each selected element from the top of the page. */
   readonly tops: readonly number[];
   readonly bottoms: readonly number[];
 }
 
-/** Opens a page at each size in light and dark, and takes pictures. @param name first part of the names of the pictures */
+/** Opens a page at each size in light and dark, and takes pictures. @param name first part of the file names of the pictures */
 export async function lookAt(html: string, name: string, selectors: readonly string[]): Promise<Looked[]> {
   await mkdir(PICTURES, { recursive: true });
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--headless', '--no-sandbox'] });

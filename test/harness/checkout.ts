@@ -1,4 +1,4 @@
-/** A copy of the checkout, to which a test adds a source or section as a developer would. */
+/** Copies the checkout, so that a test can add a source or section like a developer. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,14 +13,14 @@ const LEFT = ['node_modules', '.git', '.mappale', 'dist'];
 
 export interface Checkout {
   readonly folder: string;
-  /** Runs a program of the copy. @returns its output */
+  /** Runs a program in the copy. @returns its output */
   run(command: string, words: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string>;
   /** Runs the copy's command line on a database. */
   mappale(url: string, ...words: readonly string[]): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Opens a database for one task. An embedded database allows one process at a time, and the copy's programs need it next. */
+/** Opens a database for one task. An embedded database allows one process at a time, and the copy's programs need the database next. */
 export async function onDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url);
   try {
@@ -30,7 +30,7 @@ export async function onDatabase<T>(url: string, work: (database: Database) => P
   }
 }
 
-/** @param added folders of this checkout, each with its path in the copy */
+/** @param added maps a folder of this checkout to its path in the copy */
 export async function copyCheckout(...added: readonly (readonly [from: string, to: string])[]): Promise<Checkout> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-copy-'));
   await cp(ROOT, folder, { recursive: true, filter: (path) => !LEFT.includes(relative(ROOT, path)) });

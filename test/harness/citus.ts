@@ -1,6 +1,6 @@
 /**
- * Databases on a Citus cluster, each fresh on all nodes and dropped afterwards. Uses the cluster of `MAPPALE_TEST_CITUS_URL`, or starts a coordinator and two
- * workers if the files for that are next to the checkout.
+ * Creates databases on a Citus cluster. Each is new on all nodes and dropped afterwards. Uses the cluster of `MAPPALE_TEST_CITUS_URL`, or starts a
+ * coordinator and two workers if their files are next to the checkout.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -22,7 +22,7 @@ const BIN = '/usr/lib/postgresql/15/bin';
 /** Number of shards of distributed tables in tests. */
 export const SHARDS = 4;
 
-/** Returns the reason why this machine has no cluster, or null. */
+/** Returns the reason why this machine has no cluster, or null if it has a cluster. */
 export function citusMissing(): string | null {
   const { citusUrl, engines } = testEnvironment();
   if (!engines.includes('postgres')) return 'left out by MAPPALE_TEST_ENGINES';
@@ -89,7 +89,7 @@ export class Citus {
     return this.#nodes.filter(({ coordinator }) => !coordinator).map((node) => this.#urlOf(node, new URL(url).pathname.slice(1)));
   }
 
-  /** Creates a fresh database on all nodes. @returns its address on the coordinator */
+  /** Creates a new database on all nodes. @returns the database's address on the coordinator */
   async database(): Promise<string> {
     const name = this.#name();
     for (const node of this.#nodes) {
@@ -105,14 +105,14 @@ export class Citus {
     return url;
   }
 
-  /** Creates a fresh database on the coordinator's server without Citus, for comparison. */
+  /** Creates a new database without Citus on the coordinator's server, for comparison. */
   async plain(): Promise<string> {
     const name = this.#name();
     await on(this.#urlOf(this.#coordinator, 'postgres'), `create database ${name}`);
     return this.#urlOf(this.#coordinator, name);
   }
 
-  /** Drops a role on the nodes of the test cluster, with the databases created so far, as if the role had never existed. */
+  /** Drops a role, and the databases that were created so far, on the nodes of the test cluster. */
   async forgetRole(role: string): Promise<void> {
     await this.#dropAll();
     if (this.#folder !== null) for (const node of this.#nodes) await on(this.#urlOf(node, 'postgres'), `drop role ${role}`);
@@ -124,7 +124,7 @@ export class Citus {
     return name;
   }
 
-  /** Kills a worker, as a crash does. @returns a function that starts it again */
+  /** Kills a worker as in a crash. @returns a function that starts it again */
   async killWorker(): Promise<() => Promise<void>> {
     const worker = this.#nodes.find(({ coordinator }) => !coordinator)!;
     const url = this.#urlOf(worker, 'postgres');

@@ -1,5 +1,5 @@
 /**
- * Runs a source's reader without a database, and collects the rows decoded from the bytes that it would have copied.
+ * Runs a source's reader without a database. Collects the rows by decoding the bytes that the reader would copy.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -21,9 +21,9 @@ export interface CollectedMember {
 
 export interface Collected {
   readonly members: CollectedMember[];
-  /** Maps tables to decoded rows: `member_id`, `position` and the table's columns; int8 as number, geometry as EWKB Buffer. */
+  /** Maps tables to decoded rows with `member_id`, `position` and the table's columns. An int8 is a number, a geometry a Buffer of EWKB. */
   readonly rows: Record<string, Record<string, unknown>[]>;
-  /** Known parts that are not read, with the reason. */
+  /** Known parts of the file that are not read, with the reason. */
   readonly asides: { readonly path: string; readonly reason: string }[];
 }
 
@@ -33,7 +33,7 @@ export interface CollectOptions {
   readonly region?: number | null;
 }
 
-/** Returns rows, rejects and duplicates of one file, counted as in the program, without assertions. */
+/** Returns the rows, rejects and duplicates of one file, counted as in the program. Makes no assertions. */
 export async function collect(source: Source, path: string, options: CollectOptions): Promise<Collected> {
   const members: CollectedMember[] = [];
   const rows: Collected['rows'] = {};
@@ -94,7 +94,7 @@ export async function collect(source: Source, path: string, options: CollectOpti
   return { members, rows, asides };
 }
 
-/** Returns a file in the form in which the program passes it to a reader. */
+/** Returns a file in the form that the program passes to a reader. */
 export async function inputFile(path: string, options: CollectOptions): Promise<InputFile> {
   return {
     path,
@@ -121,7 +121,7 @@ function decodeInto(chunk: Buffer, columns: Columns, into: Record<string, unknow
     return decode(chunk.subarray(start, at), type);
   };
   while (at < chunk.length) {
-    if (chunk.readInt16BE(at) !== names.length + 2) throw new Error('row has another number of fields than its table');
+    if (chunk.readInt16BE(at) !== names.length + 2) throw new Error('the row and its table have different numbers of fields');
     at += 2;
     const row: Record<string, unknown> = { member_id: field('int4'), position: field('int8') };
     for (const [index, type] of types.entries()) row[names[index]!] = field(type);

@@ -1,4 +1,4 @@
-/** Adds, removes, renames, doubles and retypes a column in the bytes of a file, as a publisher would. */
+/** Adds, removes, renames, repeats and retypes a column in the bytes of a file, like a publisher. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -7,9 +7,9 @@ import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeXlsx } from '../../pipelines/synthetic/xlsx-writer.ts';
 
 export interface Edit {
-  /** `retyped`: the table declares the column as dates. */
+  /** `retyped`declares the column as dates. */
   readonly kind: 'added' | 'removed' | 'renamed' | 'doubled' | 'retyped';
-  /** Index of the column; for an added column its position. */
+  /** Index of the column, or the position of an added column. */
   readonly at: number;
   /** Name of an added or renamed column. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Edit {
 
 export interface Editable {
   readonly columns: readonly string[];
-  /** True if the format declares the type of each column. */
+  /** Whether the format declares the type of each column. */
   readonly isTyped?: true;
   edit(edit: Edit): Buffer | Promise<Buffer>;
 }
@@ -52,7 +52,7 @@ function divided(text: string, separator: string, quotes: boolean): string[] {
 }
 
 /**
- * Edits a delimited text. The header is one of the first three lines: the first with at least four columns, otherwise the first with the required number. Later
+ * Edits a delimited text. The header is among the first three lines. It is the first line with at least four columns, or else with the required number. Later
  * lines must have the same number of columns.
  */
 function editableText(content: Buffer, leastColumns: number): Editable | null {
@@ -87,14 +87,14 @@ function editableText(content: Buffer, leastColumns: number): Editable | null {
   return null;
 }
 
-/** A descriptor of a dBASE field with the type of dates. */
+/** Returns the descriptor of a dBASE field of the type date. */
 function asDate(field: Buffer): Buffer {
   const copy = Buffer.from(field);
   copy.write('D', 11, 'latin1');
   return copy;
 }
 
-/** Edits a dBASE table: descriptors of 32 bytes, then records of fixed width. */
+/** Edits a dBASE table. Such a table has field descriptors of 32 bytes, then records of fixed width. */
 export function editableTable(dbf: Buffer): Editable {
   const [headerSize, recordSize] = [dbf.readUInt16LE(8), dbf.readUInt16LE(10)];
   const fields: Buffer[] = [];
@@ -123,7 +123,7 @@ export function editableTable(dbf: Buffer): Editable {
   };
 }
 
-/** Edits the properties of the features of a GeoJSON. */
+/** Edits the properties of the features of a GeoJSON file. */
 export function editableFeatures(content: Buffer): Editable | null {
   let parsed: { features?: { properties: Record<string, unknown> | null }[] };
   try {
@@ -140,18 +140,18 @@ export function editableFeatures(content: Buffer): Editable | null {
         const entries = edited(Object.entries(properties), edit, [edit.name, VALUE], [edit.name, properties[columns[edit.at] ?? '']]);
         return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`;
       };
-      // Written as text, because a JavaScript object cannot have a name twice.
+      // The edit is made as text, because a JavaScript object cannot have the same name twice.
       const features = parsed.features!.map(({ properties, ...feature }) => `${JSON.stringify(feature).slice(0, -1)},"properties":${written(properties!)}}`);
       return Buffer.from(`${JSON.stringify({ ...parsed, features: undefined }).slice(0, -1)},"features":[${features.join()}]}`);
     },
   };
 }
 
-/** The marks of records and their properties in a document. */
+/** Describes how records and properties are recognised in a document. */
 interface Elements {
-  /** A record. */
+  /** Matches a record. */
   readonly record: RegExp;
-  /** A property in a record. */
+  /** Matches a property in a record. */
   readonly property: RegExp;
   nameOf(property: string): string;
   renamed(property: string, from: string, to: string): string;
@@ -178,10 +178,10 @@ const KML: Elements = {
   made: (name) => `<Data name="${name}"><value>${VALUE}</value></Data>`,
 };
 
-/** Edits the properties of the records of an XML document. Elements between the properties, such as a box, are moved behind the last property. */
+/** Edits the properties of the records of an XML document. Elements between the properties, such as a box, are moved after the last property. */
 function editableElements(content: Buffer, { record, property, nameOf, renamed, made }: Elements): Editable | null {
   const text = content.toString('latin1');
-  // The element of the record matches the pattern of a property.
+  // The record's own element also matches the pattern of a property.
   const propertiesOf = (each: string): string[] => each.slice(each.indexOf('>') + 1).match(property) ?? [];
   const records = text.match(record) ?? [];
   const columns = propertiesOf(records[0] ?? '').map(nameOf);
@@ -239,7 +239,7 @@ async function editedSheet(path: string, sheet: string, rows: readonly XlsxRow[]
   const numbered = new Map(rows.map((row) => [row.number, row]));
   await writeXlsx(path, sheet, Array.from({ length: last }, (_, index) => {
     const { number, cells } = numbered.get(index + 1) ?? { number: 0, cells: [] };
-    // Titles and footnotes have one cell.
+    // Titles and footnotes have a single cell.
     if (number < header.number || cells.filter((cell) => cell !== null && cell !== '').length <= 1) return cells;
     const padded = header.cells.map((_cell, at) => cells[at] ?? null);
     return number === header.number ? edited(padded, edit, edit.name, edit.name) : edited(padded, edit, VALUE, padded[edit.at] ?? null);
@@ -247,9 +247,9 @@ async function editedSheet(path: string, sheet: string, rows: readonly XlsxRow[]
   return readFile(path);
 }
 
-/** Returns the editable table of a file, chosen by name, or null. */
+/** Returns the editable table of a file, or null if its name has no known format. */
 export async function editable(name: string, content: Buffer): Promise<Editable | null> {
-  // Lines of prose contain commas too.
+  // Lines of prose can also contain commas.
   if (/\.(?:csv|txt)$/i.test(name)) return editableText(content, /\.txt$/i.test(name) ? 4 : 2);
   if (/\.dbf$/i.test(name)) return editableTable(content);
   if (/\.(?:geojson|json)$/i.test(name)) return editableFeatures(content);

@@ -10,12 +10,12 @@ import { ROOT } from '../../pipelines/config.ts';
 const CACHE = join(ROOT, 'node_modules/.cache/mappale');
 const PREFIX = 'program-';
 const DAY_MS = 86_400_000;
-/** Everything that the compiled program depends on. The lock states the version of the compiler. */
+/** Files and folders on which the compiled program depends. The lock file has the version of the compiler. */
 const INPUT = ['pipelines', 'sources', 'sql', 'api', 'cli', 'scripts/build', 'tsconfig.json', 'tsconfig-build.json', 'package.json', 'package-lock.json'];
 
 /**
- * Returns the path of the compiled `mappale.mjs`. Its folder has the digest of its sources in its name, so that it is never older than they are. It is kept
- * below `node_modules`, where it finds the packages.
+ * Returns the path of the compiled `mappale.mjs`. The name of the program's folder has the digest of the sources, so that the program is never older than
+ * the sources. The folder is below `node_modules`, where the program finds the packages.
  */
 export async function compiledProgram(): Promise<string> {
   const folder = join(CACHE, PREFIX + (await digestOfSources()));
@@ -47,7 +47,7 @@ async function compile(folder: string): Promise<void> {
   const scratch = await mkdtemp(join(CACHE, 'compiling-'));
   try {
     await promisify(execFile)('npm', ['run', '--silent', 'compile', '--', join(scratch, 'program')], { cwd: ROOT });
-    // Another run may have been faster. Its program is the same.
+    // Another run may have created the same program first.
     await rename(join(scratch, 'program'), folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });

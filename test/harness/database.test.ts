@@ -1,4 +1,4 @@
-/** The test harness: databases are fresh, and nothing is left of them. */
+/** Tests that the harness creates new databases and removes them completely. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../pipelines/db/index.ts';
@@ -11,7 +11,7 @@ describeEngines('a test database', (engine) => {
     expect(database.engine).toBe(engine.name);
   });
 
-  it('is empty, even after a test wrote to another database', async () => {
+  it('is empty even if a test wrote to another database', async () => {
     const first = await engine.openDatabase();
     await first.query('create table written (id int4)');
     const second = await engine.openDatabase();
@@ -30,7 +30,7 @@ describeEngines('a test database', (engine) => {
     expect(await second.query('select id from written')).toEqual([{ id: 7 }]);
   });
 
-  it('a database with shared content is prepared once, and each test changes only its own copy', async () => {
+  it('with shared content is prepared once, and each test changes only its own copy', async () => {
     let prepared = 0;
     const copy = (): Promise<string> => engine.sharedDatabase('rows of a test of the harness', async (url) => {
       prepared += 1;

@@ -1,6 +1,6 @@
 /**
- * Databases for tests, each fresh and dropped afterwards. A suite that depends on the engine runs on both (`describeEngines`), any other suite on the
- * first engine that this machine has (`describeDatabase`).
+ * Creates databases for tests and drops them afterwards. A suite that depends on the engine runs on both engines (`describeEngines`). Any other suite runs
+ * on the first engine that this machine has (`describeDatabase`).
  *
  * ```ts
  * describeDatabase('a region', (engine) => {
@@ -25,18 +25,18 @@ import { databaseUrl, EXTENSIONS } from './postgres.ts';
 export interface TestEngine {
   readonly name: EngineName;
   /**
-   * Creates a fresh, empty database with PostGIS and the other extensions, dropped after the suite. Call it in a test or hook.
-   * @returns its URL, in the form of `DATABASE_URL`
+   * Creates an empty database with PostGIS and all other extensions. The database is dropped after the suite. Call it in a test or hook.
+   * @returns the URL of the database, in the form of `DATABASE_URL`
    */
   createDatabase(): Promise<string>;
-  /** Creates and opens a fresh database, and closes it after the suite. Opens the database at a URL of `createDatabase`. */
+  /** Creates and opens a new database, or opens the database at a URL of `createDatabase`. The database is closed after the suite. */
   openDatabase(url?: string): Promise<Database>;
-  /** Copies a database that is not open anywhere. @returns the URL of the copy */
+  /** Copies a database to which no connection is open. @returns the URL of the copy */
   copyDatabase(url: string): Promise<string>;
   /**
    * Creates a database whose content is prepared once per run and copied for each caller.
-   * @param content identifies the content among all suites
-   * @param prepare fills a fresh database and closes it
+   * @param content name that identifies the content among all suites
+   * @param prepare fills a new database and closes it
    * @returns the URL of the copy
    */
   sharedDatabase(content: string, prepare: (url: string) => Promise<void>): Promise<string>;
@@ -45,14 +45,14 @@ export interface TestEngine {
 /** The function with which an engine creates databases, or the reason why it cannot. */
 type Maker = { create(like?: string): Promise<{ url: string; drop(): Promise<void> }> } | { readonly missing: string };
 
-/** Runs a suite on the first engine that this machine has, or on each engine in `MAPPALE_TEST_ENGINES`. For suites that do not depend on the engine. */
+/** Runs a suite that does not depend on the engine. It runs on the first engine that this machine has, or on each engine in `MAPPALE_TEST_ENGINES`. */
 export function describeDatabase(name: string, suite: (engine: TestEngine) => void): void {
   const offered = ENGINE_NAMES.filter((engineName) => !('missing' in makers[engineName]));
   describeEngines(name, suite, environment.enginesNamed ? offered : offered.slice(0, 1));
 }
 
 /**
- * Runs a suite on each engine. If an engine is missing, its suite is listed as skipped, with the reason in its name.
+ * Runs a suite on each engine. If an engine is missing, the suite is listed as skipped, with the reason in the suite's name.
  * @param engines limits the suite to engines that can run it
  */
 export function describeEngines(name: string, suite: (engine: TestEngine) => void, engines: readonly EngineName[] = ENGINE_NAMES): void {
@@ -144,7 +144,7 @@ function postgresMaker(offer: PostgresOffer): Maker {
 const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
 /**
- * A folder with the extensions already created. Copying it takes less time than unpacking the snapshot.
+ * Returns a folder of a database with the extensions. Copying the folder takes less time than unpacking the snapshot.
  * The folder is kept between runs next to the packages that created it. Its name contains the versions of the packages.
  */
 async function pgliteTemplate(): Promise<string> {
@@ -164,7 +164,7 @@ async function pgliteTemplate(): Promise<string> {
     } finally {
       await database.close();
     }
-    // Another worker may have been faster. Its template has the same content.
+    // Another worker may have created the same template first.
     await rename(join(scratch, 'database'), template).catch((error: unknown) => {
       if (!existsSync(template)) throw error;
     });

@@ -1,11 +1,11 @@
-/** Simulates the passing of days: a test publishes now, and moves earlier publications back in time. */
+/** Simulates the passing of days. A test publishes now, and moves earlier publications back in time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../pipelines/db/index.ts';
 
-/** Longest time that a test may need to check what it published today. */
+/** Longest time that a test may need to check the publication of today. */
 const NEEDED_MS = 180_000;
 
-/** Moves all publications back by a number of days, at the same local time in Italy: days of 23 or 25 hours are included. */
+/** Moves all publications back by a number of days, at the same local time in Italy. Some days have 23 or 25 hours. */
 export async function daysGoBy(database: Database, days: number): Promise<void> {
   await database.query(
     `update ledger.swap set

@@ -8,25 +8,25 @@ export type EngineName = (typeof ENGINE_NAMES)[number];
 
 export interface TestEnvironment {
   /**
-   * `TEST_DATABASE_URL`: a PostgreSQL server with PostGIS on which the tests may create and drop databases named
-   * `mappale_test_…`; the URL's own database is only used to log in.
+   * `TEST_DATABASE_URL`: a PostgreSQL server with PostGIS on which the tests may create and drop databases named `mappale_test_…`. The URL's own database
+   * is only used to log in.
    */
   readonly databaseUrl: string | null;
   /** `MAPPALE_TEST_IMAGE`: the container image of PostgreSQL with PostGIS. */
   readonly image: string;
-  /** `MAPPALE_TEST_ENGINES`: `postgres`, `pglite` or both: the engines of every suite. Default: both, for suites that depend on the engine. */
+  /** `MAPPALE_TEST_ENGINES`: `postgres`, `pglite` or both, on which every suite runs. By default, suites that depend on the engine run on both. */
   readonly engines: readonly EngineName[];
-  /** Returns whether the environment names the engines. In that case every suite runs on each named engine. */
+  /** Returns whether the environment names the engines. If so, every suite runs on each named engine. */
   readonly enginesNamed: boolean;
-  /** `MAPPALE_TEST_SEED`: seed of all random choices in tests. Default: derived from the commit, so that runs cover different cases. */
+  /** `MAPPALE_TEST_SEED`: seed of all random choices in tests. By default the seed is derived from the commit, so that runs cover different cases. */
   readonly seed: number;
-  /** `MAPPALE_TEST_KILLS`: number of runs that the suite of faults kills; default 4. */
+  /** `MAPPALE_TEST_KILLS`: number of runs that the suite of faults kills, 4 by default. */
   readonly kills: number;
-  /** `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source; default 100. */
+  /** `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source, 100 by default. */
   readonly mutations: number;
-  /** `MAPPALE_TEST_TRUTH`: number of parcels of the synthetic region whose fields are compared with the truth; default 1,200. */
+  /** `MAPPALE_TEST_TRUTH`: number of synthetic parcels whose fields are compared with the truth, 1,200 by default. */
   readonly truth: number;
-  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences on PostgreSQL, default 4; a tenth of it on PGlite. */
+  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences on PostgreSQL, 4 by default. On PGlite, a tenth of this number. */
   readonly sequences: Readonly<Record<EngineName, number>>;
   /** `MAPPALE_TEST_CITUS_URL`: a database of a Citus coordinator. Databases are created on its nodes, and a worker is killed. */
   readonly citusUrl: string | null;
@@ -34,10 +34,13 @@ export interface TestEnvironment {
   readonly path: readonly string[];
 }
 
-/** Variables that libpq uses for missing parts of an address. A developer may have set these variables, but addresses in tests must not depend on them. */
+/**
+ * Variables that libpq uses for missing parts of a database URL. A developer may have set these variables, but database URLs in tests must not depend on
+ * them.
+ */
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE', 'PGOPTIONS', 'PGSERVICE', 'PGSERVICEFILE', 'PGSYSCONFDIR', 'PGPASSFILE'];
 
-/** Removes these variables from the environment of this process and of its tests. */
+/** Removes the variables of libpq from the environment of this process and of its tests. */
 export function forgetOwnServer(): void {
   for (const name of OF_LIBPQ) Reflect.deleteProperty(process.env, name);
 }
@@ -64,7 +67,7 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
   };
 }
 
-/** Each commit tests different cases, and the same commit reproduces a failure. */
+/** Returns the seed of a commit. Different commits test different cases, and the same commit reproduces a failure. */
 function seedOfCommit(): number {
   try {
     return Number.parseInt(execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).slice(0, 7), 16);
@@ -80,9 +83,8 @@ function count(env: NodeJS.ProcessEnv, name: string, usual: number): number {
 }
 
 /**
- * Returns the environment for a program that a test starts: the environment of this process without variables that would change the program's output. The
- * program's home is `.mappale` in
- * its working folder, so that tests share neither a database nor the home of the person who runs them.
+ * Returns the environment for a program that a test starts. It is the environment of this process without variables that would change the program's output.
+ * The program's home is `.mappale` in the working folder, so that tests share neither a database nor the home of the user.
  */
 export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const {

@@ -1,21 +1,21 @@
-/** The texts that the statements of `explain.sql` can produce, read from their SQL with the project's own reader. */
+/** Finds the texts that the statements of `explain.sql` can produce, with the project's own SQL reader. */
 import { sqlParts } from '../../pipelines/contract/sql-text.ts';
 
 const COLUMNS = ['field', 'value', 'unit', 'rule'] as const;
 
-/** All texts of a column of the view `evidence`, with `{1}`, `{2}` for inserted values. Columns that consist only of values have no text. */
+/** All texts of a column of the view `evidence`, with `{1}`, `{2}` for inserted values. A column that consists only of values has no texts. */
 export type Sentences = Readonly<Record<(typeof COLUMNS)[number], readonly string[]>>;
 
-/** An inserted value. */
+/** Represents an inserted value. */
 const HOLE = Symbol('inserted value');
 
 type Said = readonly (string | typeof HOLE)[];
 
-/** @throws Error if a rule, a unit or a field has words inside a function, because its texts cannot be read then */
+/** @throws Error if a rule, a unit or a field has words inside a function, because such texts cannot be read */
 export function sentencesOf(file: string, text: string): Sentences {
   const parts = sqlParts(text);
   const start = parts.findIndex((part, at) => part === 'view' && parts[at + 1] === 'evidence');
-  if (start < 0) throw new Error(`${file} makes no view evidence`);
+  if (start < 0) throw new Error(`${file} creates no view evidence`);
   const whole = parts.slice(start + 3);
   const end = whole.indexOf(';');
   const selects = split(end < 0 ? whole : whole.slice(0, end), (part) => part === 'union').map((select) => select.slice(select.indexOf('select') + 1));
@@ -37,7 +37,7 @@ export function sentencesOf(file: string, text: string): Sentences {
   })) as unknown as Sentences;
 }
 
-/** Splits at the parts that `isEdge` accepts, outside brackets and `case`. */
+/** Splits a list at the parts that `isEdge` accepts, outside brackets and `case`. */
 function split(parts: readonly string[], isEdge: (part: string) => boolean): string[][] {
   const found: string[][] = [[]];
   let depth = 0;
@@ -50,7 +50,7 @@ function split(parts: readonly string[], isEdge: (part: string) => boolean): str
   return found;
 }
 
-/** @param where location of an expression that must consist of texts; null if it may be data */
+/** @param where location of an expression that must consist of texts, or null if the expression may be data */
 function saidBy(expression: readonly string[], where: string | null): Said[] {
   const terms = split(expression, (part) => part === '||').map((term) => termSaid(term, where));
   return terms.reduce<Said[]>((all, choices) => all.flatMap((before) => choices.map((choice) => [...before, ...choice])), [[]]);
@@ -63,7 +63,7 @@ function termSaid(term: readonly string[], where: string | null): Said[] {
   if (first === 'case' && term.at(-1) === 'end') {
     const branches = split(term.slice(1, -1), (part) => ['when', 'then', 'else'].includes(part));
     const words = edges(term.slice(1, -1));
-    // The part before the first word is the compared value, or empty.
+    // The part before the first when is the compared value, or empty.
     return branches.slice(1).flatMap((branch, at) => (words[at] === 'when' ? [] : saidBy(branch, where)));
   }
   const hidden = term.find((part) => part.startsWith('\'') && /\p{L}/u.test(part));
@@ -71,7 +71,7 @@ function termSaid(term: readonly string[], where: string | null): Said[] {
   return [[HOLE]];
 }
 
-/** Returns the words of a `case` in order, without those of nested ones. */
+/** Returns the keywords of a `case` in order, without the keywords of nested cases. */
 function edges(parts: readonly string[]): string[] {
   let depth = 0;
   return parts.filter((part) => {

@@ -1,11 +1,11 @@
-/** A database with all tables and no data, which is migrated once per run, and the program's context on it. */
+/** Creates databases with all tables and no data, and the program's context on such a database. The tables are created once per run. */
 import { openDatabase } from '../../pipelines/db/index.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { TestEngine } from './database.ts';
 import { contextOn } from './region.ts';
 
 /**
- * Creates a database with all tables and no data, dropped after the suite. The rights on the database itself are not copied.
+ * Creates a database with all tables and no data. The database is dropped after the suite. Rights on the database object itself are missing in the copy.
  * @returns its URL
  */
 export function migratedDatabase(engine: TestEngine): Promise<string> {
@@ -19,7 +19,7 @@ export function migratedDatabase(engine: TestEngine): Promise<string> {
   });
 }
 
-/** Returns the program's context on such a database. */
+/** Returns the program's context on a database with all tables and no data. */
 export async function freshContext(engine: TestEngine): Promise<Context> {
   return contextOn(await engine.openDatabase(await migratedDatabase(engine)));
 }

@@ -1,4 +1,4 @@
-/** The project's SQL functions in a database that has no other part of the project. */
+/** Creates the project's SQL functions in a database that has no other part of the project. */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -9,20 +9,20 @@ import { readSqlFile, readSqlFolder } from '../../pipelines/contract/sql-files.t
 
 async function functions(session: Session): Promise<void> {
   await session.query('create schema if not exists core');
-  // The functions call each other across files.
+  // The functions call functions of other files, which may not exist yet.
   await session.query('set check_function_bodies to off');
   for (const { text, file } of readSqlFolder('sql/functions')) await session.script(text, file);
   await session.query('reset check_function_bodies');
 }
 
-/** Creates every function of `sql/functions`, which read no table, and the boxes of the regions, which loads read. */
+/** Creates every function of `sql/functions` and the boxes of the regions. The functions read no table, and loads read the boxes. */
 export async function createFunctions(session: Session): Promise<void> {
   await functions(session);
   const boxes = readSqlFile(join(ROOT, 'sql/migrations/0030_region_box.sql'));
   if (!(await hasRelation(session, boxes.writes[0]!))) await session.script(boxes.text, boxes.file);
 }
 
-/** Creates the functions and the tables of migrations, as in a database of this version; no layers, no interface. */
+/** Creates the functions and the tables of migrations, as in a database of this version. Creates no layers and no API. */
 export async function createTables(session: Session): Promise<void> {
   await functions(session);
   await session.query('create schema if not exists ledger');

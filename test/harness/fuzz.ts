@@ -1,5 +1,5 @@
 /**
- * Thousands of mutated files for each source: each is either read with records that add up, or stopped with a coded input error and its
+ * Tests thousands of mutated files for each source. A reader must either account for all records, or stop with an input error that has a code and a
  * location. Everything else (a TypeError, lost records, a hang) is a bug in the reader.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const spliced = (bytes: Buffer, at: number, remove: number, insert: Buffer): Buf
   Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(Math.min(bytes.length, at + remove))]);
 const anywhere = (bytes: Buffer, random: Random): number => random.below(Math.max(1, bytes.length));
 
-/** Returns start and end of a line, including the line end. */
+/** Returns the start and end of a line, including the line end. */
 function lineAt(bytes: Buffer, at: number): readonly [number, number] {
   const start = at === 0 ? 0 : bytes.lastIndexOf(0x0a, at - 1) + 1;
   const end = bytes.indexOf(0x0a, at);
@@ -122,7 +122,7 @@ function mutated(bytes: Buffer, random: Random): { readonly how: string; readonl
 
 // --- material ------------------------------------------------------------------------------------------------------
 
-/** A file and the files that belong to it; `entries` if it is a zip. */
+/** A file and the files that belong to it. `entries` is for a zip. */
 interface Seed {
   readonly name: string;
   readonly parts: readonly { readonly name: string; readonly bytes: Buffer }[];
@@ -160,7 +160,7 @@ async function seedsOf(source: RegisteredSource, root: string): Promise<Seed[]> 
   return seeds;
 }
 
-/** Writes a mutation of the seed. @returns the mutation and the mutated part */
+/** Writes a mutation of the seed. @returns a description of the mutation and of the mutated part */
 async function writeMutation(seed: Seed, folder: string, random: Random): Promise<string> {
   if (seed.entries !== null && random.below(3) > 0) {
     const victim = random.below(seed.entries.length);
@@ -176,7 +176,7 @@ async function writeMutation(seed: Seed, folder: string, random: Random): Promis
 
 // --- verdicts ------------------------------------------------------------------------------------------------------
 
-/** Declares the tests of every n-th source. The test files divide the sources, so that two files run at a time. */
+/** Declares the tests of every n-th source. The sources are divided between test files, so that two files can run at the same time. */
 export function fuzzSources(part: number, parts: number): void {
   const root = mkdtempSync(join(tmpdir(), 'mappale-fuzz-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -200,7 +200,7 @@ export function fuzzSources(part: number, parts: number): void {
             const lost = verdict.findings.find(({ code }) => code === 'ACCOUNTING');
             if (lost !== undefined) faults.push(`${label}: ${lost.detail}`);
             const vague = verdict.findings.find(({ level, at, detail, hint }) => level === 'error' && (at === '' || detail === undefined || hint === undefined));
-            if (vague !== undefined) faults.push(`${label}: says too little: ${JSON.stringify(vague)}`);
+            if (vague !== undefined) faults.push(`${label}: the error lacks a code, a location or a hint: ${JSON.stringify(vague)}`);
             const stopped = verdict.findings.some(({ level, code }) => level === 'error' && /^[A-Z]/.test(code));
             if (verdict.source === null && verdict.findings.every(({ code }) => code === 'FILE_UNKNOWN')) counts.unknown += 1;
             else if (stopped) counts.stopped += 1;
@@ -217,7 +217,7 @@ export function fuzzSources(part: number, parts: number): void {
       console.log(`fuzz ${id}: ${JSON.stringify(counts)}`);
       expect(faults).toEqual([]);
       expect(counts.read + counts.refused + counts.stopped + counts.unknown).toBeGreaterThanOrEqual(CASES);
-      // Most mutated files must still be recognised, otherwise nothing is tested.
+      // Most mutated files must still be recognised. Otherwise the readers are not tested.
       expect(counts.read + counts.refused + counts.stopped).toBeGreaterThan(CASES / 4);
     }, 3_600_000);
   });

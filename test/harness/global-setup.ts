@@ -1,6 +1,6 @@
 /**
- * Runs once in the main process. The PostgreSQL server is started when the first suite needs it, and then serves every
- * worker: a run of one reader's tests does not start it.
+ * Runs once in the main process. The PostgreSQL server is started when the first suite needs it, and then serves every worker. A run without such suites
+ * does not start the server.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,12 +10,15 @@ import { forgetOwnServer, testEnvironment } from './environment.ts';
 import { findPostgres, type Search, type TestServer } from './postgres.ts';
 import { SharedDatabases } from './shared-databases.ts';
 
-/** Data that a worker receives about PostgreSQL. */
+/** Data about PostgreSQL that a worker receives. */
 export type PostgresOffer = Pick<TestServer, 'url' | 'template' | 'prefix'> | { readonly refused: string };
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Address of a local HTTP server: `/` answers a `PostgresOffer`, `/shared` a database that suites share, `/program` the folder of the compiled program. */
+    /**
+     * Address of a local HTTP server. `/` returns a `PostgresOffer`, `/shared` a database that suites share, and `/program` the folder of the compiled
+     * program.
+     */
     postgresBroker: string;
   }
 }
@@ -45,7 +48,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
     search ??= findPostgres(environment).then((found) => {
       for (const line of found.refused) say(`- ${line}`);
-      say(found.server === null ? 'PostgreSQL: none, its suites are skipped' : `PostgreSQL: ${found.server.description}`);
+      say(found.server === null ? 'PostgreSQL: none found, so its suites are skipped' : `PostgreSQL: ${found.server.description}`);
       return found;
     });
     search.then(

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * `unit` tests need no database and take seconds. `alone` has files that need a separate process, because they change the process or were never run in a shared
- * one.
- * `random` and `random-faults` have long tests on randomly drawn cases, which `make test` leaves out. `database` has the rest, except `faults` and `real`.
+ * `unit` tests need no database and take seconds. `alone` has files that need a separate process, because they change the process or were never run in a
+ * shared process. `random` and `random-faults` have long tests on randomly drawn cases, which `make test` leaves out. `database` has all remaining files,
+ * except those of `faults` and `real`.
  */
 export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random-faults' | 'real';
 
-/** Tests that need no database but take longer than seconds: sets of mutated files, the compiler, large files, other programs. */
+/** Tests that need no database but take more than some seconds: sets of mutated files, the compiler, large files, other programs. */
 const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(evidence|hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer|libpq|raster|pmtiles|fetch|cut-short|start-cache))|sources\/ade_cadastre\/(scan|threads))/;
 
 /** Long tests on randomly drawn cases: sequences of arrivals, edited and mutated files, kills. */
@@ -39,7 +39,7 @@ export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
   return found;
 }
 
-/** Returns whether a file imports another one, directly or through others of `test`. */
+/** Returns whether a file imports another file, directly or through other files of `test`. */
 function reaches(root: string, file: string, wanted: string, seen = new Set<string>()): boolean {
   if (file === wanted) return true;
   if (seen.has(file)) return false;

@@ -1,4 +1,4 @@
-/** Edits columns of the layers of a GeoPackage or a File Geodatabase: reads all layers, and writes them again with one change. */
+/** Edits columns of the layers of a GeoPackage or a File Geodatabase. Reads all layers, and writes them again with one change. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,11 +16,11 @@ type ReadLayer = Omit<WrittenLayer, 'features'> & { readonly features: readonly 
 export interface EditableLayer {
   readonly layer: string;
   readonly columns: readonly string[];
-  /** Returns the files by name; the one file of a GeoPackage has the name `''`. */
+  /** Returns the files by name. The only file of a GeoPackage has the name `''`. */
   edit(edit: Edit): Promise<ReadonlyMap<string, Buffer>>;
 }
 
-/** Resolution of the synthetic geodatabases: coordinates are read back unchanged. */
+/** Resolution of the synthetic geodatabases, with which coordinates are read back unchanged. */
 const GEODATABASE_STEPS = ['XORIGIN=6000000', 'YORIGIN=3000000', 'XYSCALE=100000000'];
 
 /** Returns the plain WKB of an EWKB with SRID. */
@@ -62,7 +62,7 @@ function editedLayer(layer: ReadLayer, edit: Edit): ReadLayer {
   const { fields, features } = layer;
   const own = fields[edit.at];
   const changed = edited<Field>(fields, edit, { name: edit.name, type: 'string' }, { name: edit.name, type: own?.type ?? 'string' });
-  // A table cannot have two columns of one name, so the second name has an additional character that readers ignore.
+  // A table cannot have two columns with the same name. The second name has an additional character that readers ignore.
   if (edit.kind === 'doubled') changed[edit.at + 1] = { ...own!, name: `${own!.name}_` };
   if (edit.kind === 'retyped') changed[edit.at] = { ...own!, type: 'date' };
   return {

@@ -1,4 +1,4 @@
-/** Runs a source's load.sql on staged rows of a test, without files, releases or publishing. */
+/** Runs a source's load.sql on staged rows that a test provides, without files, releases or publications. */
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
 import { runChecks, type Violation } from '../../pipelines/db/checks.ts';
@@ -14,7 +14,7 @@ export interface LoadedRows {
 
 /**
  * @param inserts statements that fill the staging tables
- * @param work runs with the workspace as search path; the workspace is dropped afterwards
+ * @param work runs with the workspace as search path, before the workspace is dropped
  */
 export async function loaded<T>(database: Database, id: string, inserts: string, work: (rows: LoadedRows) => Promise<T>): Promise<T> {
   const source = await registerSource(id);
@@ -23,7 +23,7 @@ export async function loaded<T>(database: Database, id: string, inserts: string,
     await session.script('create schema loaded_rows; set search_path to loaded_rows, public', 'test/harness/loaded.ts');
     try {
       await session.script(source.staging.text, source.staging.file);
-      // Members of one file, unless the test defines others.
+      // All members belong to one file, unless the test defines other members.
       await session.script("create table member as select n as member_id, 1 as file_id, 'member ' || lpad(n::text, 4, '0') as path, 'file' as file_name, null::int2 as region_code from generate_series(1, 1000) as n", 'test/harness/loaded.ts');
       await session.script(inserts, 'test');
       await session.script("create table release as select 1 as release_id, 'test' as source, '2020' as vintage, null::int2 as region_code", 'test/harness/loaded.ts');

@@ -8,9 +8,9 @@ export interface MadeStreet {
   readonly locality?: string;
 }
 
-/** Higher than the ids of all synthetic streets and accesses. */
+/** First id, which is higher than the ids of all synthetic streets and accesses. */
 const FIRST_ID = 8_000_000_000;
-/** Higher than the number of words in any synthetic region. */
+/** First word number, which is higher than the number of words in any synthetic region. */
 const FIRST_TOKEN = 5_000_000;
 
 /** @param belfiore a comune of the region that has addresses */

@@ -1,8 +1,8 @@
-/** Markup in every text that a publisher controls, in the tables of a loaded region, and a check of pages that show these texts. */
+/** Adds markup to every text that a publisher controls in the tables of a loaded region, and checks pages that show these texts. */
 import type { Page } from 'playwright-core';
 import type { Database } from '../../pipelines/db/index.ts';
 
-/** Names of columns with free text. Each lists the tables whose column of that name is a key or a code. */
+/** Names of columns with free text. Each name has a list of exceptions: tables in which the column is a key or a code. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   name: ['core.comune_name', 'core.raster_tile', 'core.region'],
   name_other: [],
@@ -35,12 +35,12 @@ const LEDGER: readonly (readonly [table: string, column: string])[] = [
 /** Scheme of addresses that run code when a user follows them. */
 const CODE_URL = 'javascript:window.pwned=1';
 
-/** Returns what is appended to the texts of a column. The suffix contains the column's name, so that a test finds the column on a page. */
+/** Returns the markup that is appended to the texts of a column. It contains the column's name, so that a test can find the column on a page. */
 export function markupOf(column: string): string {
   return ` <img src=x onerror=window.pwned=1>"'><svg onload=window.pwned=1><script>window.pwned=1</script>{{7*7}}\${7*7}&lt;b&gt; ${column}!`;
 }
 
-/** Appends markup to every such text. @returns the columns, each `schema.table.column` */
+/** Appends markup to every text that a publisher controls. @returns the changed columns, each as `schema.table.column` */
 export async function writeMarkup(database: Database): Promise<string[]> {
   const found = await database.query<{ relation: string; name: string }>(
     `select n.nspname || '.' || c.relname as relation, a.attname as name
@@ -57,7 +57,7 @@ export async function writeMarkup(database: Database): Promise<string[]> {
   return columns.map((column) => column.join('.'));
 }
 
-/** Records take their licences from citations, which were built from attributions. */
+/** Adds markup to citations. Records take their licences from citations, which were built from attributions. */
 async function writeCitations(database: Database): Promise<void> {
   for (const { citation, licenses } of await database.query<{ citation: string; licenses: string[] }>('select citation::text, licenses from ledger.citation')) {
     const marked = licenses.map((license) => {
@@ -70,7 +70,7 @@ async function writeCitations(database: Database): Promise<void> {
   }
 }
 
-/** Elements that markup of a publisher could add. The map library adds none of them, nor do the pages from data. */
+/** Elements that a publisher's markup could add. Neither the map library nor the pages add such elements. */
 const FOREIGN = ['img', 'svg', 'script', 'iframe', 'object', 'embed'] as const;
 
 type Counts = Readonly<Record<string, number>>;
@@ -81,7 +81,7 @@ export function countsOf(page: string): Counts {
 }
 
 export interface Audit {
-  /** True if code in a text was executed. */
+  /** Whether code in a text was executed. */
   readonly ran: boolean;
   readonly counts: Counts;
   /** Elements with an event handler as an attribute. */
@@ -90,7 +90,7 @@ export interface Audit {
   readonly urls: readonly string[];
 }
 
-/** Returns what markup did to a page, and which columns the page shows with their markup as text, or as text of JSON. */
+/** Returns the effects of markup on a page. Also returns the columns whose markup the page shows as text or as JSON text. */
 export async function auditOf(page: Page, columns: readonly string[]): Promise<Audit & { readonly shown: readonly string[] }> {
   const { text, ...audit } = await page.evaluate<Audit & { readonly text: string }>(`(() => {
     const all = [...document.querySelectorAll('*')];
@@ -103,7 +103,7 @@ export async function auditOf(page: Page, columns: readonly string[]): Promise<A
       text: document.body.textContent,
     };
   })()`);
-  // The map adds places where long words may break.
+  // The map adds characters at which long words may break.
   const plain = text.replaceAll('\u200b', '');
   const shows = (markup: string): boolean => plain.includes(markup) || plain.includes(JSON.stringify(markup).slice(1, -1));
   return { ...audit, shown: columns.filter((column) => shows(markupOf(column))) };

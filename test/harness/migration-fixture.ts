@@ -1,4 +1,4 @@
-/** Databases created by earlier versions (`scripts/migration-fixture.sh`), and the content that must survive a migration. */
+/** Restores databases that earlier versions created (`scripts/migration-fixture.sh`), and reads the content that a migration must keep. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { TestEngine } from './database.ts';
 
 const FOLDER = join(ROOT, 'test/migration/fixture');
 
-/** Commits whose program created a fixture. */
+/** Names of the fixtures, which are the commits that created them. */
 export const FIXTURES: readonly string[] = readdirSync(FOLDER).sort();
 
 interface About {
@@ -28,7 +28,7 @@ export interface Fixture {
   readonly answers: Readonly<Record<string, unknown>>;
   /** Restores a database without migrating it. @returns its URL */
   restore(engine: TestEngine): Promise<string>;
-  /** Returns the files that were loaded last; remove them afterwards. */
+  /** Returns the files that were loaded last. Remove the files afterwards. */
   files(): Promise<{ folder: string; remove(): Promise<void> }>;
 }
 
@@ -62,19 +62,19 @@ export function fixture(name: string): Fixture {
   };
 }
 
-/** Columns of each table of some schemas, sorted by name. */
+/** Columns of each table, sorted by name. */
 export type Shape = ReadonlyMap<string, readonly string[]>;
 
 /** Schemas whose rows a migration must not change. */
 const KEPT = ['access', 'core', 'layer', 'ledger', 'previous', 'section'];
 /** Columns that later versions no longer keep, with the reason. */
 const LET_GO: readonly RegExp[] = [
-  // Each file now records its own arrival, because files become current one by one.
+  // The ledger now records the arrival of each file, because files become current one by one.
   /^ledger\.release\.last_seen_run$/,
-  // Parcels name their document, which stays the same when it is published again.
+  // Parcels now refer to their document, which stays the same if a publisher issues it again.
   /^(core|previous)\.parcel_\d+_\d+(_rows)?\.(release_id|member_id|position)$/,
 ];
-/** Records of the program about its own files. */
+/** Tables in which the program records its own files. */
 const OWN: readonly string[] = ['ledger.applied_file'];
 
 /** Returns the tables that have rows, with their columns. */
@@ -87,7 +87,7 @@ export async function shapeOf(session: Session): Promise<Shape> {
   return new Map(rows.filter(({ table }) => !OWN.includes(table)).map(({ table, columns }) => [table, columns.filter((column) => !LET_GO.some((each) => each.test(`${table}.${column}`)))]));
 }
 
-/** Returns rows and digest of each table over these columns; `gone` if the table or a column is missing. */
+/** Returns rows and digest of each table over the given columns, or `gone` if the table or a column is missing. */
 export async function contentOf(session: Session, shape: Shape): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   const now = await shapeOf(session);
@@ -108,13 +108,13 @@ export async function contentOf(session: Session, shape: Shape): Promise<Record<
   return found;
 }
 
-/** Fields computed at each request by rules that changed since: the comune replaces a missing locality, and the score depends on the match. */
+/** Fields that each request computes by rules that have changed. The comune now replaces a missing locality, and the score depends on the match. */
 const MADE_ANEW = ['formatted_address', 'score'];
 
-/** Returns the differences of an answer that lacks or changes values of another one; added fields do not count. */
+/** Returns the values of an earlier answer that a later answer lacks or changes. Added fields are no differences. */
 export function differences(was: unknown, now: unknown, path = ''): string[] {
   if (Array.isArray(was)) {
-    // A record has more sections now.
+    // A record of the later version may have more sections.
     if (Array.isArray(now) && path.endsWith('.sections_included')) return was.every((each) => now.includes(each)) ? [] : [`${path}: ${JSON.stringify(now)}`];
     if (!Array.isArray(now) || now.length !== was.length) return [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
     return was.flatMap((each, index) => differences(each, now[index], `${path}[${index}]`));
@@ -126,7 +126,7 @@ export function differences(was: unknown, now: unknown, path = ''): string[] {
   return was === now ? [] : [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
 }
 
-/** Returns the published content by reference instead of fid, without ids of this database: rows and digest of each table of each region. */
+/** Returns rows and digest of each table of each region. Fids are replaced by references, and ids of this database are left out. */
 export async function publishedByReference(database: Database): Promise<Record<string, string>> {
   const tables = await database.query<{ region: number; relation: string; partition: string }>(
     `select p.unit_code::int4 as region, t.relation, coalesce(to_jsonb(t) ->> 'held_in', t.partition) as partition from ledger.publication p join ledger.publication_table t using (publication_id)

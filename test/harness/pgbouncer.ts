@@ -1,4 +1,4 @@
-/** A PgBouncer for a single test, in front of one database. */
+/** Starts a PgBouncer for a single test, in front of one database. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, unprivileged } from './postgres.ts';
 import { testEnvironment } from './environment.ts';
 
-/** Path of the program; null if this machine does not have it. */
+/** Path of pgbouncer, or null if this machine does not have the program. */
 export const PGBOUNCER: string | null = [...testEnvironment().path, '/usr/sbin', '/usr/local/sbin']
   .map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path)) ?? null;
 
-/** Ends PgBouncer when the test process ends: `cat` ends when its input closes. */
+/** Shell script that ends PgBouncer when the test process ends, because `cat` ends when its input closes. */
 const KEEPER = `
 "$1" -q "$2/pgbouncer.ini" >/dev/null 2>&1 &
 cat >/dev/null
@@ -21,7 +21,7 @@ kill -TERM $!
 wait
 `;
 
-/** Names of the database in PgBouncer, with the pool of each. */
+/** Names of the database in PgBouncer, with the pool mode of each name. */
 const POOLS = {
   transaction: 'pool_mode=transaction pool_size=10',
   transaction_2: 'pool_mode=transaction pool_size=2',
@@ -58,7 +58,7 @@ export class PgBouncer {
     const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', PGBOUNCER, folder], { ...owner, cwd: folder, stdio: ['pipe', 'ignore', 'ignore'] });
     const made = new PgBouncer(folder, own, keeper);
     while (!(await listens(own))) {
-      if (keeper.exitCode !== null) throw new Error('pgbouncer ended at once');
+      if (keeper.exitCode !== null) throw new Error('expected a running pgbouncer, but pgbouncer exited at once');
       await sleep(20);
     }
     return made;

@@ -1,16 +1,16 @@
-/** Queries with the address that each must find first. */
+/** Reads queries with the address that each query must find first, and runs such queries. */
 import type { ComuneHit, Names, ParsedQuery } from '../../pipelines/address/parse-query.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 
 export interface Asked {
   readonly query: string;
   readonly street: string;
-  /** Null: the query names a street without a number. */
+  /** Null if the query names a street without a number. */
   readonly number: number | null;
   readonly kind: string;
 }
 
-/** @param text a table of query, street, number and kind, separated by tabs, below a header; lines that begin with `#` are comments */
+/** @param text tab-separated lines of query, street, number and kind, below a header. Lines that begin with `#` are comments. */
 export function rowsAsked(text: string): Asked[] {
   return text.trimEnd().split('\n').filter((line) => !line.startsWith('#')).slice(1).map((line) => {
     const [query = '', street = '', number = '', kind = ''] = line.split('\t');
@@ -37,7 +37,7 @@ export async function allOf(database: Database, query: string, parse: Parse, cit
   return row!.found;
 }
 
-/** Returns the address at rank 1; undefined: nothing was found. */
+/** Returns the address at rank 1, or undefined if nothing was found. */
 export async function firstOf(database: Database, query: string, parse: Parse, city: string | null = null): Promise<FirstFound | undefined> {
   return (await allOf(database, query, parse, city))[0];
 }

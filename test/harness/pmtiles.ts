@@ -1,4 +1,4 @@
-/** Reads a file of tiles as browsers do, by ranges of bytes. */
+/** Reads a PMTiles file like a browser, by ranges of bytes. */
 import { readFile } from 'node:fs/promises';
 import { PMTiles } from 'pmtiles';
 

@@ -18,7 +18,10 @@ const run = promisify(execFile);
 /** Oldest versions that the program supports. */
 const OLDEST = { postgres: 15, postgis: [3, 3] } as const;
 
-/** Extensions created in the templates, the slow part of a first migration. A server without one of them is not used. */
+/**
+ * Extensions that are created in the template, because creating them is the slow part of a first migration. A server that lacks one of these extensions is
+ * not used.
+ */
 export const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
 /** Test databases need not survive a crash. */
@@ -26,13 +29,13 @@ const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off',
 
 /** A server on which databases may be created. */
 export interface TestServer {
-  /** URL for logging in; not a database to work in. */
+  /** URL that is only used to log in. Tests do not write to its database. */
   readonly url: string;
-  /** A database with the extensions, from which others are created. */
+  /** A database with the extensions, from which test databases are copied. */
   readonly template: string;
   /** Prefix of all databases of this run: `mappale_test_1a2b3c`. */
   readonly prefix: string;
-  /** Description for people. */
+  /** Description that is printed. */
   readonly description: string;
   stop(): Promise<void>;
 }
@@ -51,11 +54,11 @@ interface Candidate {
   stop(): Promise<void>;
 }
 
-/** Looks for a server, and starts one if that is possible. */
+/** Looks for a server, or starts a server if possible. */
 export async function findPostgres(environment: TestEnvironment): Promise<Search> {
   const refused: string[] = [];
   if (environment.databaseUrl !== null) {
-    // If a server is named, only that server is tried. Another server would hide that the named one does not answer.
+    // If a server is named, only that server is tried. Another server would hide that the named server does not answer.
     const given = { url: environment.databaseUrl, description: 'the server of TEST_DATABASE_URL', stop: async () => undefined };
     try {
       return { server: await prepare(given), refused };
@@ -86,7 +89,7 @@ async function prepare(candidate: Candidate): Promise<TestServer> {
     const version = Number((await admin.query<{ server_version_num: string }>('show server_version_num'))[0]?.server_version_num);
     const postgres = Math.trunc(version / 10_000);
     if (postgres < OLDEST.postgres) throw new Error(`${candidate.description}: expected PostgreSQL ≥ ${OLDEST.postgres}, found ${postgres}`);
-    // Italian sorting differs from the byte order of the embedded database, so that a result that depends on the collation shows.
+    // Italian sorting differs from the byte order of the embedded database. Tests therefore detect results that depend on the collation.
     let collation = 'collation it-IT';
     try {
       await admin.query(`create database ${template} template template0 encoding 'UTF8' locale_provider icu icu_locale 'it-IT'`);
@@ -134,7 +137,7 @@ async function dropAll(url: string, prefix: string): Promise<void> {
   }
 }
 
-/** Returns the same server's URL with another database. */
+/** Returns the URL of another database on the same server. */
 export function databaseUrl(url: string, database: string): string {
   const changed = new URL(url);
   changed.pathname = `/${database}`;
@@ -181,10 +184,10 @@ async function startContainer(image: string): Promise<Candidate> {
 
 // --- A private cluster ---------------------------------------------------------------------------------------------
 
-/** Returns one start for each installation of PostgreSQL on this machine, newest first. */
+/** Returns one way to start a cluster for each installed PostgreSQL, newest first. */
 async function clusterStarts(path: readonly string[], refused: string[]): Promise<(() => Promise<Candidate>)[]> {
   const found = await installations(path);
-  if (found.length === 0) refused.push('private cluster: no PostgreSQL on this machine (looked for initdb; apt-get install postgresql-15-postgis-3)');
+  if (found.length === 0) refused.push('private cluster: PostgreSQL is not installed (initdb not found). Run apt-get install postgresql-15-postgis-3');
   return found.map(({ bin }) => () => startCluster(bin));
 }
 
@@ -194,7 +197,7 @@ export async function installations(path: readonly string[]): Promise<{ bin: str
     const initdb = await realpath(join(folder, 'initdb')).catch(() => null);
     if (initdb !== null) folders.add(dirname(initdb));
   };
-  // Debian, Fedora, Homebrew on both kinds of Mac.
+  // These are the folders of Debian, Fedora, and Homebrew on both kinds of Mac.
   for (const [root, inner] of [['/usr/lib/postgresql', 'bin'], ['/usr', 'bin'], ['/opt/homebrew/opt', 'bin'], ['/usr/local/opt', 'bin']] as const) {
     for (const name of await readdir(root).catch(() => [])) {
       if (/^(\d+$|pgsql-|postgresql)/.test(name)) await add(join(root, name, inner));
@@ -244,7 +247,7 @@ async function startCluster(bin: string): Promise<Candidate> {
     const port = await freePort();
     const settings = [
       ...SETTINGS, `port=${port}`, "listen_addresses='127.0.0.1'", "unix_socket_directories=''",
-      // /dev/shm has 64 MiB in many containers, too little for parallel queries.
+      // /dev/shm has 64 MiB in many containers, which is too little for parallel queries.
       'dynamic_shared_memory_type=mmap',
     ];
     const config = await open(join(folder, 'data', 'postgresql.auto.conf'), 'a');
@@ -293,7 +296,7 @@ export async function freePort(): Promise<number> {
 
 /**
  * Waits until the server answers a query.
- * @param died returns the reason why it never will, or null
+ * @param died returns the reason why the server will never answer, or null
  */
 export async function answers(url: string, died: () => Promise<string | null> | null): Promise<void> {
   const until = Date.now() + 60_000;

@@ -1,4 +1,4 @@
-/** The program of this checkout as tests start it: compiled once, because compiling it at each start takes a second of CPU. */
+/** Gives tests the compiled program of this checkout. Compiling the program at each start would take a second of CPU. */
 import { inject } from 'vitest';
 
 const response = await fetch(new URL('program', inject('postgresBroker')));

@@ -1,4 +1,4 @@
-/** Checks of a database that must pass at every moment, whatever process was killed. */
+/** Checks a database with rules that hold at every moment, even if processes were killed. */
 import { digestOf } from '../../pipelines/db/comparing.ts';
 import { splitOf } from '../../pipelines/db/partitions.ts';
 import { openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
@@ -35,13 +35,13 @@ async function listed(session: Session): Promise<Listed[]> {
   );
 }
 
-/** Returns the current content: `region relation` → rows and digest, from the ledger. */
+/** Returns the current content from the ledger. Maps `region relation` to rows and digest. */
 export async function currentContent(database: Database): Promise<Record<string, string>> {
   const rows = await database.session(listed);
   return Object.fromEntries(rows.filter(({ state }) => state === 'current').map(({ region, relation, rows: count, digest }) => [`${region} ${relation}`, `${count} rows, ${digest}`]));
 }
 
-/** Returns the rows of history: `region table` → number and content, independent of the numbers of swaps. */
+/** Returns the rows of history. Maps `region table` to the number and digest of rows, independent of swap numbers. */
 export async function keptHistory(database: Database): Promise<Record<string, string>> {
   const tables = await database.query<{ name: string; region: number }>(
     `select c.relname as name,
@@ -64,7 +64,7 @@ export async function everPublished(database: Database): Promise<Record<string, 
   return { ...(await currentContent(database)), ...(await keptHistory(database)) };
 }
 
-/** Returns the current content, read from the tables where readers find them. A table that does not exist or is not attached is `missing`. */
+/** Returns the current content from the tables that readers use. A table that does not exist or is not attached is `missing`. */
 export async function recount(database: Database): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
@@ -86,7 +86,7 @@ export async function recount(database: Database): Promise<Record<string, string
   });
 }
 
-/** Returns workspaces, and tables that the ledger does not know: none after a run that ended well. */
+/** Returns workspaces, and tables that the ledger does not know. After a successful run there are none. */
 export async function orphans(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const all = await listed(session);
@@ -113,6 +113,6 @@ export async function orphans(database: Database): Promise<string[]> {
     const unknown = [...workspaces.map(({ name }) => `schema ${name}`), ...strange.map(({ schema, name }) => `${schema}.${name}`)];
     const lost = [...lasting].filter((partition) => !tables.some(({ name }) => name === partition));
     const whole = new Set(all.filter(({ state, relation }) => state === 'current' && tables.some(({ schema, name }) => `${schema}.${name}` === relation)).map(({ heldIn }) => heldIn));
-    return [...unknown, ...lost.filter((partition) => !whole.has(partition)).map((partition) => `${partition} is in the ledger and nowhere else`)];
+    return [...unknown, ...lost.filter((partition) => !whole.has(partition)).map((partition) => `${partition} is in the ledger but is no table`)];
   });
 }

@@ -1,23 +1,23 @@
-/** Publishers on this machine: HTTP servers of files, with the peculiarities of the real ones. */
+/** Starts local HTTP servers of files that have the peculiarities of real publishers. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** How a file is served. The default is a plain modern server. */
+/** Describes how a server serves a file. The default is a modern server without faults. */
 export interface Manners {
-  /** `null`: no ETag. */
+  /** `null` for no ETag. */
   readonly etag?: string | null;
   readonly modified?: string | null;
-  /** False: a range request gets the whole file (200). */
+  /** If false, a range request gets the whole file (200). */
   readonly ranges?: boolean;
-  /** False: `If-None-Match` and `If-Modified-Since` are ignored. */
+  /** If false, `If-None-Match` and `If-Modified-Since` are ignored. */
   readonly conditional?: boolean;
-  /** False: `If-Range` is ignored, so that a range comes from the current file. */
+  /** If false, `If-Range` is ignored, so that a range comes from the current file. */
   readonly ifRange?: boolean;
-  /** Content-Length of the answer; `null`: none, the body is chunked. */
+  /** Content-Length of the answer. `null` for a chunked body without a length. */
   readonly length?: number | null;
-  /** The connection ends after this many bytes of a body. The short range with the first bytes is always sent whole. */
+  /** The connection ends after this many bytes of a body. A short range with the first bytes is always sent completely. */
   readonly cutAt?: number;
   /** The cut waits for this condition, because data in the client's buffers is lost with the connection. */
   readonly cutWhen?: () => boolean;
@@ -33,7 +33,7 @@ export interface Seen {
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Serves bytes. HEAD is refused, as most publishers do. */
+/** Serves bytes. Refuses HEAD, like most publishers. */
 export function served(body: Buffer, manners: Manners = {}): Handler {
   const { etag = '"1"', modified = 'Sun, 01 Mar 2026 08:00:00 GMT', ranges = true, conditional = true, ifRange = true, cutAt, type = 'application/octet-stream' } = manners;
   return ({ method, headers }, response) => {
@@ -68,7 +68,7 @@ export function served(body: Buffer, manners: Manners = {}): Handler {
   };
 }
 
-/** Gives each request the next answer; the last answer is repeated. */
+/** Gives each request the next answer, and repeats the last answer. */
 export function inOrder(...handlers: readonly [Handler, ...Handler[]]): Handler {
   let next = 0;
   return (request, response) => {
@@ -91,7 +91,7 @@ export interface PublisherServer {
   close(): Promise<void>;
 }
 
-/** @param secure key and certificate as PEM, to serve HTTPS */
+/** @param secure key and certificate in PEM, to serve HTTPS */
 export async function startPublisher(secure?: { readonly key: string; readonly cert: string }): Promise<PublisherServer> {
   const seen: Seen[] = [];
   const routes = new Map<string, Handler>();

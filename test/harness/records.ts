@@ -1,7 +1,7 @@
-/** Queries that call the functions of a record directly. These functions look for their tables in the search path. */
+/** Runs queries that call the functions of a record directly. These functions look for their tables in the search path. */
 import type { Database, Row, Session } from '../../pipelines/db/index.ts';
 
-/** Path of the interface's functions that read the tables of all regions. */
+/** Search path of the API functions that read the tables of all regions. */
 export const ALL_REGIONS = 'core, section, ledger, public, pg_temp';
 
 /** Runs a query with the tables of all regions in its search path. */

@@ -1,4 +1,4 @@
-/** A synthetic region, written by every source and loaded as a user would load it. */
+/** Writes a synthetic region with every source, and loads the files like a user. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,25 +13,25 @@ import { loadSources, type RegisteredSource } from '../../pipelines/contract/reg
 import { upgrade } from '../../pipelines/run/upgrade.ts';
 import type { RefreshOptions } from '../../pipelines/run/refresh.ts';
 
-/** Returns the program's context on a fresh database. */
+/** Returns the program's context on a new database. */
 export async function contextOn(database: Database, sources?: readonly RegisteredSource[]): Promise<Context> {
   const all = sources ?? (await loadSources());
   await upgrade(database, all);
   return contextOf(readConfig({}), all, database, SILENT);
 }
 
-/** Returns the options of a load as the command line would set them. */
+/** Returns the options of a load as the command line sets them. */
 export function loadOptions(data: readonly string[], regions: readonly number[] | null, more: Partial<RefreshOptions> = {}): RefreshOptions {
   return { command: 'test', data, regions, parallel: 2, accept: null, force: false, ...more };
 }
 
-/** Choice of files of a synthetic region; by default the files of every source. */
+/** Choice of files of a synthetic region. By default, every source writes its files. */
 export interface SyntheticChoice {
   readonly only?: readonly string[];
   readonly comuni?: number;
   readonly code?: number;
   readonly dense?: boolean;
-  /** True: every half-year of quotations. False: a few of them that cover all cases, with the old perimeters that contain the zones. */
+  /** True: every half-year of quotations. False: a few half-years that cover all cases, with the old perimeters that contain the zones. */
   readonly everySemester?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function syntheticRegion(parcels: number, seed: number, { comuni, code, d
   return makeRegion({ parcels, seed, comuni, region: code, dense });
 }
 
-/** Writes the files of a synthetic region into a temporary folder; remove it afterwards. */
+/** Writes the files of a synthetic region into a temporary folder. Remove the folder afterwards. */
 export async function syntheticFiles(
   parcels: number,
   seed: number,

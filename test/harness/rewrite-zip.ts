@@ -4,17 +4,20 @@ import { buffer } from 'node:stream/consumers';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
-/** Returns the new content of an entry, the same content to keep it, or null to remove it. `path` includes all zips: `CB.zip/Z001_X.zip/Z001_X_ple.gml`. */
+/**
+ * Returns the new content of an entry, the same content to keep it, or null to remove it. `path` includes the names of all zips:
+ * `CB.zip/Z001_X.zip/Z001_X_ple.gml`.
+ */
 export type Edit = (path: string, content: Buffer) => Buffer | null;
 
 export interface RewriteOptions {
-  /** Where to write; default: in place. */
+  /** Path of the new zip. By default the zip is overwritten. */
   readonly into?: string;
   /** New name of an entry in its own zip. */
   readonly renamed?: (name: string) => string;
-  /** Date of every entry; default: unchanged. */
+  /** Date of every entry. By default dates are unchanged. */
   readonly modified?: string;
-  /** zlib level; 0: stored. */
+  /** zlib level. 0 stores the entries uncompressed. */
   readonly level?: number;
 }
 

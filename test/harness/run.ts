@@ -1,4 +1,4 @@
-/** Opens a run in the ledger, for tests that call single steps: a step commits only while its run is open. */
+/** Opens a run in the ledger, for tests that call single steps. A step can commit only while its run is open. */
 import type { Database } from '../../pipelines/db/index.ts';
 
 /** Returns the run_id of a new open run. */

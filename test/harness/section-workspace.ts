@@ -40,7 +40,7 @@ export interface SectionWorkspace {
   readonly loaded: readonly Loaded[];
   /** Runs one file of `sql/core` or `sql/sections` in the workspace. */
   run(file: string): Promise<void>;
-  /** Puts a table of the workspace into the schema where `api` functions look for it. */
+  /** Puts a table of the workspace into the schema from which the `api` functions read it. */
   publish(table: string, parent: string): Promise<void>;
   /** Runs statements inside the workspace. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
@@ -55,16 +55,16 @@ export interface SectionWorkspaceOptions {
   readonly region: SyntheticRegion;
   /** Sources whose synthetic files are written, read and loaded. */
   readonly sources: readonly string[];
-  /** Files of `sql/` that the section needs in addition to the ledger, the core tables and the functions: its migration. */
+  /** Files of `sql/` that the section needs in addition to the ledger, the core tables and the functions, such as its migration. */
   readonly sql: readonly string[];
 }
 
-/** @param database a fresh database */
+/** @param database a new database */
 export async function sectionWorkspace(database: Database, { region, sources: ids, sql }: SectionWorkspaceOptions): Promise<SectionWorkspace> {
   const sources = await Promise.all(ids.map((id) => registerSource(id)));
   await database.session(async (session) => {
     await createTables(session);
-    // Functions of api are late-bound: the tables that they read may be created later.
+    // API functions are late-bound, so the tables that they read may be created later.
     await session.query('set check_function_bodies to off');
     const files = sql.filter((file) => !file.startsWith('sql/migrations/')).map((path) => readSqlFile(join(ROOT, path)));
     for (const file of [...sources.map(({ layer }) => layer), ...files]) await session.script(file.text, file.file);
@@ -83,7 +83,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
       const file: SqlFile = readSqlFile(join(ROOT, path));
       for (const relation of file.reads.filter((read) => schemaOf(read) === 'layer')) {
         const source = sourceOfLayer(sources, relation);
-        if (source === undefined) throw new Error(`${path} reads ${relation}, which none of ${ids.join(', ')} makes`);
+        if (source === undefined) throw new Error(`${path} reads ${relation}, which none of ${ids.join(', ')} creates`);
         const [there] = await session.query<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.${relation.split('.')[1]!}`]);
         if (!there!.there) {
           const table = tableOf(relation);
@@ -123,7 +123,7 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
     const folder = await mkdtemp(join(tmpdir(), 'mappale-section-'));
     try {
       await (await loadSynthetic(source.id)).write(region, folder);
-      // Land registers exist in one region only, so other regions have no files of them.
+      // Provincial land registers exist in one region only, so other regions have no such files.
       if ((await readdir(folder)).length === 0) continue;
       const survey = await locate([folder], [source], { get: () => undefined, set: () => undefined });
       if (survey.broken.length > 0) throw survey.broken[0]!.error;

@@ -1,4 +1,4 @@
-/** Databases that suites share. */
+/** Tests databases that several suites share. */
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { SharedDatabases } from './shared-databases.ts';
 
 describe('a shared database', () => {
-  it('is prepared by the first suite, while the others wait for it', async () => {
+  it('is prepared by the first suite while other suites wait', async () => {
     const shared = new SharedDatabases();
     expect(await shared.find('region')).toBeNull();
     const others = [shared.find('region'), shared.find('region')];
@@ -15,7 +15,7 @@ describe('a shared database', () => {
     expect(await shared.find('another region')).toBeNull();
   });
 
-  it('is prepared by the next suite when the first one fails', async () => {
+  it('is prepared by the next suite if the first suite fails', async () => {
     const shared = new SharedDatabases();
     expect(await shared.find('region')).toBeNull();
     const others = [shared.find('region'), shared.find('region')];
@@ -25,7 +25,7 @@ describe('a shared database', () => {
     expect(await Promise.all(others)).toEqual(expect.arrayContaining([null, 'postgres://server/second']));
   });
 
-  it('is removed with its folder at the end of the run, even if another one was never finished', async () => {
+  it('is removed with its folder at the end of the run, even if another database was never finished', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-shared-'));
     try {
       await mkdir(join(folder, 'made', 'database'), { recursive: true });

@@ -1,8 +1,8 @@
-/** Databases that are prepared once for a run and copied by each suite that needs the same content. Runs in the main process. */
+/** Shares databases between suites. A database is prepared once per run, and each suite that needs the same content copies it. Runs in the main process. */
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The template of one content: its URL, or null if preparing it failed. */
+/** The template of one content. The promise gives its URL, or null if the preparation failed. */
 interface Preparation {
   readonly prepared: Promise<string | null>;
   readonly finish: (url: string | null) => void;
@@ -13,7 +13,7 @@ export class SharedDatabases {
 
   /**
    * Waits while another worker prepares the same content.
-   * @returns the URL of the template, or null if the caller must prepare it and call `finish`
+   * @returns the URL of the template, or null if the caller must prepare the template and call `finish`
    */
   async find(content: string): Promise<string | null> {
     for (;;) {
@@ -28,7 +28,7 @@ export class SharedDatabases {
     return null;
   }
 
-  /** @param url null if preparing failed: the next caller of `find` tries again */
+  /** @param url null if the preparation failed. The next caller of `find` tries again. */
   finish(content: string, url: string | null): void {
     const preparation = this.#preparations.get(content);
     if (url === null) this.#preparations.delete(content);

@@ -1,14 +1,17 @@
-/** Statements of the project's SQL files, for tests that run or explain some of them. */
+/** Reads statements of the project's SQL files, for tests that run or explain single statements. */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { readSqlFile } from '../../pipelines/contract/sql-files.ts';
 
-/** Returns the statements of a file, with those of its steps. @param path from the root */
+/** Returns the statements of a file and of its steps. @param path from the root */
 export function sqlOf(path: string): string {
   return readSqlFile(join(ROOT, path)).text;
 }
 
-/** Creates what the step `comune_today.sql` reads in addition to parcels and comuni, without merged comuni, in a workspace written by hand. */
+/**
+ * Creates the tables that the step `comune_today.sql` reads in addition to parcels and comuni. There are no merged comuni. For workspaces that a test
+ * defines.
+ */
 export const NO_MERGERS = `
   create table if not exists file_place (file_id int4, places text[], names text[]);
   create table if not exists comune_suppressed (istat_code text, name text);
@@ -16,8 +19,8 @@ export const NO_MERGERS = `
 
 /**
  * Splits a text at the statement that creates a table or view from a query.
- * @returns the statements above, and the query
- * @throws Error if the text does not create it
+ * @returns the statements before it, and the query
+ * @throws Error if the text does not create the table or view
  */
 export function splitAt(text: string, name: string): { readonly above: string; readonly query: string } {
   const found = new RegExp(`^create (?:table|view) ${name} as\\n([\\s\\S]*?);\\n`, 'm').exec(text);

@@ -1,4 +1,4 @@
-/** Prints the end of a run: the time of its parts, failed and skipped tests by name, and one plain line for programs. */
+/** Prints the summary of a run: the times of its parts, failed and skipped tests by name, and one line for programs. */
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
 
 const SLOWEST = 15;
@@ -25,7 +25,7 @@ export default class Summary implements Reporter {
           skipped.set(name, (skipped.get(name) ?? 0) + 1);
         }
       }
-      // A file that does not load and a hook that fails count as failures, in addition to the tests that did not run.
+      // A file that does not load and a hook that fails are counted as failures, in addition to the tests that did not run.
       for (const suite of [module, ...module.children.allSuites()]) if (suite.errors().length > 0) failed += 1;
       count.failed += failed === 0 && module.state() === 'failed' ? 1 : failed;
     }

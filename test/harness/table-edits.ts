@@ -1,4 +1,4 @@
-/** The tables of a file of any format, in zips at any depth. Each can be written again with one column changed. */
+/** Finds the tables of a file of any format, in zips at any depth. Each table can be written again with one changed column. */
 import { copyFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
@@ -10,12 +10,12 @@ import { rewriteZip } from './rewrite-zip.ts';
 export interface Table {
   /** File that is passed to the source. */
   readonly path: string;
-  /** Entry of the zip, or file in the folder, that has the columns; `#` and the layer if there are several. */
+  /** Entry of the zip, or file in the folder, that has the columns. `#` and the layer follow if there are several layers. */
   readonly part: string;
   /** File name extension of the part: `csv`, `gdb`. */
   readonly format: string;
   readonly columns: readonly string[];
-  /** True if the format declares the type of each column. */
+  /** Whether the format declares the type of each column. */
   readonly isTyped: boolean;
   /** Writes the file with one change. @param folder an empty folder @returns the new path */
   write(edit: Edit, folder: string): Promise<string>;
@@ -61,7 +61,7 @@ async function geodatabasesOf(path: string): Promise<Part[]> {
 
 const layoutOf = ({ part, columns }: Part): string => `${extname(part).toLowerCase()} ${columns.join()}`;
 
-/** Returns the tables of a zip. A publisher changes all tables of one layout at once; layers of one database are changed one by one. */
+/** Returns the tables of a zip. All tables of one layout are changed together, as a publisher does. Layers of one database are changed one by one. */
 async function zipped(path: string): Promise<Table[]> {
   const contents = new Map<string, Buffer>();
   await rewriteZip(path, (entry, bytes) => {

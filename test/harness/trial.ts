@@ -13,11 +13,11 @@ export interface Trial {
   readonly error: MappaleError | null;
 }
 
-/** @throws any error that is not an input error, because it is a bug; Error if a member's records do not add up */
+/** @throws any error other than an input error, because such an error is a bug. Also Error if a member's records do not add up. */
 export async function trial(source: Source, path: string): Promise<Trial> {
   let recognition: Recognition | null = null;
   try {
-    // `recognise` uses only these properties of a registered source.
+    // `recognise` uses only these two properties of a registered source.
     const registered = { ...source, id: source.manifest.id } as RegisteredSource;
     recognition = (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;
     if (recognition === null || recognition.ignored !== undefined) return { recognition, collected: null, error: null };
@@ -34,7 +34,7 @@ export async function trial(source: Source, path: string): Promise<Trial> {
   }
 }
 
-/** Returns a trial in the form of golden files: JSON without provenance keys; geometry as hex EWKB. */
+/** Returns a trial in the form of golden files. This is JSON without provenance keys, with geometries as hex EWKB. */
 export function goldenOf({ recognition, collected, error }: Trial): unknown {
   const plain = (_: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value ? Buffer.from(value.data as number[]).toString('hex') : value;

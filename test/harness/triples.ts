@@ -1,5 +1,5 @@
 /**
- * A small evaluator of SPARQL for tests, independent of any endpoint: `select` of variables over triples, property paths with `/` and `|`, nested
+ * Evaluates a small part of SPARQL for tests, without an endpoint. Supports `select` of variables over triples, property paths with `/` and `|`, nested
  * `optional`, `limit` and `offset`. Anything else is an error. Terms are texts: `<iri>` or `"literal"` without its language.
  */
 
@@ -10,7 +10,7 @@ type Path = { readonly iri: string } | { readonly sequence: readonly Path[] } | 
 type Pattern = { readonly subject: string; readonly path: Path; readonly object: string } | { readonly optional: readonly Pattern[] };
 
 const TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
-/** Prefixes that Turtle documents of the ministry omit. */
+/** Prefixes that the ministry's Turtle documents use without declaring them. */
 const WELL_KNOWN: Readonly<Record<string, string>> = {
   rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#', rdfs: 'http://www.w3.org/2000/01/rdf-schema#', owl: 'http://www.w3.org/2002/07/owl#',
   dc: 'http://purl.org/dc/elements/1.1/', foaf: 'http://xmlns.com/foaf/0.1/',
@@ -21,7 +21,7 @@ const TOKEN = /<[^<>\s]*>|"(?:[^"\\]|\\.)*"(?:@[a-z-]+)?|\?\w+|@prefix|[A-Za-z0-
 function tokensOf(text: string): string[] {
   const plain = text.replace(/^\s*#.*$/gm, '');
   const rest = plain.replace(TOKEN, '').trim();
-  if (rest !== '') throw new Error(`expected tokens that are known, found ${rest.slice(0, 60)}`);
+  if (rest !== '') throw new Error(`expected a known token, found ${rest.slice(0, 60)}`);
   return plain.match(TOKEN) ?? [];
 }
 
@@ -69,7 +69,7 @@ class Reader {
   }
 }
 
-/** Reads Turtle without blank nodes. Skips a predicate without an object, which one published example has. */
+/** Reads Turtle without blank nodes. Skips a predicate without an object, because a published example has such a predicate. */
 export function readTurtle(text: string): Triple[] {
   const reader = new Reader(tokensOf(text), WELL_KNOWN);
   const triples: Triple[] = [];
@@ -176,7 +176,7 @@ function matched(patterns: readonly Pattern[], given: readonly Solution[], tripl
   }), given) as Solution[];
 }
 
-/** Returns the selected variables of each solution, without brackets and quotes; unbound variables are missing. */
+/** Returns the selected variables of each solution, without brackets and quotes. Unbound variables are missing. */
 export function answerOf({ variables, where, limit, offset }: Query, triples: readonly Triple[]): Solution[] {
   return matched(where, [{}], triples).slice(offset, offset + limit)
     .map((solution) => Object.fromEntries(variables.flatMap((name) => (solution[name] === undefined ? [] : [[name, solution[name].slice(1, -1)]]))));

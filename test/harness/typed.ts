@@ -1,18 +1,18 @@
-/** Commands in documents, help and errors: split into words as in a shell, and checked against the program. */
+/** Splits commands in documents, help and errors into words like a shell, and checks them against the program. */
 import type { Command } from 'commander';
 import { program } from '../../cli/main.ts';
 
-/** Splits a line into words as a shell would; enough for documents. */
+/** Splits a line into words like a shell. Supports only the syntax that documents use. */
 export function words(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]!).filter((word) => word !== '…');
 }
 
-/** Returns the SQL that a line asks an administrator of the server to run, or an empty text. */
+/** Returns the SQL in a line that is meant for an administrator of the server, or an empty text. */
 export function statementIn(line: string | undefined): string {
   return / -c (?:'([^']+)'|"([^"]+)")/.exec(line ?? '')?.slice(1).find((sql) => sql !== undefined) ?? '';
 }
 
-/** Returns the reason why the command line would refuse these words, or null. The words are checked without running them. */
+/** Returns the reason why the command line refuses these words, or null. The command is checked but not run. */
 export async function refusal(arguments_: readonly string[]): Promise<string | null> {
   const root = await program();
   let said = '';

@@ -1,4 +1,4 @@
-/** Prints the digest of every layer of the vector files that the arguments name, plain or in zips, as JSON. An environment variable chooses the engine. */
+/** Prints as JSON the digest of every layer of the named vector files, which may be in zips. An environment variable chooses the engine. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { MappaleError } from '../../pipelines/errors.ts';
@@ -11,7 +11,7 @@ export interface LayerDigest {
   readonly layer: string;
   readonly features: number;
   readonly seconds: number;
-  /** Code of the error that ended the reading, or null. */
+  /** Code of the error that stopped the reader, or null. */
   readonly error: string | null;
   /** Hash of the fields, the CRS and every feature. */
   readonly digest: string;
@@ -56,7 +56,7 @@ async function digestsOf(path: VectorPath): Promise<LayerDigest[]> {
 async function digestsOfZip(path: string): Promise<LayerDigest[]> {
   const digests: LayerDigest[] = [];
   const zip = await ZipArchive.open(path).catch((error: unknown) => codeOf(error));
-  // A zip that cannot be opened says nothing about the engines, so it has no digests.
+  // A zip that cannot be opened has no digests, because the vector engine does not read it.
   if (typeof zip === 'string') return [];
   const plain = zip.entries.filter((entry) => !entry.isFolder && /\.(?:shp|gpkg|kml)$/i.test(entry.path)).map((entry) => entry.path);
   for (const entry of [...plain, ...geodatabaseFolders(zip.entries)]) digests.push(...await digestsOf({ zip, entry }));

@@ -1,4 +1,4 @@
-/** Preloaded by `node --import`: the optional package gdal-async cannot be found, as on a machine where it was not installed. */
+/** Preloaded by `node --import`. Makes the optional package gdal-async unavailable, as on a machine on which it is not installed. */
 import { register } from 'node:module';
 
 const hook = `export async function resolve(specifier, context, next) {

@@ -1,11 +1,11 @@
-/** The project's files for the architecture tests. Nothing is listed by hand. */
+/** Lists the project's files for the architecture tests, so that no file must be listed by hand. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Folders outside the project: packages, history, databases. */
+/** Folders that are not part of the project: packages, history and databases. */
 const FOREIGN = new Set(['node_modules', '.git', '.mappale', 'dist']);
 
 /** All files of the project, sorted, with paths from its root. */
@@ -20,7 +20,7 @@ export const FILES: readonly string[] = readdirSync(ROOT, { withFileTypes: true 
   )
   .sort();
 
-/** Returns whether a file is input or expected output of tests: publishers' bytes, not code. */
+/** Returns whether a file is input or expected output of tests, which is not code. */
 export function isData(file: string): boolean {
   return /^((sources\/[^/]+|test\/stations)\/(fixture|golden)|sql\/sections\/[^/]+\/golden|test\/migration\/fixture|test\/sections\/golden|test\/truth\/terrain)\//.test(file);
 }

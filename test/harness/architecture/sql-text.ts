@@ -1,6 +1,6 @@
 /** Readers of SQL files for the architecture tests. */
 
-/** Returns the text with comments and quoted parts blanked, with unchanged offsets and lines. Bodies between `$$` are code and stay. */
+/** Returns the text with comments and quoted parts blanked, with unchanged offsets and lines. Function bodies between `$$` are code and are kept. */
 export function code(text: string): string {
   return text.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (found) => found.replace(/[^\n]/g, ' '));
 }
@@ -37,15 +37,15 @@ export function header(text: string): string[] {
   return lines.slice(0, end < 0 ? undefined : end);
 }
 
-/** Returns the values of a key in the opening comment; well-formed headers have exactly one. */
+/** Returns the values of a key in the opening comment. A well-formed header has exactly one value of each key. */
 export function headerValues(text: string, key: string): string[] {
   return header(text).flatMap((line) => new RegExp(`^-- ${key}: (.*\\S)\\s*$`).exec(line)?.[1] ?? []);
 }
 
-/** Tables without a schema that load.sql fills in its workspace for the program. */
+/** Tables without a schema that load.sql creates in its workspace for the program. */
 const REPORTED = ['duplicate', 'entangled', 'place', 'reject'];
 
-/** Parses `layer.a, core.b` to two names and `none` to none. Returns null for any other text. */
+/** Parses `layer.a, core.b` to two names, and `none` to an empty list. Returns null for any other text. */
 export function relations(value: string): string[] | null {
   if (value === 'none') return [];
   const names = value.split(/,\s*/);
@@ -61,7 +61,7 @@ export function created(text: string): string[] {
   ].map((match) => match[1]!);
 }
 
-/** Returns the relations that the code names with their schema, except in calls of functions. */
+/** Returns the relations that the code names with a schema, except function calls. */
 export function qualified(text: string): string[] {
   return [...new Set([...code(text).matchAll(/\b((?:core|section|layer|ledger|previous)\.[a-z_]\w*)\b(?!\s*\()/g)].map((match) => match[1]!))];
 }

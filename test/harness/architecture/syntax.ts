@@ -2,12 +2,12 @@
 import ts from 'typescript';
 
 export interface Import {
-  /** As written: `./errors.ts`, `node:fs`, `@electric-sql/pglite/contrib/pg_trgm`. */
+  /** Specifier as in the source: `./errors.ts`, `node:fs`, `@electric-sql/pglite/contrib/pg_trgm`. */
   readonly specifier: string;
   readonly line: number;
-  /** True if the import is erased at compile time. */
+  /** Whether the import is erased at compile time. */
   readonly typeOnly: boolean;
-  /** True if it is loaded when the line is executed: `import()`, `require()`. */
+  /** Whether the module is loaded when the line is executed: `import()`, `require()`. */
   readonly late: boolean;
 }
 
@@ -28,7 +28,7 @@ function walk(source: ts.SourceFile, visit: (node: ts.Node) => void): void {
   step(source);
 }
 
-/** Returns a reader that keeps its result for each text, because several tests ask for the same files. */
+/** Returns a reader that caches its result for each text, because several tests read the same files. */
 function once<Result>(read: (file: string, text: string) => Result): (file: string, text: string) => Result {
   const known = new Map<string, Result>();
   return (file, text) => {
@@ -59,7 +59,10 @@ function readImports(file: string, text: string): Import[] {
   return found;
 }
 
-/** Returns the hints in a file: values of a property `hint`, or arguments of a parameter of that name. Templates are returned without their values. */
+/**
+ * Returns the hints in a file. They are values of a property `hint`, or arguments of a parameter with that name. Templates are returned without their
+ * values.
+ */
 export function hintsOf(file: string, text: string): { readonly text: string; readonly code: string | null; readonly line: number }[] {
   const source = parse(file, text);
   const takers = new Map<string, number>();
@@ -96,7 +99,7 @@ export function hintsOf(file: string, text: string): { readonly text: string; re
 
 /** Returns the lines that read the environment: `process.env`, `process['env']`, `env` of node:process. */
 export function environmentReads(file: string, text: string): number[] {
-  // Every form contains the name, so most files need not be parsed.
+  // Every form contains the word env, so most files need not be parsed.
   if (!text.includes('env')) return [];
   const lines: number[] = [];
   const source = parse(file, text);
@@ -136,20 +139,20 @@ const STATEMENT = new RegExp(
 /** Placeholder for data inside a text. */
 const HOLE = ' \u2026 ';
 
-/** Returns the lines where SQL is composed from data: a template with `${…}`, or strings joined with `+`, that reads like a statement. */
+/** Returns the lines that compose SQL from data. They contain a template with `${…}`, or strings joined with `+`, that looks like a statement. */
 export function builtStatements(file: string, text: string): number[] {
   return statementsOf(file, text).filter(({ sql }) => sql.includes(HOLE)).map(({ line }) => line);
 }
 
-/** Call of one function of the interface. */
+/** Matches the call of a single API function. */
 const CALL = /^\s*select\s(?:[\w\s,]+\sfrom\s+)?api\.\w+\s*\([^()]*\)(?:\s+as\s+\w+)?\s*$/;
 
-/** Returns the lines with SQL that is not only the call of a function of the schema `api`. A sentence begins with a capital letter. */
+/** Returns the lines with SQL other than the call of a function in the schema `api`. Text that begins with a capital letter is a sentence, not SQL. */
 export function writtenStatements(file: string, text: string): number[] {
   return statementsOf(file, text).filter(({ sql }) => !CALL.test(sql) && !/^\s*[A-Z][a-z]/.test(sql)).map(({ line }) => line);
 }
 
-/** Returns the texts that read like a statement. `HOLE` replaces data. */
+/** Returns the texts that look like an SQL statement. `HOLE` replaces data. */
 const statementsOf = once(readStatements);
 
 function readStatements(file: string, text: string): { readonly line: number; readonly sql: string }[] {

@@ -1,6 +1,5 @@
 /**
- * Stops a run exactly at a given step, without the program's knowledge: a trigger on the ledger waits for a lock that the
- * test holds. PostgreSQL only.
+ * Stops a run exactly at a given step. A trigger on the ledger waits for a lock that the test holds, so the program needs no change. PostgreSQL only.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -17,7 +16,7 @@ export function nameOf({ step, subject, edge }: Boundary): string {
   return `${step} of ${subject} ${edge}`;
 }
 
-/** A gate at the end of reading a member, when its rows are in an open COPY. */
+/** Stops a run at the end of a member, when the member's rows are in an open COPY. */
 export const IN_COPY = 'a member was read';
 
 export class Gate {
@@ -57,7 +56,7 @@ export class Gate {
     await this.#client.query('select pg_advisory_unlock(4711, hashtext($1))', [name]);
   }
 
-  /** Waits until a run waits at a closed gate. @returns false if the run ended instead */
+  /** Waits until a run waits at a closed gate. @returns false if the run ended without waiting at the gate */
   async reached(machine: Machine): Promise<boolean> {
     while (!machine.over) {
       const { rows } = await this.#client.query("select from pg_locks where locktype = 'advisory' and classid = 4711 and not granted and database = (select oid from pg_database where datname = current_database())");

@@ -1,6 +1,6 @@
 /**
- * Kills the program (SIGKILL) at every step boundary and at random moments, repeatedly before it can finish. The publication
- * stays complete after each kill. The run that may finish ends with exactly the content of an undisturbed database.
+ * Kills the program with SIGKILL at every step boundary and at random moments, several times before a run finishes. The publication
+ * stays complete after each kill. When a run finishes, the database has exactly the content of an undisturbed database.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -19,16 +19,16 @@ const EMBEDDED_SHARE = 0.14;
 /** Time limit for a busy machine. */
 const PATIENCE = 1_800_000;
 
-/** Two databases with the same files: one is undisturbed, the runs of the other are killed. */
+/** Compares two databases with the same files. One is undisturbed, and the runs of the other are killed. */
 class Pair {
   readonly calm: string;
   readonly struck: string;
   kills = 0;
-  /** Content of the undisturbed database, current and former. */
+  /** Current and earlier content of the undisturbed database. */
   #calm: Record<string, string> = {};
   /** Duration of the last undisturbed run. Random moments are drawn within this time. */
   duration = 0;
-  /** Every fid that a killed or finished run has given, by cadastral reference. */
+  /** Every fid that a killed or finished run has assigned, by cadastral reference. */
   readonly #given = new Map<string, number>();
 
   private constructor(calm: string, struck: string) {
@@ -57,12 +57,12 @@ class Pair {
     return new Machine(this.struck, ['refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel)]);
   }
 
-  /** Checks that the earlier publication and its history are unchanged after a kill, to the row. */
+  /** Checks that every row of the earlier publication and its history is unchanged after a kill. */
   async stillWhole(before: Record<string, string>, when: string): Promise<void> {
     await withDatabase(this.struck, async (database) => {
       expect(await recount(database), `${when}: tables against the ledger`).toEqual(await currentContent(database));
       const listed = await everPublished(database);
-      // A publication that was committed before the kill replaces a region or Italy as a whole.
+      // If a publication was committed before the kill, it replaces a region or Italy as a whole.
       for (const region of ['0', '14']) {
         const of = (all: Record<string, string>): string => JSON.stringify(Object.entries(all).filter(([key]) => key.startsWith(`${region} `)).sort());
         expect([of(before), of(this.#calm)], `${when}: region ${region}`).toContain(of(listed));
@@ -71,7 +71,7 @@ class Pair {
     });
   }
 
-  /** Checks that a fid from an interrupted build is only ever reused for the same cadastral reference. */
+  /** Checks that a fid from an interrupted build is reused only for the same cadastral reference. */
   async #keepsFids(database: Database, when: string): Promise<void> {
     // A database whose creation was interrupted has no register yet.
     const [register] = await database.query("select from pg_class where oid = to_regclass('core.parcel_register')");
@@ -83,7 +83,7 @@ class Pair {
     for (const [reference, fid] of now) this.#given.set(reference, fid);
   }
 
-  /** Runs the program to its end, and checks the result. */
+  /** Runs the program until it exits, and checks the result. */
   async recover(folder: string): Promise<void> {
     const ended = await mappale(this.struck, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     succeeded(ended);
@@ -99,7 +99,7 @@ class Pair {
   }
 }
 
-/** Kills one run after another at each boundary, until one finishes. */
+/** Kills one run after another, each at the next boundary, until a run finishes. */
 async function walk(pair: Pair, gate: Gate, folder: string, boundaries: readonly Boundary[], before: Record<string, string>): Promise<string[]> {
   const killed: string[] = [];
   for (const boundary of boundaries) {
@@ -124,13 +124,13 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
   const target = engine.name === 'postgres' ? WANTED : Math.ceil(WANTED * EMBEDDED_SHARE);
   const random = randomOf('kills', engine.name, seed);
   beforeAll(async () => {
-    // On the server every source is tested. On the embedded database only opening and closing differ.
+    // On the server, every source is tested. Fewer suffice on the embedded database, where only opening and closing differ.
     region = await smallRegion(engine.name === 'pglite' ? FEW_SOURCES : undefined);
     pair = await Pair.of(engine);
   });
   afterAll(() => region.remove());
 
-  it('a run killed in its first load leaves no partial publication, and the next run finishes it', async () => {
+  it('leaves no partial publication if the kill is during the first load, and the next run finishes the load', async () => {
     const folder = await region.version(0);
     await pair.inPeace(folder, 2);
     for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -142,8 +142,8 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     await pair.recover(folder);
   }, PATIENCE);
 
-  // The gate is a lock of another connection, which the embedded database does not have.
-  if (engine.name === 'postgres') it('a run killed at the beginning or end of any step of a refresh is continued by the next run', async () => {
+  // The gate needs a lock of another connection. The embedded database allows only one connection.
+  if (engine.name === 'postgres') it('is continued by the next run if the kill is at the beginning or end of any step of a refresh', async () => {
     const folder = await region.version(1);
     const boundaries = await pair.inPeace(folder, 1);
     expect(boundaries.map(({ step }) => step)).toEqual(expect.arrayContaining(['recover', 'stage', 'load', 'join', 'check', 'gate', 'publish']));
@@ -151,7 +151,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     try {
       const before = await withDatabase(pair.struck, everPublished);
       const killed = await walk(pair, gate, folder, boundaries, before);
-      // The runs reach every boundary one after another. Finished steps stay finished, and unfinished steps are repeated.
+      // The runs reach every boundary one after another, because only unfinished steps are repeated.
       expect(killed).toEqual(boundaries.map(nameOf));
     } finally {
       await gate.close();
@@ -159,7 +159,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     await pair.recover(folder);
   }, PATIENCE);
 
-  it('a run killed at random moments is continued by the next run, until enough runs were killed', async () => {
+  it('is continued by the next run if the kill is at a random moment', async () => {
     for (let number = 2; pair.kills < target; number += 1) {
       const folder = await region.version(number);
       await pair.inPeace(folder, 2);

@@ -1,4 +1,4 @@
-/** The real command line as a child process that a test may kill. */
+/** Runs the command line as a child process that a test can kill. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export class Machine {
   #wake: () => void = () => undefined;
   #over = false;
 
-  /** @param url URL of the database; the run gets its own working folder, so that no files are left */
+  /** @param url URL of the database. The run gets its own working folder, so that no files are left. */
   constructor(url: string, args: readonly string[]) {
     this.#child = spawn(process.execPath, [PROGRAM, ...args], { env: childEnvironment({ DATABASE_URL: url, MAPPALE_LOG: 'json' }), stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
@@ -58,24 +58,24 @@ export class Machine {
     while (!this.#over && !this.#stderr.includes(text)) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
-  /** Sends SIGKILL: no handler and no `finally` block runs. */
+  /** Sends SIGKILL, so that no handler and no `finally` block runs. */
   async kill(): Promise<Ended> {
     this.#child.kill('SIGKILL');
     return this.ended;
   }
 }
 
-/** Returns the output of a run for people and schedulers. */
+/** Returns the exit code and the output of a run as text. */
 export function outcomeOf(ended: Ended): string {
   return `${ended.stdout}\n${ended.stderr}`;
 }
 
-/** @throws Error with the output of the run, if it did not end well */
+/** @throws Error with the output of the run if the exit code is not 0 */
 export function succeeded(ended: Ended): void {
   if (ended.code !== 0) throw new Error(`expected exit 0, found ${ended.code}:\n${outcomeOf(ended).slice(-3000)}`);
 }
 
-/** Runs the command to its end. */
+/** Runs the command until it exits. */
 export function mappale(url: string, ...args: readonly string[]): Promise<Ended> {
   return new Machine(url, args).ended;
 }

@@ -1,4 +1,4 @@
-/** A connection between program and server that a test can cut. */
+/** Forwards connections between the program and a server, so that a test can cut them. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 export class Wire {
@@ -33,7 +33,7 @@ export class Wire {
     return wire;
   }
 
-  /** Returns the same URL through this connection. */
+  /** Returns the URL of the same database through the proxy. */
   through(url: string): string {
     const changed = new URL(url);
     changed.hostname = '127.0.0.1';
@@ -41,7 +41,7 @@ export class Wire {
     return changed.href;
   }
 
-  /** Resets every connection, and accepts no new one. */
+  /** Resets every connection and accepts no new connections. */
   cut(): void {
     this.#cut = true;
     for (const socket of this.#sockets) socket.resetAndDestroy();

@@ -8,18 +8,18 @@ export const REGION = 14;
 
 export interface Region {
   readonly folder: string;
-  /** A folder with version `number` of the files; 0 is the first. Three sources differ from one version to the next. */
+  /** Returns a folder with version `number` of the files. 0 is the first version. Three sources differ from one version to the next. */
   version(number: number): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** The sources that versions change, and a few of other kinds. These sources suffice for faults of the server and for readers. */
+/** The sources that differ between versions, and a few sources of other kinds. These sources suffice for faults of the server and for readers. */
 export const FEW_SOURCES = [
   'ade_cadastre', 'anncsu_addresses', 'copernicus_dem', 'dpc_seismic', 'igm_dbsn', 'ingv_mps04', 'ispra_flood', 'istat_census', 'istat_comuni', 'istat_soppressi',
   'mim_schools', 'omi_quotations',
 ];
 
-/** Creates a region with so few parcels that a load takes seconds. @param only sources; all by default */
+/** Creates a region with so few parcels that a load takes seconds. @param only ids of the sources whose files are written, all sources by default */
 export async function smallRegion(only?: readonly string[], parcels = 600): Promise<Region> {
   const files = await syntheticFiles(parcels, 11, { only });
   const whole = join(files.folder, '..', `${files.folder}-versions`);
@@ -40,7 +40,7 @@ export async function smallRegion(only?: readonly string[], parcels = 600): Prom
   };
 }
 
-/** Changes the seismic list, the map of accelerations and one comune of the cadastre. */
+/** Changes the seismic list, the acceleration map and one comune of the cadastre. */
 async function change(folder: string, number: number): Promise<void> {
   await seismicZones(folder, String(1 + (number % 4)));
   await rewriteZip(join(folder, 'italia_ag_002_txt.zip'), (_path, content) => {
@@ -58,17 +58,17 @@ async function change(folder: string, number: number): Promise<void> {
       return '';
     }));
   });
-  if (removed !== 1) throw new Error(`one parcel should be gone, found ${removed}`);
+  if (removed !== 1) throw new Error(`expected one parcel to be removed, found ${removed}`);
 }
 
-/** Gives every comune this zone. */
+/** Sets the seismic zone of every comune. */
 export async function seismicZones(folder: string, zone: string): Promise<void> {
   const name = (await readdir(folder)).find((file) => file.startsWith('classificazione-sismica'))!;
   const text = await readFile(join(folder, name), 'utf8');
   await writeFile(join(folder, name), text.replace(/;[^;\r\n]+(\r\n)(?=.)/g, (all, end: string) => (all.includes('ZONA') ? all : `;${zone}${end}`)).replace(/;[^;\r\n]+(\r\n)$/, `;${zone}$1`));
 }
 
-/** Raises every maximum price of the newest quotations by this amount. */
+/** Raises every maximum price of the newest quotations by an amount. */
 export async function raisePrices(folder: string, euro: number): Promise<void> {
   const name = (await readdir(folder)).filter((file) => file.endsWith('_VALORI.csv')).sort().at(-1)!;
   const lines = (await readFile(join(folder, name), 'latin1')).split('\n');

@@ -1,4 +1,4 @@
-/** A PostgreSQL server for a single test, which can be killed, stopped and started again. */
+/** Starts a PostgreSQL server for a single test, which the test can kill, stop and restart. */
 import { execFile, spawn } from 'node:child_process';
 import { appendFile, chown, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { testEnvironment } from '../environment.ts';
 
 const run = promisify(execFile);
 
-/** The server ends with the test run, even if the run is killed: `cat` ends when this end of its input closes. */
+/** Shell script that runs the server. The server ends with the test run, even if the run is killed, because `cat` ends when its input closes. */
 const KEEPER = `
 "$1/postgres" -D "$2/data" >>"$2/log" 2>&1 &
 echo $!
@@ -21,8 +21,8 @@ wait
 `;
 
 /**
- * Commits must survive a crash of the server. Only the protection against a crash of the machine is switched off. Segments of the log are small and are not
- * recycled, so that a full disk shows soon.
+ * Commits must survive a crash of the server. Only the protection against a crash of the machine is off. Log segments are small and are not recycled, so
+ * that the disk is full soon.
  */
 const SETTINGS = ['wal_recycle=off', "listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
 
@@ -80,9 +80,9 @@ export class Server {
     }
   }
 
-  /** Creates a database with the extensions, or a copy of another. @returns its URL */
+  /** Creates a database with the extensions, or a copy of another database. @returns its URL */
   async database(name: string, from = 'base'): Promise<string> {
-    // Copied as files: a database copied through the log loses the positions of its sequences when the server crashes.
+    // The database is copied as files. A copy through the log would lose the positions of sequences if the server crashes.
     await this.admin(`create database ${name} template ${from} strategy file_copy`);
     return this.url(name);
   }
@@ -91,7 +91,7 @@ export class Server {
     const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', this.#bin, this.folder], { ...this.#as(), stdio: ['pipe', 'pipe', 'ignore'] });
     this.#keeper = keeper;
     this.#pid = await new Promise<number>((resolve) => keeper.stdout.once('data', (text: Buffer) => resolve(Number(text.toString()))));
-    await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'the server ended at once'));
+    await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'expected a running server, but the server exited at once'));
   }
 
   /** Starts a streaming standby of this server. The standby is read-only until it is promoted. */
@@ -107,7 +107,7 @@ export class Server {
     return standby;
   }
 
-  /** Shuts down immediately: no checkpoint, as in a crash, and recovery at the next start. */
+  /** Shuts down without a checkpoint, as in a crash, so that the next start recovers. */
   async crash(): Promise<void> {
     process.kill(this.#pid, 'SIGQUIT');
     await this.#gone();
@@ -125,15 +125,15 @@ export class Server {
     this.#keeper = null;
   }
 
-  /** Waits until the server answers after a crash. If the server did not recover by itself, starts it again. */
+  /** Waits until the server answers after a crash. If the server did not recover by itself, starts the server again. */
   async recovered(): Promise<void> {
-    const gaveUp = await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'it gave up')).then(() => false, () => !alive(this.#pid));
+    const gaveUp = await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'the server did not recover')).then(() => false, () => !alive(this.#pid));
     if (!gaveUp) return;
     await this.#gone();
     await this.start();
   }
 
-  /** Moves the write-ahead log to another folder, which the server must be allowed to write to. */
+  /** Moves the write-ahead log to another folder. The server must have the right to write to that folder. */
   async moveLog(folder: string): Promise<void> {
     await this.crash();
     const log = join(this.folder, 'data', 'pg_wal');

@@ -1,11 +1,11 @@
-/** A file system in memory with as much free space as a test wants. Needs root. */
+/** Mounts a file system in memory whose free space the test sets. Needs root. */
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** More than any test writes. KiB. */
+/** Size of the file system, which is more than any test writes. KiB. */
 const PLENTY = 512 * 1024;
 
 export class SmallDisk {
@@ -15,7 +15,7 @@ export class SmallDisk {
     this.folder = folder;
   }
 
-  /** @returns the reason as text if this machine does not allow it */
+  /** @returns the reason as text if this machine does not allow the mount */
   static async mount(folder: string): Promise<SmallDisk | string> {
     await mkdir(folder, { recursive: true });
     try {
