@@ -1,4 +1,4 @@
-/** Columns that a publisher adds: the file is loaded as before, and every report names the column until a reader knows it. */
+/** Tests columns that a publisher adds. The file is loaded as before, and every report names the column until a reader knows the column. */
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -32,8 +32,8 @@ const MOLISE = findRegion(14)!;
 const { seed } = testEnvironment();
 const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'dpc_seismic', 'istat_boundaries', 'istat_comuni', 'istat_soppressi', 'mim_schools', 'mimit_fuel', 'postal_codes', 'salute_pharmacies'];
 /**
- * Text files of the region: the delimiter, the lines before the header, and the positions of a new column. Names of fuel stations, in column 5, may hold the
- * delimiter.
+ * Text files of the region, with the delimiter, the number of lines before the header, and the number of possible positions of a new column. Names of fuel
+ * stations, in column 5, may contain the delimiter.
  */
 const TEXTS = [
   { source: 'mimit_fuel', file: /^anagrafica_impianti/, delimiter: '|', before: 1, positions: 5 },
@@ -48,7 +48,7 @@ interface Added {
   readonly column: string;
   /** Position among the columns, between 0 and 1. */
   readonly place: number;
-  /** A word of the first value, used to find the value again. */
+  /** A word of the first value, with which the test finds the value again. */
   readonly word: string;
   readonly taxCode: string;
 }
@@ -58,7 +58,7 @@ function insert<T>(all: readonly T[], item: T, place: number): T[] {
   return [...all.slice(0, at), item, ...all.slice(at)];
 }
 
-/** Fields as written, with their quotes. */
+/** Returns the fields of a line as they are in the file, with quotes. */
 function fieldsOf(line: string, delimiter: string): string[] {
   const fields: string[] = [];
   let start = 0;
@@ -214,7 +214,7 @@ describeDatabase('a file with an added column', (engine) => {
     expect(warningsIn(withoutValues[1]!)).toEqual(warningsIn(metrics));
   }, 300_000);
 
-  it(`names the added column in the line of watch and in the webhook, without values, seed ${seed}`, async () => {
+  it(`names the added column without values in the line of watch and in the webhook, seed ${seed}`, async () => {
     const files = await addToTwo();
     const context = await freshContext(engine);
     const reported: string[] = [];
@@ -247,7 +247,7 @@ describeDatabase('a file with an added column', (engine) => {
     }
   }, 300_000);
 
-  it(`still names the added column when its member is reused, and no longer when a reader knows the column, seed ${seed}`, async () => {
+  it(`names the added column if its member is reused, until a reader knows the column, seed ${seed}`, async () => {
     const added = draw();
     const file = await fileLike(/^MOLISE\.zip$/);
     const element = (row: number): string => `<CP:${added.column}>${valueOf(added, row)}</CP:${added.column}>`;

@@ -1,7 +1,6 @@
 /**
- * Queries as people type them, with the expected first reading. One row per case:
- * query, street type, words of the street, number, exponent, special number (SNC, ROSSO, NERO, M + metres), comuni (codes of
- * `GAZETTEER`, `?` for an unknown one), locality, and the purpose of the case.
+ * Lists queries as people type them, with the expected first reading. Each row is one case: query, street type, words of the street, number, exponent, special
+ * number (SNC, ROSSO, NERO, M + metres), comuni, locality, and the purpose of the case. Comuni are codes of `GAZETTEER`, or `?` for an unknown comune.
  */
 import type { ComuneHit } from '../../pipelines/address/parse-query.ts';
 import { comuneKey, localityKey } from '../../pipelines/address/normalise.ts';
@@ -18,7 +17,7 @@ export type QueryCase = readonly [
   point: string,
 ];
 
-/** Code, car plate code, name, other names. */
+/** Comuni with their code, car plate code, name and other names. */
 const COMUNI: readonly (readonly [string, string, string, ...string[]])[] = [
   ['F205', 'MI', 'Milano'], ['L219', 'TO', 'Torino'], ['H501', 'RM', 'Roma'], ['D969', 'GE', 'Genova'], ['D612', 'FI', 'Firenze'], ['A662', 'BA', 'Bari'], ['L483', 'UD', 'Udine'],
   ['F839', 'NA', 'Napoli'], ['F158', 'ME', 'Messina'], ['G317', 'CS', 'Paola'], ['F257', 'MO', 'Modena'], ['D086', 'CS', 'Cosenza'], ['D024', 'VT', 'Tarquinia'], ['L736', 'VE', 'Venezia'],
@@ -27,7 +26,7 @@ const COMUNI: readonly (readonly [string, string, string, ...string[]])[] = [
   ['A944', 'BO', 'Bologna'], ['D704', 'FC', 'Forlì'], ['L781', 'VR', 'Verona'], ['L407', 'TV', 'Treviso'], ['A326', 'AO', 'Aosta'], ['H294', 'RN', 'Rimini'], ['I690', 'MI', 'Sesto San Giovanni'],
   ['F704', 'MB', 'Monza'], ['M059', 'FI', 'Vinci'], ['A478', 'PG', 'Assisi'], ['H571', 'VC', 'Rossa'], ['H330', 'VI', 'Riva'], ['I480', 'SV', 'Savona'], ['G273', 'PA', 'Palermo'], ['H703', 'SA', 'Salerno'], ['A089', 'AG', 'Agrigento'], ['L424', 'TS', 'Trieste'],
 ];
-/** Names of provinces that occur in the cases, and postal codes. */
+/** Provinces that occur in the cases, and postal codes. */
 const PROVINCES: readonly (readonly [string, string])[] = [['LE', 'Lecce'], ['BG', 'Bergamo']];
 const POSTAL_CODES: readonly (readonly [string, string])[] = [['73030', 'C334'], ['24063', 'C335']];
 const LOCALITIES: readonly (readonly [string, string])[] = [['L736', 'Mestre'], ['D612', 'Galluzzo'], ['C573', 'Case Finte'], ['A944', 'Borgo Panigale']];
@@ -77,28 +76,28 @@ export const CASES: readonly QueryCase[] = [
   // Comuni and streets with the same names
   ['Via Torino 9, Milano', 'via', 'torino', 9, null, null, 'F205', null, 'street named after a comune'],
   ['Via Torino 9', 'via', 'torino', 9, null, null, null, null, 'the comune never takes the whole street'],
-  ['Via Torino', 'via', 'torino', null, null, null, null, null, 'nor without a number'],
+  ['Via Torino', 'via', 'torino', null, null, null, null, null, 'the comune never takes the whole street, also without a number'],
   ['Via Torino Milano', 'via', 'torino', null, null, null, 'F205', null, 'without a number the last words are the comune'],
-  ['Viale Monza 12 Milano', 'viale', 'monza', 12, null, null, 'F205', null, 'type of street kept'],
-  ['Via Reggio Emilia 4', 'via', 'reggio emilia', 4, null, null, null, null, 'a number at the end: the words before it are the street'],
+  ['Viale Monza 12 Milano', 'viale', 'monza', 12, null, null, 'F205', null, 'viale is not changed to another type'],
+  ['Via Reggio Emilia 4', 'via', 'reggio emilia', 4, null, null, null, null, 'all words before a number at the end are the street'],
   ['Via Sesto San Giovanni 7 Milano', 'via', '6 san giovanni', 7, null, null, 'F205', null, 'ordinal words are digits on both sides'],
   ['Via Mazzini 21 Sesto San Giovanni', 'via', 'mazzini', 21, null, null, 'I690', null, 'a comune of three words'],
   ['Via Mazzini 21 Sesto S. Giovanni', 'via', 'mazzini', 21, null, null, 'I690', null, 'abbreviated saint in the comune'],
   ['corso umberto 8 san giorgio a cremano', 'corso', 'umberto', 8, null, null, 'H892', null, 'preposition in the comune'],
-  ['corso umberto 8, S.Giorgio a Cremano (NA)', 'corso', 'umberto', 8, null, null, 'H892', null, 'glued saint in the comune'],
+  ['corso umberto 8, S.Giorgio a Cremano (NA)', 'corso', 'umberto', 8, null, null, 'H892', null, 'abbreviated saint without a space in the comune'],
   ['Via Mazzini 2 Reggio Emilia', 'via', 'mazzini', 2, null, null, 'H223', null, 'short form of a comune'],
   ["Via Mazzini 2 Reggio nell'Emilia", 'via', 'mazzini', 2, null, null, 'H223', null, 'long form of a comune'],
-  ['Via Mazzini 2 Reggio di Calabria', 'via', 'mazzini', 2, null, null, 'H224', null, 'long form of another'],
+  ['Via Mazzini 2 Reggio di Calabria', 'via', 'mazzini', 2, null, null, 'H224', null, 'long form of another comune'],
   ['Via Mazzini 2 Spezia', 'via', 'mazzini', 2, null, null, 'E463', null, 'article left out'],
   ['Via Mazzini 2 l’aquila', 'via', 'mazzini', 2, null, null, 'A345', null, 'typographic apostrophe in the comune'],
   ['Via Mazzini 2 Forli', 'via', 'mazzini', 2, null, null, 'D704', null, 'accent left out'],
   ["VIA MAZZINI 2 FORLI'", 'via', 'mazzini', 2, null, null, 'D704', null, 'accent as an apostrophe'],
   ['Via Mazzini 2 Bozen', 'via', 'mazzini', 2, null, null, 'A952', null, 'second language of the comune'],
-  ['Via Mazzini 3 Castro', 'via', 'mazzini', 3, null, null, 'C334,C335', null, 'homonyms: both'],
+  ['Via Mazzini 3 Castro', 'via', 'mazzini', 3, null, null, 'C334,C335', null, 'homonyms without a province match both comuni'],
   ['Via Mazzini 3 Castro (BG)', 'via', 'mazzini', 3, null, null, 'C335', null, 'homonyms: the province decides'],
   ['Via Mazzini 3 Castro LE', 'via', 'mazzini', 3, null, null, 'C334', null, 'the province after the comune'],
   ['Via Mazzini 3, Castro, BG', 'via', 'mazzini', 3, null, null, 'C335', null, 'the province after a comma'],
-  ['Via Mazzini 3 Mestre', 'via', 'mazzini', 3, null, null, 'L736', 'mestre', 'a locality leads to its comune'],
+  ['Via Mazzini 3 Mestre', 'via', 'mazzini', 3, null, null, 'L736', 'mestre', 'a locality gives its comune'],
   ['Via Mazzini 3, Mestre, Venezia', 'via', 'mazzini', 3, null, null, 'L736', 'mestre', 'locality and comune'],
   ['Via Mazzini 3, fraz. Galluzzo, 50124 Firenze', 'via', 'mazzini', 3, null, null, 'D612', 'galluzzo', 'frazione'],
   ['Via Mazzini 3 loc. Ovunque, Cesena', 'via', 'mazzini', 3, null, null, 'C573', 'ovunque', 'a locality that is not in the gazetteer'],
@@ -112,7 +111,7 @@ export const CASES: readonly QueryCase[] = [
   ['Via 4 Novembre Bari', 'via', '4 novembre', null, null, null, 'A662', null, 'the number of a date is not the civico'],
   ['Via Quattro Novembre 4/A Bari', 'via', '4 novembre', 4, 'A', null, 'A662', null, 'date as text'],
   ['Viale XXV Aprile 25 Udine', 'viale', '25 aprile', 25, null, null, 'L483', null, 'number equal to the date'],
-  ['Viale 25 Aprile, 25, Udine', 'viale', '25 aprile', 25, null, null, 'L483', null, 'the same in digits'],
+  ['Viale 25 Aprile, 25, Udine', 'viale', '25 aprile', 25, null, null, 'L483', null, 'number equal to the date, in digits'],
   ['Piazza 1° Maggio 3 Udine', 'piazza', '1 maggio', 3, null, null, 'L483', null, 'ordinal sign'],
   ['Piazza 1º Maggio 3 Udine', 'piazza', '1 maggio', 3, null, null, 'L483', null, 'masculine ordinal sign'],
   ['Piazza I Maggio Udine', 'piazza', '1 maggio', null, null, null, 'L483', null, 'single Roman letter before a month'],
@@ -125,7 +124,7 @@ export const CASES: readonly QueryCase[] = [
   ['Corso Umberto, 1, Napoli', 'corso', 'umberto', 1, null, null, 'F839', null, 'a number after a comma is the civico, not part of the king'],
   ['Via Pio X 10 Treviso', 'via', 'pio 10', 10, null, null, 'L407', null, 'pope'],
   ['Via San Paolo 5 Milano', 'via', 'san paolo', 5, null, null, 'F205', null, 'a saint has no numeral'],
-  ['Via Papa Giovanni Paolo II 6 Rimini', 'via', 'giovanni paolo 2', 6, null, null, 'H294', null, 'title left out, numeral kept'],
+  ['Via Papa Giovanni Paolo II 6 Rimini', 'via', 'giovanni paolo 2', 6, null, null, 'H294', null, 'the title is left out and the numeral is kept'],
   ['Via Federico II 9 Palermo', 'via', 'federico 2', 9, null, null, 'G273', null, 'the numeral is not the civico'],
   // Saints, titles, initials, abbreviations
   ['P.za S. Croce 4 Firenze', 'piazza', 'san croce', 4, null, null, 'D612', null, 'saint with a full stop'],
@@ -151,24 +150,24 @@ export const CASES: readonly QueryCase[] = [
   ['Vle Libertà 3 Messina', 'viale', 'liberta', 3, null, null, 'F158', null, 'vle'],
   ['C.so Garibaldi 3 Messina', 'corso', 'garibaldi', 3, null, null, 'F158', null, 'c.so'],
   ['P.le Loreto 3 Milano', 'piazzale', 'loreto', 3, null, null, 'F205', null, 'p.le'],
-  ['P.ta Romana 3 Milano', 'piazzetta', 'romana', 3, null, null, 'F205', null, 'p.ta: piazzetta or porta'],
+  ['P.ta Romana 3 Milano', 'piazzetta', 'romana', 3, null, null, 'F205', null, 'p.ta can be piazzetta or porta'],
   ['V.lo Stretto 3 Messina', 'vicolo', 'stretto', 3, null, null, 'F158', null, 'v.lo'],
   ['c/da Piana 3 Agrigento', 'contrada', 'piana', 3, null, null, 'A089', null, 'c/da'],
   ['Cda Piana snc Agrigento', 'contrada', 'piana', null, null, 'SNC', 'A089', null, 'cda'],
   ['Str. Vecchia 3 Modena', 'strada', 'vecchia', 3, null, null, 'F257', null, 'str.'],
   ['Fraz. Alta 3 Aosta', 'frazione', 'alta', 3, null, null, 'A326', null, 'fraz.'],
   ["LOCALITA' ALTA 3 AOSTA", 'localita', 'alta', 3, null, null, 'A326', null, 'apostrophe for the accent of a type'],
-  ['Lungo Mare Colombo 3 Salerno', 'lungomare', 'colombo', 3, null, null, 'H703', null, 'lungo mare apart'],
+  ['Lungo Mare Colombo 3 Salerno', 'lungomare', 'colombo', 3, null, null, 'H703', null, 'lungomare as two words'],
   ['L.go Mare Colombo 3 Salerno', 'lungomare', 'colombo', 3, null, null, 'H703', null, 'L.go is lungo here'],
   ['L.go Augusto 3 Milano', 'largo', 'augusto', 3, null, null, 'F205', null, 'L.go is largo here'],
   ['Contrada 167 Agrigento', 'contrada', '167', null, null, null, 'A089', null, 'a number that is the whole name'],
   // Roads
   ['SS 16 Adriatica km 12+350 Rimini', 'strada statale', '16 adriatica', null, null, 'M12350', 'H294', null, 'road with a name and kilometres'],
   ['S.S. 16 km. 12,5 Rimini', 'strada statale', '16', null, null, 'M12500', 'H294', null, 'decimal kilometres'],
-  ['SS16 n. 40 Rimini', 'strada statale', '16', 40, null, null, 'H294', null, 'glued road, then a number'],
-  ['Strada Statale 16 40/A Rimini', 'strada statale', '16', 40, 'A', null, 'H294', null, 'two numbers'],
+  ['SS16 n. 40 Rimini', 'strada statale', '16', 40, null, null, 'H294', null, 'road type and number without a space, then a house number'],
+  ['Strada Statale 16 40/A Rimini', 'strada statale', '16', 40, 'A', null, 'H294', null, 'number of the road, then a house number'],
   ['SP 7 Modena', 'strada provinciale', '7', null, null, null, 'F257', null, 'the road keeps its number'],
-  ['S.P. n. 7 bis 22 Modena', 'strada provinciale', '7bis', 22, null, null, 'F257', null, 'bis of the road'],
+  ['S.P. n. 7 bis 22 Modena', 'strada provinciale', '7bis', 22, null, null, 'F257', null, 'bis belongs to the number of the road'],
   ['SR 11 km 3 Verona', 'strada regionale', '11', null, null, 'M3000', 'L781', null, 'whole kilometres'],
   ['Via Provinciale 12 Modena', 'strada provinciale', '12', null, null, null, 'F257', null, 'via provinciale with a number is a road'],
   // Venice, two languages, colours
@@ -198,11 +197,11 @@ export const CASES: readonly QueryCase[] = [
   ['Via Balbi 20 Rossa', 'via', 'balbi', 20, null, null, 'H571', null, 'a comune with the name of a colour'],
   // Comune and province
   ['Via Mazzini 3, 73030 Castro', 'via', 'mazzini', 3, null, null, 'C334', null, 'the CAP chooses among homonyms'],
-  ['Via Mazzini 3 24063 Castro', 'via', 'mazzini', 3, null, null, 'C335', null, 'the CAP chooses without a comma too'],
-  ['Via Mazzini 73030 Castro', 'via', 'mazzini', null, null, null, 'C334', null, 'the CAP chooses without a number too'],
+  ['Via Mazzini 3 24063 Castro', 'via', 'mazzini', 3, null, null, 'C335', null, 'the CAP chooses among homonyms without a comma'],
+  ['Via Mazzini 73030 Castro', 'via', 'mazzini', null, null, null, 'C334', null, 'the CAP chooses among homonyms without a house number'],
   ['Via Mazzini 3, 00100 Castro', 'via', 'mazzini', 3, null, null, 'C334,C335', null, 'a CAP of another place is ignored'],
-  ['Via Mazzini 3, 73030', 'via', 'mazzini', 3, null, null, 'C334', null, 'a CAP without a comune leads to a comune'],
-  ['Via Mazzini 3, 99999', 'via', 'mazzini', 3, null, null, '?', null, 'an unknown CAP leads to an unknown comune'],
+  ['Via Mazzini 3, 73030', 'via', 'mazzini', 3, null, null, 'C334', null, 'a CAP without a comune gives the comune'],
+  ['Via Mazzini 3, 99999', 'via', 'mazzini', 3, null, null, '?', null, 'an unknown CAP gives an unknown comune'],
   ['Via Mazzini 3, Comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'comune di'],
   ['Via Mazzini 3 nel comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'nel comune di'],
   ['Via Mazzini 3, 47521 Comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'CAP and comune di'],
@@ -213,8 +212,8 @@ export const CASES: readonly QueryCase[] = [
   ['Via Mazzini 3, Castro (Lecce)', 'via', 'mazzini', 3, null, null, 'C334', null, 'the name of the province in parentheses'],
   ['Via Mazzini 3, Castro, prov. di Lecce', 'via', 'mazzini', 3, null, null, 'C334', null, 'prov. di'],
   ['Via Mazzini 3, Castro (NA)', 'via', 'mazzini', 3, null, null, '?', null, 'a comune outside the given province does not match'],
-  ['Via Mazzini 3 Castro NA', 'via', 'mazzini', 3, null, null, '?', null, 'the given province counts without parentheses too'],
-  ['Via Mazzini 3, Castro, NA', 'via', 'mazzini', 3, null, null, '?', null, 'the given province counts after a comma too'],
+  ['Via Mazzini 3 Castro NA', 'via', 'mazzini', 3, null, null, '?', null, 'a comune outside a province without parentheses does not match'],
+  ['Via Mazzini 3, Castro, NA', 'via', 'mazzini', 3, null, null, '?', null, 'a comune outside a province after a comma does not match'],
   ['Via Mazzini 3 Castro AL', 'via', 'mazzini', 3, null, null, '?', null, 'AL is a province here, not an article'],
   ['Via Mazzini 3, Cesena (FO)', 'via', 'mazzini', 3, null, null, 'C573', null, 'a province that was renamed'],
   ['Via Mazzini 3, Bolzano (Bozen)', 'via', 'mazzini', 3, null, null, 'A952', null, 'the second name in parentheses is not a province'],
@@ -224,8 +223,8 @@ export const CASES: readonly QueryCase[] = [
   ['Via Leonardo da Vinci 5', 'via', 'leonardo vinci', 5, null, null, null, null, 'words after a preposition are not a comune'],
   ["Via San Francesco d'Assisi", 'via', 'san francesco assisi', null, null, null, null, null, 'words after an elided preposition are not a comune'],
   // Typing errors and abbreviations
-  ['Vai Mazzini 3 Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'letters exchanged in the type'],
-  ['Paizza Mazzini 3 Bologna', 'piazza', 'mazzini', 3, null, null, 'A944', null, 'letters exchanged in another type'],
+  ['Vai Mazzini 3 Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'exchanged letters in the street type'],
+  ['Paizza Mazzini 3 Bologna', 'piazza', 'mazzini', 3, null, null, 'A944', null, 'exchanged letters in another street type'],
   ['V.co Mazzini 3 Napoli', 'vico', 'mazzini', 3, null, null, 'F839', null, 'V.co'],
   ['Via Mazzini 3 Bologna c/o Rossi', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o at the end'],
   ['Via Mazzini 3 c/o Rossi Bologna', 'via', 'mazzini', 3, null, null, 'A944', 'rossi', 'c/o before the comune'],

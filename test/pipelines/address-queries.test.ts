@@ -22,12 +22,12 @@ describe('parseQuery', () => {
     expect(found, point).toEqual({ type, tokens, number, exponent, special, comuni, locality });
   });
 
-  it('is tested with more than a hundred cases, none of them twice', () => {
+  it('is tested with more than a hundred different cases', () => {
     expect(CASES.length).toBeGreaterThan(120);
     expect(new Set(CASES.map(([query]) => query)).size).toBe(CASES.length);
   });
 
-  it('returns the other meanings after the first one', async () => {
+  it('returns all other readings after the first reading', async () => {
     expect((await read('Corso Umberto 2, Napoli')).map(({ tokens, number }) => [tokens.join(' '), number])).toEqual([['umberto 2', null], ['umberto', 2]]);
     expect((await read('Via Museo / Museumstraße 12 Bolzano')).slice(0, 2).map(({ streetType, tokens }) => [streetType, ...tokens])).toEqual([['via', 'museo'], ['strasse', 'museum']]);
     expect((await read('Via Mazzini Milano 3')).map(({ tokens, comuni }) => [tokens.join(' '), comuni])).toContainEqual(['mazzini', ['F205']]);
@@ -38,13 +38,13 @@ describe('parseQuery', () => {
     expect((await read('P.ta Romana 3 Milano'))[0]!.otherTypes).toEqual(['porta']);
   });
 
-  it('uses the city given by the caller', async () => {
+  it('uses the city that the caller gives', async () => {
     for (const city of ['Bologna', 'bologna (BO)', 'BOLOGNA BO', 'A944', ' a944 ']) expect((await read('Via Mazzini 21', city))[0]!.comuni, city).toEqual(['A944']);
     expect((await read('Via Mazzini 21', 'Castro'))[0]!.comuni).toEqual(['C334', 'C335']);
     expect((await read('Via Mazzini 21', 'Castro (LE)'))[0]!.comuni).toEqual(['C334']);
     expect((await read('Via Mazzini 21', 'Mestre'))[0]).toMatchObject({ comuni: ['L736'], locality: 'mestre' });
     expect((await read('Via Mazzini 21', 'Atlantidopoli'))[0]!.comuni).toEqual([]);
-    // The comune repeated in the query is not part of the street.
+    // The comune is repeated in the query, but is not part of the street.
     expect((await read('Via Mazzini 21 Bologna', 'Bologna'))[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['A944'], locality: null });
     expect((await read('Via Mazzini Bologna', 'Bologna'))[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['A944'] });
     // Another comune is part of the street's name.
@@ -69,7 +69,7 @@ describe('parseQuery', () => {
     expect(readings.map(({ comuni }) => comuni?.join(','))).toEqual(readings.map(() => comune));
   });
 
-  it('also reads all words as a street if some may name a comune', async () => {
+  it('also reads all words as a street if some of them may name a comune', async () => {
     const wholes = async (query: string): Promise<unknown> => (await read(query)).map(({ tokens, comuni, whole }) => [tokens.join(' '), comuni?.join(',') ?? null, whole]);
     expect(await wholes('Via Mazzini Salerno')).toEqual([['mazzini', 'H703', false], ['mazzini salerno', null, true]]);
     expect(await wholes('Via Mazzini - Salerno')).toEqual([['mazzini', 'H703', false], ['mazzini salerno', null, true]]);
@@ -92,7 +92,7 @@ describe('parseQuery', () => {
     expect(await contradiction('Via Mazzini 3, Mestre', 'Venezia')).toBeNull();
   });
 
-  it('returns at most six readings and two names of a street, whatever is typed', async () => {
+  it('returns at most six readings and two names of a street for any text', async () => {
     const misspelt = Array.from({ length: 50 }, (_, index) => `${'abcdefghij'[index % 10]!}${'klmno'[Math.floor(index / 10)]!}x`);
     for (const query of [misspelt.join('/ '), `Via ${misspelt.join(' / ')} 5, Milano`, misspelt.join(' - '), misspelt.join(', '), `${'Milano via '.repeat(18)}1`, `${'Castro - '.repeat(20)} 5`]) {
       const { readings } = await parseQuery(query.slice(0, 200), null, findComune);
@@ -102,7 +102,7 @@ describe('parseQuery', () => {
     expect((await read(misspelt.join('/ ').slice(0, 200))).map(({ tokens }) => tokens.length)).toEqual([1, 1]);
   });
 
-  it('asks the gazetteer once, or twice if a comune is mistyped', async () => {
+  it('queries the gazetteer once, or twice if a comune is mistyped', async () => {
     let asked = 0;
     const count = async (keys: readonly string[], names: Names): Promise<ComuneHit[]> => {
       asked += 1;
@@ -114,7 +114,7 @@ describe('parseQuery', () => {
     expect(asked).toBe(3);
   });
 
-  it('returns without an error and quickly, whatever is typed', async () => {
+  it('returns quickly and without an error for any text', async () => {
     const random = randomOf('queries');
     const pieces = ['via', 'Roma', '12', '/', 'A', ',', ' ', ' ', '-', "'", '’', '(', ')', 'n°', 'km', '3+200', 'snc', 's.', 'p.zza', 'XX', 'settembre', '20121', 'ß', 'é', '\u0000', '𝄞', '"', ';', '%', '\\', 'bis', 'c/o', 'II', 'Milano'];
     const start = performance.now();
@@ -144,7 +144,7 @@ describe('the normal form of a street name', () => {
     expect([normal.type, normal.tokens.join(' ')]).toEqual([type, tokens]);
   });
 
-  it('is stable when it is computed again, and never loses a name', () => {
+  it('does not change if it is computed again, and never loses a name', () => {
     const random = randomOf('normal form');
     const pieces = ['VIA', "DELL'", 'SAN', 'S.', 'XX', 'ROMA', 'DE', 'I', 'PAPA', '12', 'STRASSE', 'G.', "D'", 'À', 'SS', 'N.', '/', '-', 'FORLI\'', 'DEL', 'PRIMO', 'KM'];
     for (let i = 0; i < 3_000; i += 1) {
@@ -157,7 +157,7 @@ describe('the normal form of a street name', () => {
     }
   });
 
-  it('has a name for each language, and none twice', () => {
+  it('has a name for each language, without repeated names', () => {
     const names = (odonimo: string, one: string | null = null, two: string | null = null): string[] => streetNames(odonimo, one, two).map(({ kind, type, tokens }) => `${kind} ${type ?? '-'} ${tokens.join(' ')}`);
     expect(names('VIA MUSEO / MUSEUMSTRASSE')).toEqual(['odonimo via museo', 'odonimo strasse museum']);
     expect(names('VIA MUSEO - MUSEUMSTRASSE')).toEqual(['odonimo via museo', 'odonimo strasse museum']);
@@ -166,12 +166,12 @@ describe('the normal form of a street name', () => {
     expect(names('VIA ROMA', 'DROMO ROMI', 'VIA ROMA')).toEqual(['odonimo via roma', 'lingua1 - dromo romi']);
   });
 
-  it('repairs letters that were encoded more than once, and keeps the others', () => {
+  it('repairs letters that were encoded more than once, and keeps all other letters', () => {
     expect(['VIA CIRÃ²', 'VIA CIRÃ\u0083Â²', 'VIA CIRÃ’', 'IÂ° MAGGIO', 'VIA MARASÃ', 'VIA CIRÒ', 'VIA RICCHÎ', 'Museumstraße', 'VIA Â', 'Via Cirã²'].map(repairLetters))
       .toEqual(['VIA CIRò', 'VIA CIRò', 'VIA CIRÒ', 'I° MAGGIO', 'VIA MARASÀ', 'VIA CIRÒ', 'VIA RICCHÎ', 'Museumstraße', 'VIA Â', 'Via Cirò']);
   });
 
-  it('the normal form of a locality leaves out words that only mean locality', () => {
+  it('leaves out, for a locality, words that only mean locality', () => {
     expect(["LOCALITA' PIANO", 'Loc. Piano', 'FRAZIONE PIANO', 'Piano'].map(localityKey)).toEqual(['piano', 'piano', 'piano', 'piano']);
     expect(localityKey('BORGO PIANO')).toBe('borgo piano');
     expect(localityKey("LOCALITA'")).toBeNull();
@@ -199,7 +199,7 @@ describe('title case', () => {
     expect(titleCase(name)).toBe(shown);
   });
 
-  it('changes only case', () => {
+  it('changes only the case of letters', () => {
     for (const [query] of CASES) expect(titleCase(query).toLocaleLowerCase('it')).toBe(query.toLocaleLowerCase('it'));
   });
 });

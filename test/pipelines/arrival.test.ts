@@ -63,7 +63,7 @@ describeEngines('files that come in any order', (engine) => {
       }
       case 'refresh': {
         const report = await story.refresh();
-        // An optional file that is damaged is left out, and nothing else fails.
+        // A damaged optional file is left out, and no other file fails.
         const others = report.failures.filter((failure) => !report.leftOut.some((left) => left.failure === failure));
         expect(others.map(({ code, detail }) => `${code} ${detail ?? ''}`)).toEqual([]);
         expect(exitCodeOf(report)).toBe(report.leftOut.length === 0 ? 0 : 3);
@@ -71,7 +71,7 @@ describeEngines('files that come in any order', (engine) => {
     }
   };
 
-  it(`random sequences of file changes end like a fresh load of the current files: ${runs} sequences, seed ${seed}`, async () => {
+  it(`give the same publication as a fresh load of the current files after random changes: ${runs} sequences, seed ${seed}`, async () => {
     let held = 0;
     await fc.assert(fc.asyncProperty(fc.array(happening, { minLength: 2, maxLength: 7 }), async (happenings) => {
       const story = await Story.begin(start, await engine.copyDatabase(start.url));
@@ -83,7 +83,7 @@ describeEngines('files that come in any order', (engine) => {
         const published = await contentOf(story.context.database, await story.regions(story.context.database));
         expect(Object.keys(published).length).toBeGreaterThan(15);
         expect(await story.fresh(await engine.createDatabase())).toEqual(published);
-        // A further run has nothing to publish, and nothing to do if no file waits for its repair.
+        // Another run publishes nothing, and does nothing if no damaged file waits for its repair.
         const again = await story.refresh();
         expect(again.units).toEqual([]);
         if (again.leftOut.length === 0) expect(again.runId).toBeNull();

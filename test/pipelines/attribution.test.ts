@@ -1,4 +1,4 @@
-/** Tests the sources and periods that an answer cites: the source of every value, and no source without a value in the answer. */
+/** Tests the sources and periods that an answer cites. It must cite the source of every value, and no source without a value. */
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,17 +18,17 @@ import { rolledBack } from '../harness/rolled-back.ts';
 const sources = await loadSources();
 
 describe('the manifests of all sources', () => {
-  it('name every holder in its one spelling', () => {
+  it('name each holder in the same spelling', () => {
     const spellings: readonly string[] = Object.values(HOLDERS);
     const named = sources.flatMap(({ manifest }) => manifest.attribution.holder.split('; '));
     expect(named.filter((holder) => !spellings.includes(holder))).toEqual([]);
     expect(spellings.filter((holder) => !named.includes(holder)), 'named by no source').toEqual([]);
-    // Two spellings of one holder begin alike, or differ only in case and punctuation.
+    // Two spellings of a holder begin with the same word, or differ only in case and punctuation.
     const bare = spellings.map((holder) => holder.toLowerCase().replace(/[^a-z]/g, ''));
     expect(bare.filter((holder, index) => bare.some((other, place) => place !== index && other.startsWith(holder)))).toEqual([]);
   });
 
-  it('are all cited by a section, except the tables of codes and boundaries', () => {
+  it('belong to sources that a section cites, except tables of codes and boundaries', () => {
     const cited = new Set(readSectionFiles('attribution').flatMap(({ cites }) => cites));
     expect([...cited].filter((id) => !sources.some((source) => source.id === id))).toEqual([]);
   });
@@ -56,7 +56,7 @@ interface License {
 describeDatabase('the licences of a record', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** A parcel that has these sections. */
+  /** Returns a parcel that has the given sections. */
   let fid: number;
 
   const licenses = async (include: readonly string[]): Promise<License[]> => {
@@ -84,7 +84,7 @@ describeDatabase('the licences of a record', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it("cite every source of the returned values, including the postal code and the names of comuni, with the periods of this region's values", async () => {
+  it("cite every source of the returned values, including postal code and comune name, with the periods of this region's values", async () => {
     const expected = {
       basic: { ade_cadastre: '2026-07-01', istat_comuni: '2026', postal_codes: '2025' },
       risk: { dpc_seismic: '2025', ingv_mps04: '2004', ispra_flood: '2020', ispra_landslide: '2024' },
@@ -100,7 +100,7 @@ describeDatabase('the licences of a record', (engine) => {
     expect(await cited(Object.keys(expected))).toEqual(expected);
   });
 
-  it('name Agenzia delle Entrate (OMI), MEF and ISTAT in every answer: in the section that shows their data, else separately', async () => {
+  it('name Agenzia delle Entrate (OMI), MEF and ISTAT in every answer, in the section that shows their data or separately', async () => {
     for (const include of [['basic'], ['economics'], ['address', 'demographics'], SECTION_NAMES] as const) {
       const found = await licenses(include);
       for (const { manifest } of sources.filter((source) => source.manifest.attribution.mandatory === true)) {
@@ -128,7 +128,8 @@ describeDatabase('the licences of a record', (engine) => {
       const rows = await session.query<{ key: string; source_id: string | null; vintage: string | null }>(text);
       return rows.filter(({ source_id: source }) => source !== null).map(({ key, source_id: source, vintage }) => `${key}: ${source} ${vintage}`).sort();
     });
-    // Three parcels are in the tile E47N20; one is in E47N21; one is in both and has a cell only in E47N21; one in E46N20 has no measured cell.
+    // Three parcels are in the tile E47N20, and one is in E47N21. One parcel is in both tiles and has a cell only in E47N21. One parcel in E46N20 has no
+    // measured cell.
     expect(await used('subsidence', `
       create table motion_tile (tile_x int4, tile_y int4, member_id int4);
       insert into motion_tile values (47, 20, 2), (47, 21, 1), (46, 20, 3);
@@ -139,7 +140,7 @@ describeDatabase('the licences of a record', (engine) => {
       create table subsidence as select unnest(array[1, 2, 3, 4, 6]) as fid;`)).toEqual([
       '3: egms_vertical 2018_2022', '4: egms_vertical 2018_2022', ': egms_vertical 2019_2023',
     ]);
-    // The comune Z001 has all its maps. No map of landslides covers Z002, but an area reaches one of its parcels, outside the model of accelerations.
+    // The comune Z001 has all its maps. No landslide map covers Z002, but an area overlaps one of its parcels. The parcel is outside the acceleration model.
     expect(await used('risk', `
       create table coverage (belfiore text, theme text, mapped bool, member_id int4);
       insert into coverage values
@@ -159,13 +160,13 @@ describeDatabase('the licences of a record', (engine) => {
     ]);
   });
 
-  it('no longer name a source when its values are gone', async () => {
+  it('no longer name a source after its values are removed', async () => {
     for (const name of ['cap_2025.csv', 'cap_2019.json', 'zone_cap_2025.geojson']) await rm(join(files.folder, name));
     await context.database.query("delete from ledger.release where source_id = 'postal_codes'");
     await run();
     const found = await cited(SECTION_NAMES);
     expect(Object.keys(found['basic']!)).toEqual(['ade_cadastre', 'istat_comuni']);
-    // Without its postal code a parcel has the incomes of its comune.
+    // Without a postal code, a parcel has the incomes of its comune.
     expect(found['economics']).toEqual({ mef_income: '2024', omi_quotations: '2025_2' });
   });
 });

@@ -1,4 +1,4 @@
-/** A consumer that applies the changes of all later publications to an old export has the new export. */
+/** Tests that an old export becomes the new export if a consumer applies the changes of all later publications. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 /** Days between two publications. */
 const DAYS = 10;
 
-/** Number of parcels. With more of them each step takes longer, and the steps are the same. */
+/** Number of parcels. More parcels would only make each step longer. */
 const PARCELS = 160;
 
 /** Months of history that pruning keeps. */
@@ -35,7 +35,7 @@ const ACCEPTED = { who: 'test', why: 'a test' };
 
 const NAMES = columnsOf(SECTION_NAMES).map(({ name }) => name);
 
-/** Values by column, by fid: the content of an export. */
+/** The content of an export: values by column for each fid. */
 type Exported = ReadonlyMap<number, Readonly<Record<string, unknown>>>;
 
 /** Changes a file of the folder. */
@@ -47,7 +47,7 @@ async function rewrite(folder: string, named: RegExp, change: (text: string) => 
   await writeFile(join(folder, name), changed, 'latin1');
 }
 
-/** Gives some streets another name, in every file of addresses. Access points keep their numbers. */
+/** Gives some streets another name in every file of addresses. Access points keep their numbers. */
 async function renameStreets(folder: string, suffix: string): Promise<void> {
   for (const name of (await readdir(folder)).filter((file) => /^(INDIR|STRAD)/i.test(file))) {
     await rewriteZip(join(folder, name), (_path, content) => (
@@ -67,7 +67,7 @@ const renameComune = (folder: string, suffix: string): Promise<void> => rewrite(
   return lines.join('\r\n');
 });
 
-/** Returns the old export with the changes. Removing an unknown parcel and adding a known one are accepted, because a consumer may apply a day twice. */
+/** Returns the old export with the changes applied. An unknown parcel may be removed and a known parcel added, because a consumer may apply a day twice. */
 function applied(old: Exported, lines: readonly ChangeLine[]): Exported {
   const rows = new Map(old);
   for (const { op, fid, columns } of lines) {
@@ -98,7 +98,7 @@ describeEngines('changes', (engine) => {
     expect(failures).toEqual([]);
   }
 
-  /** Reads what an export writes. */
+  /** Returns the content and the publication of an export. */
   async function content(): Promise<Exported> {
     const drawings = await database.query<{ fid: number; geometry: string }>(
       'select fid, st_asgeojson(st_forcepolygonccw(geom), 15) as geometry from core.parcel where fid >= $1 and fid < $2', [firstFid(REGION), firstFid(REGION + 1)],
@@ -146,7 +146,7 @@ describeEngines('changes', (engine) => {
   });
   afterAll(() => region.remove());
 
-  /** Forgets the current file of a source, and takes it back. */
+  /** Forgets the current file of a source and brings the file back into use. */
   async function forgetAndTakeBack(source: string): Promise<void> {
     const [{ sha256 }] = await database.query<{ sha256: string }>(
       `select f.sha256 from ledger.publication p join ledger.publication_file using (publication_id) join ledger.file f using (file_id) join ledger.release r using (release_id)
@@ -161,7 +161,7 @@ describeEngines('changes', (engine) => {
     return Number(refused?.[1] ?? 0);
   }
 
-  /** Expects the newest export from each earlier one with kept changes. @returns the number of these exports */
+  /** Expects that the changes turn each earlier export into the newest export. @returns the number of earlier exports */
   async function expectAll(): Promise<number> {
     const now = exports.at(-1)!.content;
     const kept = await keptAfter();
@@ -180,7 +180,7 @@ describeEngines('changes', (engine) => {
     return answered.length;
   }
 
-  it(`gives the new export when all changes are applied to an old one: ${happenings} publications, seed ${seed}`, async () => {
+  it(`turn an old export into the new export if all are applied: ${happenings} publications, seed ${seed}`, async () => {
     const kinds: readonly (readonly [string, (number: number) => Promise<unknown>])[] = [
       ['other files', (number) => publish(1 + (number % 5))],
       ['the first files', () => publish(0)],
@@ -194,7 +194,7 @@ describeEngines('changes', (engine) => {
       ['prune', () => prune(database, context.sources)],
       ['prune of history', () => prune(database, context.sources, { keep: MONTHS })],
       ['forget', () => forgetAndTakeBack('dpc_seismic')],
-      ['withdrawn and back', async () => {
+      ['withdrawn and published again', async () => {
         await withdrawn();
         await back();
       }],
@@ -208,11 +208,11 @@ describeEngines('changes', (engine) => {
       const [what, work] = kinds[Math.floor(random.next() * kinds.length)]!;
       await happens(what, () => work(number));
     }
-    // Six months have at least 18 publications.
+    // The test covers six months, which have at least 18 publications.
     expect(await expectAll()).toBeGreaterThanOrEqual(Math.min(18, happenings));
   }, 1_800_000);
 
-  it('lists parcels that show a new name of a street, a school or a comune', async () => {
+  it('list parcels with a new name of a street, a school or a comune', async () => {
     // Files that were rolled back would not be published again.
     const NEW = 'NUOVO';
     for (const [what, columns, work] of [
@@ -229,7 +229,7 @@ describeEngines('changes', (engine) => {
     await expectAll();
   });
 
-  it('counts as many parcels as it lists', async () => {
+  it('are counted per publication in the same numbers as they are listed', async () => {
     const counted = await database.query<Record<'publication' | 'added' | 'removed' | 'changed' | 'unchanged', number>>(
       `select swap_id as publication, sum(added)::int4 as added, sum(removed)::int4 as removed, sum(changed)::int4 as changed, sum(unchanged)::int4 as unchanged
        from ledger.swap_count where swap_id > $1 group by swap_id order by swap_id`, [await keptAfter()],
@@ -244,7 +244,7 @@ describeEngines('changes', (engine) => {
     expect(counted.length).toBeGreaterThan(6);
   });
 
-  it('takes a day as well as a publication, and gives the same lines in batches of any size', async () => {
+  it('can begin at a day or a publication, with the same lines in batches of any size', async () => {
     const { publication } = exports.at(-3)!;
     const whole = await changes({ publication, fid: null }, 10_000);
     expect(await changes({ publication, fid: null }, 7)).toEqual(whole);
@@ -254,7 +254,7 @@ describeEngines('changes', (engine) => {
     expect((await changes({ day })).lines).toEqual(whole.lines);
   });
 
-  it('removes every parcel when the region is withdrawn, and serves none of its values', async () => {
+  it('remove every parcel without its values if the region is withdrawn', async () => {
     const before = exports.at(-1)!;
     await happens('withdrawn', withdrawn);
     const { lines } = await changes({ publication: await keptAfter(), fid: null });
@@ -264,7 +264,7 @@ describeEngines('changes', (engine) => {
     await expectAll();
   });
 
-  it('refuses what is no longer kept with the first publication that is, and unknown publications', async () => {
+  it('are refused for unknown publications, and for earlier publications than the first kept one, which the error names', async () => {
     await expect(changes({ publication: 1_000_000, fid: null })).rejects.toThrow('refused: unknown');
     await prune(database, context.sources, { keep: 1 });
     await expect(changes({ publication: 0, fid: null })).rejects.toThrow(/^refused: not_kept \d+$/);

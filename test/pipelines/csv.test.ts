@@ -25,7 +25,7 @@ describe('encodings', () => {
     ['UTF-8', Buffer.from(ACCENTS)],
     ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${ACCENTS}`)],
     ['windows-1252', Buffer.from(ACCENTS, 'latin1')],
-  ] as const)('%s is read, whatever the chunks', async (_, bytes) => {
+  ] as const)('%s is read in chunks of any size', async (_, bytes) => {
     for (const size of [1, 2, 3, 7, 1000]) {
       const result = await read(bytes, {}, size);
       expect(result.header).toEqual(['nome', 'zona']);
@@ -51,7 +51,7 @@ describe('encodings', () => {
     expect(result.records.at(-1)!.values).toEqual(['Nonsò', '4']);
   });
 
-  test('rejects bytes outside the encoding with their line, instead of replacing them', async () => {
+  test('rejects bytes outside the encoding and reports their line', async () => {
     const marked = Buffer.concat([Buffer.from('\ufeff'), Buffer.from(ACCENTS, 'latin1')]);
     await expect(read(marked)).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'x.csv:2' });
     const late = Buffer.concat([Buffer.from(`nome;zona\n${'è;b\n'.repeat(10)}Forl`), Buffer.from([0xec]), Buffer.from(';3\n')]);
@@ -61,7 +61,7 @@ describe('encodings', () => {
 });
 
 describe('records', () => {
-  test('counts lines correctly after a header over several lines', async () => {
+  test('counts lines correctly after a header of several lines', async () => {
     const result = await read('"Codice\n(valida)";nome\n1;"a\nb"\n\n2;c\n');
     expect(result.header).toEqual(['Codice\n(valida)', 'nome']);
     expect(result.headerLine).toBe(2);
@@ -81,7 +81,7 @@ describe('records', () => {
     expect(result.records[0]!.values).toEqual(['"VIA', '2']);
   });
 
-  test('rejects a quote that is never closed, with its line', async () => {
+  test('rejects a quote that is never closed and reports its line', async () => {
     await expect(read('a;b\n1;"x\n2;y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', kind: 'input' });
     await expect(read('a;b\n1;"x"y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', at: 'x.csv:2' });
   });
@@ -91,7 +91,7 @@ describe('records', () => {
     await expect(read('\n\n')).rejects.toMatchObject({ code: 'CSV_EMPTY' });
   });
 
-  test('fails when the stream fails', async () => {
+  test('fails if the stream fails', async () => {
     async function* broken(): AsyncGenerator<Buffer> {
       yield Buffer.from('a;b\n1;2\n');
       throw new Error('disk gone');
@@ -136,11 +136,11 @@ describe('columns', () => {
     [['codice', 'codice istat', 'denominazione', 'nuts'], /doubled: code/],
     [['codice', 'denominazione', 'nuts', 'NUTS'], /doubled: "NUTS"/],
     [['codice', 'denominazione', 'nuts', 'x', 'X'], /doubled: "X"/],
-  ])('are rejected with the difference if they change: %j', (found, detail) => {
+  ])('are rejected if they change, and the error states the difference: %j', (found, detail) => {
     expect(() => expectColumns(found, expected)).toThrow(expect.objectContaining({ code: 'COLUMNS_CHANGED', at: 'x.csv', detail: expect.stringMatching(detail) }));
   });
 
-  test('are reported with sample values when they are added, in any position', () => {
+  test('are reported with sample values if they are added in any position', () => {
     const found: [string, string | undefined][] = [];
     const sink = { added: (column: string, sample?: string): void => void found.push([column, sample]) };
     const columns = expectColumns(['Nuova\ncolonna', 'codice', '', 'denominazione', 'nuts'], expected).reportTo(sink);
@@ -148,7 +148,7 @@ describe('columns', () => {
     expect(found).toEqual([['Nuova colonna', undefined], ['column 3', undefined], ['Nuova colonna', 'a'], ['Nuova colonna', 'b'], ['Nuova colonna', 'c']]);
   });
 
-  test('must belong to one edition; a column of another edition requires all columns of that edition', () => {
+  test('must all belong to one edition, and a column of another edition requires all columns of that edition', () => {
     const editions = { old: ['codice', 'denominazione', 'a'], new: ['codice', 'denominazione', 'b|b2', 'c'] };
     const names = (found: readonly string[]): readonly string[] => expectColumns(found, { mapped: { code: 'codice' }, ignored: { '': 'no name' }, editions, at: 'x.csv' }).added.map(({ name }) => name);
     expect(names(['a', 'codice', 'denominazione', ''])).toEqual([]);
@@ -161,7 +161,7 @@ describe('columns', () => {
   });
 });
 
-test('a refusal names the field, the expected value and the value found', () => {
+test('an error names the field, the expected value and the found value', () => {
   const fields = { code: '70', name: 'x' };
   const result = z.strictObject({ code: z.string().regex(/^\d{6}$/, 'expected six digits'), name: z.string() }).safeParse(fields);
   expect(refusalOf(fields, result.error!)).toEqual({ code: 'code_invalid', message: 'code: expected six digits, found "70"' });

@@ -1,4 +1,4 @@
-/** The choice of current files, case by case, on plain objects. */
+/** Tests the choice of current files, case by case, with plain objects. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { currentFiles, currentPlaces, regionOf, type FilePlaces, type CurrentFiles, type LoadedFile, type Register } from '../../pipelines/ledger/current-files.ts';
@@ -24,41 +24,41 @@ function owners({ files }: CurrentFiles): Record<string, string> {
 }
 const of = (files: readonly LoadedFile[], region = 14, source = CADASTRE, register = LIST): Record<string, string> => owners(currentFiles(files, source, { region, layer: 'parcel', register }));
 
-describe('a current file', () => {
-  it('a file of one province is kept next to the newer file of the other: parts of different days add up', () => {
+describe('current files:', () => {
+  it('a file of one province is kept next to a newer file of another province', () => {
     expect(of([file('CB.zip', ['A001', 'A002'], { vintage: '2026-01-01' }), file('IS.zip', ['A003'], { vintage: '2026-07-01' })])).toEqual({ A001: 'CB.zip', A002: 'CB.zip', A003: 'IS.zip' });
   });
 
-  it("a region's file is replaced by a newer comune's file, only for that comune", () => {
+  it("a newer file of a comune replaces the region's file only for that comune", () => {
     expect(of([file('MOLISE.zip', ['A001', 'A002'], { complete: true }), file('A001.zip', ['A001'], { vintage: '2026-02-01' })])).toEqual({ A001: 'A001.zip', A002: 'MOLISE.zip' });
     expect(of([file('MOLISE.zip', ['A001', 'A002'], { complete: true, vintage: '2026-03-01' }), file('A001.zip', ['A001'], { vintage: '2026-02-01' })])).toEqual({ A001: 'MOLISE.zip', A002: 'MOLISE.zip' });
   });
 
-  it('a file that is complete supersedes all older files of its region, and reports it if it has fewer comuni', () => {
+  it('a complete file supersedes all older files of its region, and fewer comuni than before are reported', () => {
     const current = currentFiles([file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })], CADASTRE, { region: 14, layer: 'parcel', register: LIST });
     expect(owners(current)).toEqual({ A001: 'new.zip' });
     expect(current.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);
   });
 
-  it('a file that left the folder stays current, and counts as new again when it returns', () => {
+  it('a file that was removed from the folder stays current, and counts as new if it returns', () => {
     const left = file('x.zip', ['A001'], { present: false, arrived: 9 });
     expect(of([left])).toEqual({ A001: 'x.zip' });
     expect(of([left, file('y.zip', ['A001'], { arrived: 1 })])).toEqual({ A001: 'y.zip' });
     expect(of([left, file('y.zip', ['A001'], { present: false, arrived: 1 })])).toEqual({ A001: 'x.zip' });
   });
 
-  it('a file that was forgotten leaves its places to the previous file', () => {
+  it('the previous file covers the places of a forgotten file', () => {
     expect(of([file('a.zip', ['A001']), file('b.zip', ['A001'], { vintage: '2026-05-01', forgotten: true })])).toEqual({ A001: 'a.zip' });
   });
 
-  it('is the later one if the same bytes were read twice', () => {
+  it('the later of two files is current if the same bytes were read twice', () => {
     const first = file('a.zip', ['A001']);
     const again = { ...first, fileId: first.fileId + 1000, releaseId: first.releaseId + 1000, held: [held(['A001', 'A002'])] };
     const { files } = currentFiles([again, first], CADASTRE, { region: 14, layer: 'parcel', register: LIST });
     expect(files.map(({ file: { fileId } }) => fileId)).toEqual([again.fileId]);
   });
 
-  it('conflicts with another file of the same age only while both are in the folder', () => {
+  it('two files of the same age conflict only while both are in the folder', () => {
     const a = file('a.zip', ['A001', 'A002']);
     const b = file('b.zip', ['A002', 'A003']);
     expect(currentFiles([a, b], CADASTRE, { region: 14, layer: 'parcel', register: LIST }).ties).toMatchObject([{ places: [{ place: 'A002' }] }]);
@@ -67,13 +67,13 @@ describe('a current file', () => {
     expect(currentFiles(whole, CADASTRE, { region: 14, layer: 'parcel', register: LIST }).ties).toHaveLength(1);
   });
 
-  it('a file of the narrower packaging takes precedence if both have the same day', () => {
+  it('the file for the smaller area takes precedence if two files have the same day', () => {
     const italy = file('ITALIA.zip', ['A001', 'A002', 'A003'], { complete: true, region: null });
     expect(of([italy, file('MOLISE.zip', ['A001', 'A002', 'A003'], { complete: true }), file('CB.zip', ['A001', 'A002']), file('A001.zip', ['A001'])]))
       .toEqual({ A001: 'A001.zip', A002: 'CB.zip', A003: 'MOLISE.zip' });
   });
 
-  it('a comune that is listed in another region is published in the region of its file, unless the other region has a file with the comune', () => {
+  it('a comune that is listed in another region is published in the region of its file, unless a file of the listed region contains it', () => {
     const molise = file('MOLISE.zip', ['A001', 'B001'], { complete: true });
     expect(of([molise])).toEqual({ A001: 'MOLISE.zip', B001: 'MOLISE.zip' });
     const both = [molise, file('ABRUZZO.zip', ['B001'], { complete: true, region: 13 })];
@@ -82,7 +82,7 @@ describe('a current file', () => {
     expect(currentFiles(both, CADASTRE, { region: 14, layer: 'parcel', register: LIST }).elsewhere).toMatchObject([{ place: 'B001', region: 13 }]);
   });
 
-  it('a file with a comune of unknown region belongs to no region until the list, its rows or the user decide', () => {
+  it('a file with a comune of unknown region has no region until the list, its rows or the user determine one', () => {
     const alone = file('Z999.zip', ['Z999'], { region: null });
     expect(regionOf(alone, alone.held[0]!, 'Z999', LIST)).toBeNull();
     expect(regionOf({ ...alone, assigned: 14 }, alone.held[0]!, 'Z999', LIST)).toBe(14);
@@ -90,13 +90,13 @@ describe('a current file', () => {
     expect(regionOf(alone, held(['A001'], { likelyRegion: 20 }), 'A001', LIST)).toBe(14);
   });
 
-  it('does not replace an older file of another comune if it contains a parcel of that comune by mistake', () => {
+  it('a file that contains a parcel of another comune by mistake does not replace that comune\'s older file', () => {
     const stray = { ...file('A001.zip', [], { vintage: '2026-09-01' }), held: [held(['A001']), held(['A002'], { named: false })] };
     expect(of([stray, file('A002.zip', ['A002'])])).toEqual({ A001: 'A001.zip', A002: 'A002.zip' });
     expect(of([stray])).toEqual({ A001: 'A001.zip', A002: 'A001.zip' });
   });
 
-  it('a file of a time series counts per half-year, by the date of its rows', () => {
+  it('a file of a time series is compared per half-year, by the date of its rows', () => {
     const archive = { ...file('all.zip', [], { region: null, vintage: '2025_2' }), held: [held(['A001'], { series: '2018_1', dated: '2018-09-01' }), held(['A001'], { series: '2025_2', dated: '2026-03-01' })] };
     const one = { ...file('one.csv', [], { region: null, vintage: '2018_1' }), held: [held(['A001'], { series: '2018_1', dated: '2019-01-01' })] };
     const { files } = currentFiles([archive, one], SERIES, { region: 14, layer: 'parcel', register: LIST });
@@ -111,7 +111,7 @@ describe('a current file', () => {
 });
 
 const PLACES = ['A001', 'A002', 'A003', 'B001', 'Z999'];
-/** Files of pairwise different age. */
+/** Generates files that all have different ages. */
 const anyFiles = fc
   .uniqueArray(
     fc.record({
@@ -131,7 +131,7 @@ const anyFiles = fc
   );
 
 describe('the choice of current files', () => {
-  it('equals a simple model, place by place', () => {
+  it('equals a simple model for each place', () => {
     fc.assert(fc.property(anyFiles, (files) => {
       const model = (region: number, without: ReadonlySet<string>): Record<string, string> => {
         const found: Record<string, string> = {};
@@ -142,13 +142,13 @@ describe('the choice of current files', () => {
         return found;
       };
       const abruzzo = model(13, new Set());
-      // The list has B001 in region 13, the rest in 14.
+      // The list has B001 in region 13, and all other comuni in region 14.
       const molise = model(14, new Set('B001' in abruzzo && 'B001' in model(14, new Set()) ? ['B001'] : []));
       expect(of(files, 14)).toEqual(molise);
     }), { numRuns: 500 });
   });
 
-  it('does not depend on the order in which files arrived, nor on their numbers', () => {
+  it('depends neither on the order in which files arrived nor on their numbers', () => {
     fc.assert(fc.property(anyFiles, fc.infiniteStream(fc.nat()), (files, numbers) => {
       const ordered = files.map((each) => ({ each, by: numbers.next().value as number })).sort((a, b) => a.by - b.by);
       const others = ordered.map(({ each }, index) => ({ ...each, fileId: 5000 + index, releaseId: 9000 - index, arrived: index }));

@@ -1,4 +1,4 @@
-/** Exports of a web service that may lack features: they are reported and loaded, but supersede nothing. */
+/** Tests exports of a web service that may lack features. The exports are reported and loaded, but supersede no file. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** Returns a square of 0.001 degrees from its south-western corner. */
 const square = (lon: number, lat: number): number[][][] => [[[lon, lat], [lon + 0.001, lat], [lon + 0.001, lat + 0.001], [lon, lat + 0.001], [lon, lat]]];
 
-/** Returns GeoJSON as GeoServer writes it: the geometry first, the counts at the end. */
+/** Returns GeoJSON in the order of GeoServer, with the geometry first and the counts at the end. */
 function geoJson(properties: object, shapes: readonly unknown[], type: 'Polygon' | 'LineString' = 'Polygon'): string {
   const features = shapes.map((coordinates, i) => JSON.stringify({ type: 'Feature', id: `x.${i}`, geometry: { type, coordinates }, geometry_name: 'geom', properties: { id: i, ...properties } }));
   return `{"type":"FeatureCollection","features":[${features.join(',\n')}]}`;
@@ -51,7 +51,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     return { path, name, size: Buffer.byteLength(text) };
   };
 
-  it.each(LIMITS)('an export of exactly %i features may be cut, in any format of a web service; one feature more or less is complete', async (limit) => {
+  it.each(LIMITS)('may be cut in any format if it has exactly %i features, and is complete with one feature more or less', async (limit) => {
     for (const name of ['made_a.geojson', 'made_b.json', 'made_c.gml', 'made_d.XML']) {
       expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toMatch(`exactly ${limit}`);
       for (const records of [limit - 1, limit + 1, 1 + random.below(limit - 1)]) expect(await whyCut(await file(name), [{ path: '', records }]), `${name} ${records}`).toBeNull();
@@ -59,7 +59,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     for (const name of ['made_e.shp', 'made_f.csv', 'made_g.gpkg']) expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toBeNull();
   });
 
-  it('an export that states more features than it has may be cut', async () => {
+  it('may be cut if it states more features than it has', async () => {
     const [returned, more] = [3 + random.below(900), 1 + random.below(90_000)];
     const wfs = (matched: number | string): string => `<wfs:FeatureCollection numberMatched="${matched}" numberReturned="${returned}" timeStamp="2026-01-01T00:00:00Z"><a/>`;
     const geoServer = (matched: number | string): string => `{"type":"FeatureCollection","features":[],"totalFeatures":${matched},"numberMatched":${matched},"numberReturned":${returned}}`;
@@ -77,7 +77,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     expect(await whyCut(await file('made_zip.zip'), [...members, { path: 'b.geojson', records: 1_000 }])).toMatch('in b.geojson');
   });
 
-  it('supersedes nothing and is superseded by any other file, whatever the vintages', async () => {
+  it('supersedes nothing and is superseded by any other file of any vintage', async () => {
     const source = (await loadSources()).find(({ id }) => id === 'ispra_landslide')!;
     const [layer] = source.manifest.layers as [string];
     const loaded = (fileId: number, vintage: string, complete: boolean, mayBeCut: boolean): LoadedFile => ({
@@ -114,7 +114,7 @@ interface Found extends Record<string, unknown> {
 
 interface Reports {
   readonly texts: Readonly<Record<string, string>>;
-  /** Codes and files of the warnings, by report. */
+  /** Codes and files of the warnings, for each report. */
   readonly listed: Readonly<Record<string, string[]>>;
   readonly metrics: string[];
 }
@@ -155,7 +155,7 @@ function metresOfDegree(lat: number): number {
 }
 
 describeDatabase('a region with cut exports of maps', (engine) => {
-  it('gives coverage partial where the export has a feature, and not_mapped elsewhere, however many regions the export reaches', async () => {
+  it('gives coverage partial where the export has a feature, and not_mapped elsewhere, for exports of any number of regions', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
       const context = await freshContext(engine);
@@ -167,7 +167,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
           from core.parcel p cross join lateral api.section_risk(p.fid, null::core.parcel) order by p.fid`);
       };
       const parcels = await found();
-      // One feature is on a parcel. All other features repeat the middles of the regions' boxes.
+      // One feature is on a parcel. All other features are in the middles of the regions' boxes.
       const [first] = parcels as [Found, ...Found[]];
       const boxes = await context.database.query<{ lon: number; lat: number }>('select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box where region_code <> 14 order by region_code');
       const polygons = (count: number): number[][][][] => Array.from({ length: count }, (_, i) => {
@@ -223,7 +223,8 @@ describeDatabase('a region with cut exports of maps', (engine) => {
           order by p.fid`);
       };
       const parcels = await found();
-      // A line of 20 m about 950 m from the westernmost parcel, and lines far from all parcels in the other regions south of 45.9 degrees.
+      // The export has a line of 20 m about 950 m from the westernmost parcel. Other lines are in the other regions south of 45.9 degrees, far from all
+      // parcels.
       const west = parcels.reduce((a, b) => (b.lon < a.lon ? b : a));
       const boxes = await database.query<{ lon: number; lat: number }>(
         `select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box

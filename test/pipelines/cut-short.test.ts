@@ -1,4 +1,4 @@
-/** A download that was cut short is recognised by its name, so that only the sections of its source are affected. */
+/** Tests that a download that was cut short is recognised by its name. Only the sections of its source are then affected. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => files.remove());
 
-it('names the source of every zip that was cut short', async () => {
+it('a zip that was cut short is recognised as a file of its source', async () => {
   const sources = await loadSources();
   const names = (await readdir(files.folder)).filter((name) => name.endsWith('.zip'));
   expect(names.length).toBeGreaterThan(20);

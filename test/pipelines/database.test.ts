@@ -1,10 +1,10 @@
-/** Both engines run a statement completely or report an error. */
+/** Tests that both engines run a statement completely or report an error. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { describeEngines } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 
-// Two polygons of a synthetic region whose borders cross so closely that GEOS drops floating precision, with an exception.
+// The borders of these two synthetic polygons cross at a very small angle. GEOS then throws an exception and repeats the overlay with less precision.
 const CLOSE = [
   'POLYGON((14.088942250000002 41.994395780000005,14.08923549 41.99435101,14.089528720000002 41.99437747000002,14.089499180000004 41.99474923000001,14.089282110000001 41.99481305000003,'
   + '14.089065030000004 41.99480035000002,14.088942250000002 41.994395780000005))',
@@ -22,7 +22,7 @@ describeEngines('a database', (engine) => {
 
   const OVERLAID = 'select i, st_area(st_intersection(st_geomfromtext(a), st_geomfromtext(b))) as area from pair';
 
-  it('returns every row of a statement in which GEOS starts again, or fails', async () => {
+  it('returns every row of a statement in which GEOS repeats an overlay, or reports an error', async () => {
     const all = await database.query(OVERLAID).then((rows) => rows.length, (error: { code?: string }) => error.code);
     expect(all).toBe(engine.name === 'pglite' ? 'SQL_BROKEN_OFF' : 100);
   });
@@ -38,7 +38,7 @@ describeEngines('a database', (engine) => {
 
   it('overlays with the grid that the engine needs', async () => {
     const rows = await database.query<{ area: number }>('select st_area(st_intersection(st_geomfromtext(a), st_geomfromtext(b), core.overlay_grid(1e-10))) as area from pair where i in (1, 50) order by i');
-    // Area by the shoelace formula on the corners.
+    // The expected area comes from the shoelace formula on the corners.
     expect(rows[0]!.area).toBeCloseTo(2.184518305e-7, 14);
     expect(rows[1]!.area).toBeLessThan(1e-14);
   });
@@ -56,7 +56,7 @@ describeEngines('a database', (engine) => {
     expect(cut!.share).toBeCloseTo(1, 9);
   });
 
-  it('cuts a long valley with ragged banks, in any direction, into few more pieces than its corners fill', async () => {
+  it('cuts a long ragged valley in any direction into little more than the least number of pieces for its corners', async () => {
     const rows = await database.query<{ degrees: number; pieces: number; filled: number; share: number }>(
       `with bank as (
          select

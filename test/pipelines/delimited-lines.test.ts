@@ -1,4 +1,4 @@
-/** Tables with one record per line. */
+/** Tests the reader of tables with one record per line. */
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { cellsOf, linesOf } from '../../pipelines/readers/delimited-lines.ts';
@@ -10,12 +10,12 @@ async function lines(content: Buffer, size: number): Promise<[number, string][]>
   return found;
 }
 
-it('numbers lines as in the file, skips empty ones, and decodes each as UTF-8 or windows-1252, wherever chunks end', async () => {
+it('numbers lines as in the file, skips empty lines, and decodes each as UTF-8 or windows-1252 for chunks of any size', async () => {
   const content = Buffer.concat([Buffer.from('\uFEFFa;b\r\n\r\nverità;1\n'), Buffer.from('verit\u00e0;2\n', 'latin1'), Buffer.from('  \nlast')]);
   for (const size of [1, 2, 3, 7, 64]) expect(await lines(content, size)).toEqual([[1, 'a;b'], [3, 'verità;1'], [4, 'verità;2'], [6, 'last']]);
 });
 
-it('reports the line of a byte that neither encoding has', async () => {
+it('reports the line of a byte that is invalid in both encodings', async () => {
   await expect(lines(Buffer.concat([Buffer.from('a\nb'), Buffer.from([0x81, 0x0a])]), 64)).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'list.csv:2' });
 });
 

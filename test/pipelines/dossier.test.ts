@@ -1,4 +1,4 @@
-/** The dossier of a parcel shows its values with the texts of the sections, in both languages, on a page without other files. */
+/** Tests that the dossier of a parcel shows its values with the texts of the sections, in both languages. The dossier is a page without other files. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,12 +15,12 @@ import { CHROMIUM, lookAt } from '../harness/browser.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
-/** Markup that would make a browser fetch, run or send something. */
+/** Matches markup that would make a browser fetch, run or send something. */
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e';
 
-/** Replaces every text of a dossier, except words that select something, by a hostile one. */
+/** Replaces every text of a dossier, except texts that select something, with hostile text. */
 function hostile(dossier: Dossier): Dossier {
   const kept = new Set(['type', 'section', 'published_at', 'sections_included']);
   return JSON.parse(JSON.stringify(dossier), function (this: unknown, key, value: unknown) {
@@ -39,7 +39,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
     ({ database } = context);
     const { failures } = await refresh(context, loadOptions([files.folder], [14]));
     if (failures.length > 0) throw failures[0]!;
-    // A parcel with addresses, which most sections know.
+    // The parcel has addresses, and most sections have values for it.
     const [parcel] = await database.query<{ fid: number }>("select p.fid from core.parcel p join section.address a using (fid) where p.kind = 'land' order by p.fid limit 1");
     dossier = (await readDossier(database, parcel!.fid))!;
   });
@@ -61,7 +61,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
     }
   });
 
-  it('takes labels, units and words from the statements of the section', async () => {
+  it('takes labels, units and terms from the description of the section', async () => {
     const [english, italian] = await Promise.all(LANGUAGES.map(async (language) => (await panelsIn(language)).find(({ name }) => name === 'economics')!));
     expect([labelOf('average_income', english!), valueOf('average_income', 21_345.67, english!)]).toEqual(['Average income', '21,346 €']);
     expect([labelOf('average_income', italian!), valueOf('average_income', 21_345.67, italian!)]).toEqual(['Reddito medio', '21.346 €']);
@@ -70,7 +70,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
     expect([valueOf('tax_year', 2023, english!), valueOf('tax_year', null, english!)]).toEqual(['2023', '–']);
   });
 
-  it('names the parcel, its sources with their periods, the publication and its neighbours', async () => {
+  it('names the parcel, the sources with their periods, the publication and the neighbours', async () => {
     const page = await pageIn('en');
     const { basic, meta } = dossier.record;
     for (const text of [basic.cadastral_reference, dossier.published_at.slice(0, 10), ...meta.licenses.flatMap(({ source, reference_period: period, attribution }) => [source, period ?? 'not stated', attribution])]) {
@@ -92,7 +92,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
     expect(map).toContain(html`class="name">${dossier.record.basic.label}</text>`.text);
   });
 
-  it('is a page without scripts or requests, with a style for paper, whatever the texts are', async () => {
+  it('is a page without scripts or requests, with a style for paper, for any texts', async () => {
     for (const shown of [dossier, hostile(dossier)]) {
       const page = await pageIn('it', shown);
       expect(REACHING.exec(page)).toBe(null);
@@ -102,22 +102,22 @@ describeDatabase('the dossier of a parcel', (engine) => {
     expect(await pageIn('it', hostile(dossier))).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
   });
 
-  it('does not exist for a fid without a parcel', async () => {
+  it('is not created for a fid without a parcel', async () => {
     expect(await readDossier(database, 1_499_999_999)).toBe(null);
   });
 
-  it('is refused in another format, with the formats', async () => {
+  it('is refused in another format, and the error names the formats', async () => {
     const refused = await dossierCommand().parseAsync(['H833_001300.594', '--out', 'x.txt'], { from: 'user' }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'DOSSIER_FORMAT', kind: 'usage', message: 'dossier writes HTML or PDF' });
   });
 
-  it('is refused as PDF before the work if there is no browser, with the way to write HTML', async () => {
+  it('is refused as PDF before any work if there is no browser, and the error states how to write HTML', async () => {
     expect(await findBrowser(undefined, []).catch((error: unknown) => error)).toMatchObject({ code: 'BROWSER_MISSING', kind: 'usage', hint: expect.stringContaining('--out FILE.html') as string });
     const refused = await dossierCommand().parseAsync(['H833_001300.594', '--out', 'x.pdf', '--browser', '/nowhere/chromium'], { from: 'user' }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'BROWSER_MISSING', detail: 'expected the program /nowhere/chromium, found none' });
   });
 
-  it('reports a browser that prints no PDF', async () => {
+  it('is refused as PDF if the browser writes no PDF file', async () => {
     const out = join(files.folder, 'none.pdf');
     expect(await printPdf('/bin/false', await pageIn('en'), out).catch((error: unknown) => error)).toMatchObject({ code: 'PDF_NOT_WRITTEN', at: '/bin/false', detail: 'expected a PDF file, found none (exit code 1)' });
   });
@@ -132,7 +132,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
       expect([pages.length > 1, pages.filter(([width, height]) => Math.abs(width! - 595) > 1 || Math.abs(height! - 842) > 1)]).toEqual([true, []]);
     });
 
-    it('shows the map first and nothing wider than the screen, on a monitor, a telephone and paper', async () => {
+    it('shows the map first and nothing wider than the screen, on a monitor, a phone and paper', async () => {
       const looked = await lookAt(await pageIn('it'), 'dossier-it', ['.lots', '.first .facts']);
       expect(looked.map(({ size, isWide, tops: [map] }) => [size, isWide, map! < 400])).toEqual([['1280x800', false, true], ['390x844', false, true], ['paper', false, true]]);
     });

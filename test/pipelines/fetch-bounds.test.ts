@@ -1,4 +1,4 @@
-/** Bounds of downloads: size, pace, free space and permitted addresses. Publishers are HTTP servers on this machine. */
+/** Tests the limits of downloads: size, speed, free space and permitted addresses. Publishers are HTTP servers on this machine. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -31,7 +31,7 @@ const NAME = 'anagrafica_impianti_attivi.csv';
 const ROUTE = `/${ID}?${NAME}`;
 const sources = await loadSources();
 const random = randomOf('fetch-bounds', testEnvironment().seed);
-/** The limit in the contract: four times the largest known file. */
+/** The limit in the contract is four times the size of the largest known file. */
 const LIMIT = 4 * (await loadDownload(ID)).largest!;
 
 let files: Awaited<ReturnType<typeof syntheticFiles>>;
@@ -56,7 +56,7 @@ afterAll(async () => {
 interface Choice extends Partial<Pick<FetchContext, 'freeBytes' | 'lookup'>> {
   readonly now?: () => number;
   readonly proxies?: Proxies;
-  /** Setting of the source's address; null: none. */
+  /** Setting of the source's address, or null if there is no such setting. */
   readonly url?: string | null;
   readonly source?: string;
   readonly into?: string;
@@ -77,7 +77,7 @@ async function fetchOne({ now = () => NOW, proxies = NO_PROXIES, url, source = I
 const csv = (): Buffer => readFileSync(join(files.folder, NAME));
 const partial = (into = folder): string[] => (existsSync(join(into, ID, '.partial')) ? readdirSync(join(into, ID, '.partial')) : []);
 
-/** Sends what `next` returns for as long as the client reads. */
+/** Sends the bytes that `next` returns while the client reads. */
 function endless(headers: Readonly<Record<string, string>>, next: () => Buffer, code = 200): Handler {
   return (_request, response) => {
     response.writeHead(code, headers);
@@ -89,7 +89,7 @@ function endless(headers: Readonly<Record<string, string>>, next: () => Buffer, 
   };
 }
 
-/** Sends an endless gzip stream of zeros, in which one byte expands to about a thousand. */
+/** Sends an endless gzip stream of zeros. One byte expands to about a thousand. */
 const endlessGzip: Handler = (_request, response) => {
   response.writeHead(200, { 'content-encoding': 'gzip' });
   const packed = createGzip();
@@ -114,7 +114,7 @@ function emptyBlocks(): Handler {
   });
 }
 
-/** Answers a range request normally and everything else one byte at a time. */
+/** Answers a range request normally, and any other request one byte at a time. */
 function dribbled(bytes: Buffer, manners: Parameters<typeof served>[1] = {}): Handler {
   return (request, response) => {
     if (request.headers.range?.startsWith('bytes=0-') === true && manners.ranges !== false) return served(bytes, manners)(request, response);
@@ -139,7 +139,7 @@ describe('the size of a download', () => {
       const headers = { etag: '"1"', 'content-range': 'bytes 0-127/*' };
       return request.headers.range === 'bytes=0-127' ? void response.writeHead(206, headers).end(Buffer.alloc(128, 'a')) : endless({ etag: '"1"' }, () => Buffer.alloc(65_536, 'a'))(request, response);
     }],
-  ])('%s: ends at four times the largest known file and keeps nothing', async (_what, handler) => {
+  ])('is limited to four times the largest known file, and nothing is kept: %s', async (_what, handler) => {
     server.routes.set(ROUTE, handler());
     const { error, outcome } = await fetchOne();
     expect([outcome, error]).toMatchObject(['failed', { code: 'DOWNLOAD_TOO_LARGE', exitCode: 3, at: `${server.url}${ROUTE}`, detail: expect.stringContaining(`expected at most ${LIMIT} bytes`) as string }]);
@@ -147,20 +147,20 @@ describe('the size of a download', () => {
     expect(partial()).toEqual([]);
   });
 
-  it('rejects a file that is announced as larger, before downloading any of it', async () => {
+  it('is checked before the download if the publisher states a larger size', async () => {
     const length = LIMIT + 1 + random.below(1e9);
     server.routes.set(ROUTE, (_request, response) => void response.writeHead(206, { etag: '"1"', 'content-range': `bytes 0-127/${length}` }).end(Buffer.alloc(128, 'a')));
     expect((await fetchOne()).error).toMatchObject({ code: 'DOWNLOAD_TOO_LARGE', detail: expect.stringContaining(`found ${length}`) as string });
     expect([server.seen.length, partial()]).toEqual([1, []]);
   });
 
-  it('keeps nothing of a body that is shorter than its Content-Length and cannot be continued', async () => {
+  it('must equal Content-Length, and nothing is kept of a shorter body that cannot be continued', async () => {
     server.routes.set(ROUTE, served(csv().subarray(0, 200), { ranges: false, length: csv().length + random.below(1000), cutWhen: () => true }));
     expect((await fetchOne()).error).toMatchObject({ code: 'DOWNLOAD_SHORT' });
     expect(partial()).toEqual([]);
   });
 
-  it('reads no further than Content-Length and keeps nothing of a body that is longer', async () => {
+  it('is limited to Content-Length, and nothing is kept of a longer body', async () => {
     const zip = readFileSync(join(files.folder, 'MOLISE.zip'));
     server.routes.set('/ade_cadastre?MOLISE.zip', (request, response) => {
       request.socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${200 + random.below(zip.length - 300)}\r\n\r\n`);
@@ -172,7 +172,7 @@ describe('the size of a download', () => {
     expect(readdirSync(join(folder, 'ade_cadastre', '.partial'))).toEqual([]);
   });
 
-  it('has a stated largest known file for every downloaded source', async () => {
+  it('has a stated maximum for every downloaded source', async () => {
     const stated = await Promise.all(sources.map(async ({ id }) => ({ id, ...await loadDownload(id) })));
     const downloaded = stated.filter(({ files: given }) => given !== undefined);
     expect(downloaded.length).toBeGreaterThan(10);
@@ -180,8 +180,8 @@ describe('the size of a download', () => {
   });
 });
 
-describe('the pace of a download', () => {
-  it('ends a body that comes byte by byte, and continues it in the next run', async () => {
+describe('the speed of a download', () => {
+  it('is too low if a body comes byte by byte, and the next run continues the download', async () => {
     server.routes.set(ROUTE, dribbled(csv()));
     expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW', exitCode: 3, at: `${server.url}${ROUTE}`, detail: expect.stringMatching(/^expected at least 1048576 bytes in 10 min/) as string });
     const { size } = statSync(join(folder, ID, '.partial', NAME));
@@ -191,13 +191,13 @@ describe('the pace of a download', () => {
     expect(readFileSync(join(folder, ID, NAME)).equals(csv())).toBe(true);
   });
 
-  it('keeps nothing of a slow body that cannot be continued', async () => {
+  it('is too low for a body that cannot be continued, and nothing is kept', async () => {
     server.routes.set(ROUTE, dribbled(csv(), { ranges: false }));
     expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW' });
     expect(partial()).toEqual([]);
   });
 
-  it('ends an error page that comes byte by byte', async () => {
+  it('is too low if an error page comes byte by byte', async () => {
     server.routes.set(ROUTE, (request, response) => {
       response.writeHead(403);
       const timer = setInterval(() => (response.destroyed ? clearInterval(timer) : response.write('a')), 1);
@@ -208,14 +208,14 @@ describe('the pace of a download', () => {
 });
 
 describe('the disk space of a download', () => {
-  /** Free space that shrinks at each reading. */
+  /** Simulates free space that shrinks at each reading. */
   const shrinking = (from: number, by: number) => {
     let free = from + by;
     return async (): Promise<number> => (free -= by);
   };
   const large = (): Buffer => Buffer.concat(Array.from({ length: Math.ceil((5 * MIB) / csv().length) }, csv));
 
-  it('stops when 64 MiB are left, and continues in the next run', async () => {
+  it('stops the download at 64 MiB, and the next run continues it', async () => {
     server.routes.set(ROUTE, served(large()));
     const { error } = await fetchOne({ freeBytes: shrinking(SPARE + 6 * MIB, 2 * MIB) });
     expect(error).toMatchObject({ code: 'DISK_FULL', exitCode: 2, detail: 'expected 64 MiB left free, found 64 MiB' });
@@ -223,13 +223,13 @@ describe('the disk space of a download', () => {
     expect((await fetchOne({ freeBytes: async () => SPARE + 6 * MIB })).received).toBeLessThan(large().length);
   });
 
-  it('frees the disk again if the download cannot be continued', async () => {
+  it('is freed if the download cannot be continued', async () => {
     server.routes.set(ROUTE, endlessGzip);
     expect((await fetchOne({ freeBytes: shrinking(SPARE + 3 * MIB, MIB) })).error).toMatchObject({ code: 'DISK_FULL' });
     expect(partial()).toEqual([]);
   });
 
-  it('removes a part that a killed run left and that cannot be continued, before it checks the free space', async () => {
+  it('is checked after a part that cannot be continued was removed', async () => {
     server.routes.set(ROUTE, served(csv(), { ranges: false }));
     await mkdir(join(folder, ID, '.partial'), { recursive: true });
     const left = join(folder, ID, '.partial', NAME);
@@ -238,7 +238,7 @@ describe('the disk space of a download', () => {
     expect(await fetchOne({ freeBytes })).toMatchObject({ error: null, outcome: 'new' });
   });
 
-  it('leaves 64 MiB of a real small disk free under a gzip body without end', async (context) => {
+  it('keeps 64 MiB on a real small disk during a gzip body without end', async (context) => {
     const disk = join(folder, 'disk');
     await mkdir(disk);
     const refused = await run('mount', ['-t', 'tmpfs', '-o', 'size=70m', 'tmpfs', disk]).then(() => null, (error: Error) => error.message.split('\n')[1] ?? error.message);
@@ -259,7 +259,7 @@ describe('the disk space of a download', () => {
 });
 
 const byte = (): number => random.below(256);
-/** Networks of RFC 6890 and its successors, each with a random address. */
+/** Returns a random address in each network of RFC 6890 and its successors. */
 const PRIVATE: readonly (readonly [network: string, host: string])[] = [
   ['this host', '0.0.0.0'], ['loopback', `127.${byte()}.${byte()}.${byte()}`], ['10/8', `10.${byte()}.${byte()}.${byte()}`], ['172.16/12', `172.${16 + random.below(16)}.${byte()}.${byte()}`],
   ['192.168/16', `192.168.${byte()}.${byte()}`], ['link-local', `169.254.${byte()}.${byte()}`], ['CGNAT', `100.${64 + random.below(64)}.${byte()}.${byte()}`], ['multicast', `${224 + random.below(16)}.1.2.3`],
@@ -280,7 +280,7 @@ describe('an address', () => {
     expect(['www.istat.it', 'mylocalhost.it', 'local.example.org', 'internal.it'].filter(isPrivateHost)).toEqual([]);
   });
 
-  it('a connection of a name is refused if any of its addresses is private, and only checked addresses are connected to', async () => {
+  it('is refused if any address of its name is private, and connections use only checked addresses', async () => {
     const lookup = (addresses: readonly string[]): LookupFunction => (_host, _options, callback) => callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
     const ask = (addresses: readonly string[]): Promise<unknown> => new Promise((resolve) => publicLookup(lookup(addresses))('name.example.org', { all: true }, (error, found) => resolve(error ?? found)));
     expect(await ask(['1.1.1.1', '2a00:1450:4002::1'])).toEqual([{ address: '1.1.1.1', family: 4 }, { address: '2a00:1450:4002::1', family: 6 }]);
@@ -289,7 +289,7 @@ describe('an address', () => {
 });
 
 describe('a redirect', () => {
-  /** Acts as the internet behind a proxy: every name leads to the publisher on this machine. */
+  /** Acts as a proxy to the internet. Every name leads to the publisher on this machine. */
   async function internet(): Promise<{ readonly proxies: Proxies; readonly asked: string[]; close(): void }> {
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
@@ -305,7 +305,7 @@ describe('a redirect', () => {
     return { proxies: { http: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, https: null, except: [] }, asked, close };
   }
 
-  it.each(PRIVATE)('a redirect from a public name to a private address is refused: %s (%s)', async (_network, host) => {
+  it.each(PRIVATE)('is refused from a public name to a private address: %s (%s)', async (_network, host) => {
     const target = await startPublisher();
     const { proxies, asked, close } = await internet();
     try {
@@ -320,7 +320,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('a redirect from the named host to a public name and back to the named host is refused', async () => {
+  it('is refused from the named host to a public name and back to the named host', async () => {
     const { proxies, close } = await internet();
     try {
       server.routes.set(ROUTE, status(302, { location: 'http://elsewhere.example.org/hop' }));
@@ -332,14 +332,14 @@ describe('a redirect', () => {
     }
   });
 
-  it('a redirect to a name that resolves to a private address at connection time is refused', async () => {
+  it('is refused to a name that resolves to a private address at connection time', async () => {
     const lookup: LookupFunction = (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     server.routes.set(ROUTE, status(302, { location: `http://files.example.org:${new URL(server.url).port}/secret` }));
     expect((await fetchOne({ lookup })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE', detail: expect.stringContaining('files.example.org with the private address 127.0.0.1') as string });
     expect(server.seen.map(({ url }) => url)).toEqual([ROUTE]);
   });
 
-  it('is not needed for the check: a built-in name with a private address is refused, while a host named by the operator is contacted', async () => {
+  it('is not needed for a refusal: a built-in name with a private address is refused, and a host that the operator names is contacted', async () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set(ROUTE, served(csv()));
     expect((await fetchOne({ lookup, url: null })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE' });
@@ -351,7 +351,7 @@ describe('a redirect', () => {
     ['an error', status(403, {}, `${secret} refused`), 'DOWNLOAD_REFUSED', /status 403 and \d+ bytes/],
     ['a web page', status(200, {}, `<html><head><title>${secret}</title></head></html>`), 'DOWNLOAD_PAGE', /status 200 and a web page of \d+ bytes/],
     ['another table', served(Buffer.from(`${secret};b\n1;2\n`.repeat(20))), null, /status 20\d and \d+ bytes|one that no source reads/],
-  ] as const)('to another host that answers with %s: status and length are reported, the body is not', async (_what, answer, code, detail) => {
+  ] as const)('to another host that answers with %s gives an error with status and length, but without the body', async (_what, answer, code, detail) => {
     const other = await startPublisher();
     try {
       other.routes.set('/x', answer);
@@ -368,7 +368,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('a redirect to another host that answers with another table does not quote the body', async () => {
+  it('to another host that answers with another table gives an error without the body', async () => {
     const other = await startPublisher();
     try {
       other.routes.set('/x', inOrder(status(200, {}, `${secret},b\n1,2\n`)));
@@ -383,7 +383,7 @@ describe('a redirect', () => {
 });
 
 describe('a webhook', () => {
-  it('a webhook with a public name and a private address is called only if the operator allows it; a host with a private name is always called', async () => {
+  it('with a public name and a private address is called only if the operator allows it, and with a private name always', async () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set('/hook', status(204));
     const url = (host: string): string => `http://${host}:${new URL(server.url).port}/hook`;
@@ -395,7 +395,7 @@ describe('a webhook', () => {
     expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
   });
 
-  it('a webhook that redirects is not followed', async () => {
+  it('that redirects is not followed', async () => {
     server.routes.set('/hook', status(307, { location: `${server.url}/secret` }));
     await expect(postJson({ url: `${server.url}/hook`, mayBePrivate: false }, {}, NO_PROXIES)).rejects.toThrow('status 307');
     expect(server.seen.map(({ url }) => url)).toEqual(['/hook']);

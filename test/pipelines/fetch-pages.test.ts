@@ -1,4 +1,4 @@
-/** Tests a file that is downloaded in pages. A server on this machine acts as the SPARQL endpoint of the places of culture. */
+/** Tests a file that is downloaded in pages. A server on this machine acts as the SPARQL endpoint for places of culture. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,13 +45,13 @@ const row = (id: string, more: Readonly<Partial<Record<(typeof ANSWER.query)[num
 
 const page = (rows: readonly string[]): string => `${[HEADER, ...rows].join('\n')}\n`;
 
-/** Returns the offset of the requested page, read from the query in its address. */
+/** Returns the offset of the requested page, from the query in its URL. */
 function askedOffset(url: string): number {
   const query = new URL(url, 'http://localhost').searchParams.get('query') ?? '';
   return Number(/\boffset\s+(\d+)/i.exec(query)?.[1] ?? Number.NaN);
 }
 
-/** Serves a table like the endpoint: at most `limit` rows from the requested offset. */
+/** Serves a table like the endpoint, with at most `limit` rows from the requested offset. */
 const endpoint = (rows: readonly string[], limit: number): Handler => ({ url = '' }, response) => {
   const offset = askedOffset(url);
   response.writeHead(200, { 'content-type': 'text/csv' }).end(page(rows.slice(offset, offset + limit)));
@@ -71,7 +71,7 @@ const partial = (): string[] => (existsSync(join(place(), '.partial')) ? readdir
 const lines = (name: string): string[] => readFileSync(join(place(), name), 'utf8').trimEnd().split('\n');
 
 describe('a paged file', () => {
-  it('is requested page by page without order and Accept header, joined by URI, and recognised by its source', async () => {
+  it('is requested page by page without order by and Accept header, joined by URI, and recognised by its source', async () => {
     const { seed } = testEnvironment();
     const [random, say] = [randomOf('fetch-pages', seed), `MAPPALE_TEST_SEED=${seed}`];
     const [limit, count] = [20 + random.below(80), 150 + random.below(200)];
@@ -113,13 +113,13 @@ describe('a paged file', () => {
     expect([visible(), partial()]).toEqual([[first.name], []]);
     server.routes.set(ROUTE, endpoint([...rows, row('urn:new')], 11));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261124.csv' });
-    // The first content returns. The file of the day between differs, so this one is new.
+    // The first content returns. The file of the day in between differs, so this file is new.
     now += 86_400_000;
     server.routes.set(ROUTE, endpoint(rows, 7));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261125.csv', sha256: first.sha256 });
   });
 
-  it('ends with a notice at a page that repeats earlier rows', async () => {
+  it('ends with a warning at a page that repeats earlier rows', async () => {
     const rows = [row('urn:1'), row('urn:2')];
     server.routes.set(ROUTE, status(200, {}, page(rows)));
     const { report } = await fetchPlaces();
@@ -145,7 +145,7 @@ describe('a paged file', () => {
     expect([visible(), partial()]).toEqual([[], []]);
   });
 
-  it('requests a page again that broke off, and loses nothing', async () => {
+  it('is complete although a page breaks off and is requested again', async () => {
     const rows = Array.from({ length: 40 }, (_, index) => row(`urn:${100 + index}`));
     const whole = endpoint(rows, 15);
     let broken = 0;
@@ -179,7 +179,7 @@ describe('an invalid page', () => {
     ['other columns', status(200, {}, '"s","p"\n"urn:1","x"\n'), 'DOWNLOAD_OTHER', /columns|column/],
     ['a row with a missing column', status(200, {}, `${HEADER}\n${row('urn:3').replace(',', '')}\n`), 'DOWNLOAD_OTHER', /.+/],
     ['a body that is cut each time', served(Buffer.from(page([row('urn:3')])).subarray(0, 50), { ranges: false, length: 5000 }), 'DOWNLOAD_SHORT', /whole page/],
-  ] as const)('%s → refused by name with the number of the page, and no part of the file is left', async (_what, bad, code, detail) => {
+  ] as const)('is refused by name with the page number, and no part of the file is left: %s', async (_what, bad, code, detail) => {
     for (const [number, handlers] of [[1, [bad]], [2, [good, bad]]] as const) {
       server.routes.set(ROUTE, inOrder(handlers[0], ...handlers.slice(1)));
       const { report, all } = await fetchPlaces();
@@ -189,7 +189,7 @@ describe('an invalid page', () => {
     }
   });
 
-  it('keeps the file of an earlier run', async () => {
+  it('does not replace the file of an earlier run', async () => {
     server.routes.set(ROUTE, endpoint([row('urn:1')], 5));
     const { report: { name } } = await fetchPlaces();
     const before = lines(name);
@@ -206,7 +206,7 @@ describe('an invalid page', () => {
 });
 
 describe('a firewall page in the data folder', () => {
-  it.each([['luoghi_della_cultura_20261101.csv', FIREWALL], ['datasetLuoghiDellaCultura.csv', 'Web Application Firewall: request blocked'], ['STRAD_MOLI.zip', FIREWALL]])('%s is refused as a web page', async (name, text) => {
+  it.each([['luoghi_della_cultura_20261101.csv', FIREWALL], ['datasetLuoghiDellaCultura.csv', 'Web Application Firewall: request blocked'], ['STRAD_MOLI.zip', FIREWALL]])('is refused: %s', async (name, text) => {
     await writeFile(join(folder, name), text);
     const { broken } = await locate([folder], sources, { get: () => undefined, set() {} });
     expect(broken.map(({ error: { code, detail } }) => [code, /Request Rejected|Web Application Firewall/.test(detail ?? '')])).toEqual([['FILE_IS_PAGE', true]]);

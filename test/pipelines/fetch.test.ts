@@ -1,4 +1,4 @@
-/** Downloads from publishers with all their peculiarities. The title of each test names the peculiarity and the result. */
+/** Tests downloads from publishers with all their peculiarities. The name of each test states the result and the peculiarity. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createServer, request as send } from 'node:http';
@@ -32,7 +32,7 @@ const sources = await loadSources();
 let files: Awaited<ReturnType<typeof syntheticFiles>>;
 let server: PublisherServer;
 let folder: string;
-/** Seconds that the program asked to wait. The test's clock does not wait. */
+/** Seconds for which the program wanted to wait. The test's clock does not wait. */
 let waits: number[];
 let said: string[];
 
@@ -62,7 +62,7 @@ interface Choice extends Partial<Omit<FetchOptions, 'only'>> {
   readonly login?: string;
   /** Address of another server. */
   readonly at?: string;
-  /** Address set for the source, instead of the usual one. */
+  /** Address that is set for the source, instead of the usual address. */
   readonly url?: string;
   readonly proxies?: Proxies;
 }
@@ -90,7 +90,7 @@ const sidecar = (): Record<string, unknown> => JSON.parse(readFileSync(join(fold
 const visible = (source = 'ade_cadastre'): string[] => readdirSync(join(folder, source)).filter((name) => !name.startsWith('.'));
 const partial = (): string[] => readdirSync(join(folder, 'ade_cadastre', '.partial'));
 
-/** Returns another edition of the same length: only the last byte, in the zip's comment, differs. */
+/** Returns another edition of the same length. Only the last byte differs, which is in the zip's comment. */
 function otherZip(): Buffer {
   const same = Buffer.from(zip());
   const central = same.lastIndexOf(Buffer.from('PK\u0001\u0002', 'latin1'));
@@ -105,7 +105,7 @@ function expectWhole(report: FileReport, bytes: Buffer): void {
 }
 
 describe('the first download of a file', () => {
-  it('HEAD is refused (403) → reads size and version from its first bytes, then downloads and recognises it, and writes sha256 and headers to its sidecar', async () => {
+  it('reads size and version from a range request if HEAD is refused, recognises the file, and writes sha256 and headers to its sidecar', async () => {
     server.routes.set(ZIP, served(zip()));
     const report = await cadastre();
     expectWhole(report, zip());
@@ -114,21 +114,21 @@ describe('the first download of a file', () => {
     expect(sidecar()).toMatchObject({ etag: '"1"', bytes: zip().length, sha256: sha256(zip()), license: 'CC-BY-4.0', source: 'ade_cadastre', headers: { 'content-length': String(zip().length) } });
   });
 
-  it('the query is a bare key → requests it without an equals sign', async () => {
+  it('requests a query that is only a key without an equals sign', async () => {
     for (const [key, name] of [['STRAD_MOLI', 'stradarioMolise20260602.zip'], ['INDIR_MOLI', 'indirizzarioMolise20260602.zip']]) server.routes.set(`/anncsu_addresses?${key}`, served(bytesOf(name!)));
     const { failures } = await fetchOf(['anncsu_addresses']);
     expect(failures).toEqual([]);
     expect(visible('anncsu_addresses').sort()).toEqual(['INDIR_MOLI.zip', 'STRAD_MOLI.zip']);
   });
 
-  it('a 301 redirect → follows it, and records the final address in the sidecar', async () => {
+  it('follows a 301 redirect, and records the final address in the sidecar', async () => {
     server.routes.set(ZIP, status(301, { location: '/elsewhere/MOLISE.zip' }));
     server.routes.set('/elsewhere/MOLISE.zip', served(zip()));
     expectWhole(await cadastre(), zip());
     expect(sidecar()).toMatchObject({ url: `${server.url}${ZIP}`, final_url: `${server.url}/elsewhere/MOLISE.zip` });
   });
 
-  it('a range is ignored (200) → uses the body of the response, without a second request', async () => {
+  it('uses the body of the response if the server ignores the range (200), without a second request', async () => {
     server.routes.set(ZIP, served(zip(), { ranges: false }));
     expectWhole(await cadastre(), zip());
     expect(server.seen).toHaveLength(1);
@@ -136,7 +136,7 @@ describe('the first download of a file', () => {
 
   it.each([
     ['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync], ['declared as gzip, but not compressed', (bytes: Buffer) => bytes],
-  ] as const)('a compressed body (%s) although none was requested → decompresses it, whatever length and ranges say', async (encoding, pack) => {
+  ] as const)('decompresses a compressed body (%s) that was not requested, for any stated length and range', async (encoding, pack) => {
     const csv = bytesOf('anagrafica_impianti_attivi.csv');
     const packed = pack(csv);
     const head = { 'content-encoding': encoding.split(',')[0]!, etag: '"1"' };
@@ -148,7 +148,7 @@ describe('the first download of a file', () => {
     expect(report!.files).toMatchObject([{ error: null, bytes: csv.length, sha256: sha256(csv) }]);
   });
 
-  it('a range is answered with far more than requested → reads only the beginning', async () => {
+  it('reads only the beginning if a range is answered with far more bytes', async () => {
     let sent = 0;
     server.routes.set(ZIP, inOrder((_request, response) => {
       response.writeHead(206, { 'content-range': `bytes 0-127/${zip().length}` });
@@ -162,7 +162,7 @@ describe('the first download of a file', () => {
     expect(sent).toBeLessThan(64);
   });
 
-  it('a cookie is required → sends it back to the host that set it', async () => {
+  it('sends a cookie back to the host that set the cookie', async () => {
     server.routes.set(ZIP, (request, response) => {
       if (request.headers.cookie === 'seen=1') return served(zip())(request, response);
       response.writeHead(302, { location: ZIP, 'set-cookie': 'seen=1; Path=/; HttpOnly' }).end();
@@ -170,7 +170,7 @@ describe('the first download of a file', () => {
     expectWhole(await cadastre(), zip());
   });
 
-  it('the page links it under a name with a hash → finds it and keeps its name', async () => {
+  it('finds a file whose link on the page has a hash in the name, and keeps the name', async () => {
     const name = 'classificazione-sismica-aggiornata-maggio-2025.csv';
     server.routes.set('/dpc_seismic', status(200, { 'content-type': 'text/html' }, `<html><body><a href="/other.csv">x</a> <a href='/static/1a2b3c/${name}'>CSV</a></body></html>`));
     server.routes.set(`/static/1a2b3c/${name}`, served(bytesOf(name)));
@@ -178,7 +178,7 @@ describe('the first download of a file', () => {
     expect([failures, visible('dpc_seismic')]).toEqual([[], [name]]);
   });
 
-  it('this year\'s edition is missing (404) → takes the previous one; both are missing → reports the setting for another address', async () => {
+  it('takes the previous edition if this year\'s is missing (404), and reports the setting for another address if both are missing', async () => {
     const older = 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip';
     server.routes.set(`/mef_income?${older}`, served(bytesOf(older)));
     const { sources: [report] } = await fetchOf(['mef_income']);
@@ -195,7 +195,7 @@ describe('a file that is already in the folder', () => {
     ['ETag, and a range is ignored', { conditional: false, ranges: false }, 1],
     ['neither ETag nor Last-Modified: the zip\'s end, with its CRCs, is compared', { etag: null, modified: null }, 2],
   ];
-  it.each(twice)('%s → downloads nothing', async (_quirk, manners, requests) => {
+  it.each(twice)('is not downloaded again: %s', async (_quirk, manners, requests) => {
     server.routes.set(ZIP, served(zip(), manners));
     await cadastre();
     server.seen.length = 0;
@@ -203,7 +203,7 @@ describe('a file that is already in the folder', () => {
     expect(server.seen).toHaveLength(requests);
   });
 
-  it('nothing shows whether it changed → downloads it and compares it byte by byte', async () => {
+  it('is downloaded and compared byte by byte if the server gives no version', async () => {
     const csv = bytesOf('anagrafica_impianti_attivi.csv');
     server.routes.set('/mimit_fuel?anagrafica_impianti_attivi.csv', served(csv, { etag: null, modified: null, ranges: false, length: null }));
     const once = async (): Promise<FileReport> => (await fetchOf(['mimit_fuel'])).sources[0]!.files[0]!;
@@ -211,7 +211,7 @@ describe('a file that is already in the folder', () => {
     expect(await once()).toMatchObject({ outcome: 'unchanged', received: csv.length });
   });
 
-  it('issued again with the same size and without a date → detects the different end of the zip and replaces it', async () => {
+  it('is replaced if a new issue has the same size and no date but a different end of the zip', async () => {
     server.routes.set(ZIP, served(zip(), { etag: null, modified: null }));
     await cadastre();
     server.routes.set(ZIP, served(otherZip(), { etag: null, modified: null }));
@@ -220,7 +220,7 @@ describe('a file that is already in the folder', () => {
     expectWhole(report, otherZip());
   });
 
-  it('another server reports the same metadata for another file → compares its bytes', async () => {
+  it('is compared by bytes if another server reports the same metadata for another file', async () => {
     server.routes.set(ZIP, served(zip()));
     await cadastre();
     const mirror = await startPublisher();
@@ -235,7 +235,7 @@ describe('a file that is already in the folder', () => {
     }
   });
 
-  it('changed locally → downloads it again', async () => {
+  it('is downloaded again if it changed locally', async () => {
     server.routes.set(ZIP, served(zip()));
     await cadastre();
     await writeFile(path(), 'half');
@@ -248,7 +248,7 @@ describe('an interrupted download', () => {
   /** Ends the connection when that many bytes are on the disk. */
   const cut = { cutAt: half, cutWhen: () => (statSync(path('ade_cadastre', '.partial/MOLISE.zip'), { throwIfNoEntry: false })?.size ?? 0) >= half };
 
-  it('… and the server sends the rest (206, If-Range) → continues at that byte', async () => {
+  it('continues at the same byte if the server sends the rest (206, If-Range)', async () => {
     server.routes.set(ZIP, inOrder(served(zip()), served(zip(), cut), served(zip())));
     const report = await cadastre();
     expectWhole(report, zip());
@@ -257,7 +257,7 @@ describe('an interrupted download', () => {
     expect(waits).toEqual([2]);
   });
 
-  it('… together with the program → the next run continues it, and until then no file with its name is visible', async () => {
+  it('is continued by the next run if the program ended too, and until then no file with its name is visible', async () => {
     server.routes.set(ZIP, inOrder(served(zip()), served(zip(), cut), status(404)));
     expect((await cadastre()).error).toMatchObject({ code: 'DOWNLOAD_REFUSED' });
     expect([visible(), statSync(path('ade_cadastre', '.partial/MOLISE.zip')).size]).toEqual([[], half]);
@@ -267,13 +267,13 @@ describe('an interrupted download', () => {
     expect(report.received).toBe(zip().length - half);
   });
 
-  it('… and ranges are ignored → starts again', async () => {
+  it('starts again if the server ignores ranges', async () => {
     server.routes.set(ZIP, inOrder(served(zip(), { ranges: false, ...cut }), served(zip(), { ranges: false })));
     expectWhole(await cadastre(), zip());
     expect(server.seen.at(-1)!.headers.range).toBeUndefined();
   });
 
-  it('… and without ETag and date the rest may belong to another file → starts again', async () => {
+  it('starts again without ETag and date, because the rest may belong to another file', async () => {
     const manners = { etag: null, modified: null };
     server.routes.set(ZIP, inOrder(served(zip(), manners), served(zip(), { ...manners, ...cut }), served(zip(), manners)));
     expectWhole(await cadastre(), zip());
@@ -281,16 +281,16 @@ describe('an interrupted download', () => {
   });
 
   it.each([
-    ['the server detects it by If-Range (200)', true],
-    ['the server sends the rest of the new one (206 with another ETag)', false],
-  ])('… and the file changed meanwhile: %s → drops the received part and starts again', async (_quirk, ifRange) => {
+    ['the server detects the change by If-Range (200)', true],
+    ['the server sends the rest of the new file (206 with another ETag)', false],
+  ])('drops the received part and starts again if the file changed meanwhile: %s', async (_quirk, ifRange) => {
     server.routes.set(ZIP, inOrder(served(zip()), served(zip(), cut), served(otherZip(), { etag: '"2"', ifRange })));
     expectWhole(await cadastre(), otherZip());
     expect(sidecar()).toMatchObject({ etag: '"2"' });
     expect(said.join('\n')).toMatch(/replaced it meanwhile.*starts again/);
   });
 
-  it('… each time, with a body shorter than Content-Length → fails, and reports both numbers', async () => {
+  it('fails and reports both lengths if each body is shorter than Content-Length', async () => {
     server.routes.set(ZIP, served(zip().subarray(0, half), { ranges: false, length: zip().length, cutWhen: cut.cutWhen }));
     expect((await cadastre()).error).toMatchObject({ code: 'DOWNLOAD_SHORT', exitCode: 3, detail: expect.stringMatching(new RegExp(`expected ${zip().length} bytes, found (?:0|${half})`)) as string });
     expect(visible()).toEqual([]);
@@ -316,7 +316,7 @@ describe('a wrong body', () => {
     ['a file of another source', () => server.routes.set(ZIP, served(bytesOf('italia_ag_002_txt.zip'))), 'DOWNLOAD_OTHER', /ingv_mps04/],
     ['a zip that was already cut on the server', () => server.routes.set(ZIP, served(zip().subarray(0, 5000))), 'ZIP_UNREADABLE', /complete zip/],
     ['no byte at all', () => server.routes.set(ZIP, served(Buffer.alloc(0), { ranges: false })), 'FILE_EMPTY', /no byte/],
-  ])('%s → is rejected with a message, and the existing file stays', async (_what, serve, code, detail) => {
+  ])('is rejected with a message, and the existing file is kept: %s', async (_what, serve, code, detail) => {
     server.routes.set(ZIP, served(zip(), { etag: '"0"', modified: null }));
     await cadastre();
     serve();
@@ -331,18 +331,18 @@ describe('a publisher that limits requests', () => {
   it.each([
     ['429 with Retry-After in seconds', { 'retry-after': '7' }, 429, [7]],
     ['503 with Retry-After as a date', { date: new Date(NOW).toUTCString(), 'retry-after': new Date(NOW + 90_000).toUTCString() }, 503, [90]],
-    ['429 without it', {}, 429, [30, 60]],
+    ['429 without Retry-After', {}, 429, [30, 60]],
     ['502 of a broken proxy', {}, 502, [2, 5]],
-    ['429 with Retry-After 0, or a moment that has passed', { 'retry-after': '0' }, 429, [2, 5, 15]],
+    ['429 with Retry-After 0', { 'retry-after': '0' }, 429, [2, 5, 15]],
     ['429 with Retry-After that is no time', { 'retry-after': '-5' }, 429, [30]],
-  ] as const)('%s → waited so long, then downloaded', async (_quirk, headers, code, expected) => {
+  ] as const)('is requested again after the right wait: %s', async (_quirk, headers, code, expected) => {
     const busy = expected.map(() => status(code, headers));
     server.routes.set(ZIP, inOrder(busy[0]!, ...busy.slice(1), served(zip())));
     expectWhole(await cadastre(), zip());
     expect(waits).toEqual(expected);
   });
 
-  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for longer than any date', { 'retry-after': '99999999999999999' }, []], ['for ever', {}, [30, 60, 120, 240]]])('busy %s → gives up, and does not request its other files', async (_long, headers, expected) => {
+  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for longer than any date', { 'retry-after': '99999999999999999' }, []], ['for ever', {}, [30, 60, 120, 240]]])('that is busy %s is given up, and its other files are not requested', async (_long, headers, expected) => {
     server.routes.set('/anncsu_addresses?STRAD_MOLI', status(503, headers));
     const { sources: [report], failures } = await fetchOf(['anncsu_addresses']);
     expect(failures).toMatchObject([{ code: 'DOWNLOAD_BUSY', exitCode: 3 }]);
@@ -350,13 +350,13 @@ describe('a publisher that limits requests', () => {
     expect([waits, new Set(server.seen.map(({ url }) => url)).size]).toEqual([expected, 1]);
   });
 
-  it('several publishers → downloads in parallel, over one connection at a time for each', async () => {
+  it('is contacted over one connection at a time, in parallel with other publishers', async () => {
     const routes: readonly (readonly [string, string])[] = [
       ['/ade_cadastre?MOLISE.zip', 'MOLISE.zip'], ['/anncsu_addresses?STRAD_MOLI', 'stradarioMolise20260602.zip'], ['/anncsu_addresses?INDIR_MOLI', 'indirizzarioMolise20260602.zip'],
       ['/ingv_mps04?italia_ag_002_txt.zip', 'italia_ag_002_txt.zip'],
     ];
     const sockets = new Map<string, Set<unknown>>();
-    // The first answer of each publisher is held until both have been asked.
+    // The first answer of each publisher waits until both publishers have got a request.
     const held: (() => void)[] = [];
     for (const [route, name] of routes) {
       const publisher = route.startsWith('/ingv') ? 'INGV' : 'Agenzia delle Entrate';
@@ -378,13 +378,13 @@ describe('a publisher that requires a token', () => {
   const TILE = 'EGMS_L3_E46N21_100km_U_2020_2024_1.zip';
   const SECRET = 'a+secret/9';
 
-  it('a download without a token → explains how to get one, and requests nothing', async () => {
+  it('is not contacted without a token, and the error explains how to get a token', async () => {
     const { sources: [report] } = await fetchOf(['egms_vertical']);
     expect(report).toMatchObject({ files: [], byHand: { how: expect.stringContaining('MAPPALE_EGMS_VERTICAL_TOKEN') as string, folder: join(folder, 'egms_vertical') } });
     expect(server.seen).toEqual([]);
   });
 
-  it('a download with a token → downloads tiles, accepts missing ones and never writes the token', async () => {
+  it('gets the token, and the program downloads tiles, accepts missing tiles and never writes the token', async () => {
     server.routes.set(`/egms_vertical?${TILE}&id=${encodeURIComponent(SECRET)}`, served(bytesOf(TILE)));
     const report = await fetchOf(['egms_vertical'], { token: SECRET });
     expect(report.failures).toEqual([]);
@@ -399,7 +399,7 @@ describe('a publisher that requires a token', () => {
     ['in the title of a page', () => status(200, {}, `<html><title>${SECRET} has expired</title>`)],
     ['in a redirect, with another encoding', () => status(302, { location: `ftp://login/${encodeURIComponent(SECRET).toLowerCase()}` })],
     ['in a body that is not a tile', () => status(200, {}, JSON.stringify({ error: SECRET }).replaceAll('/', '\\/'))],
-  ])('a token that comes back %s → is not shown', async (_where, answer) => {
+  ])('cannot make the program show a token that comes back %s', async (_where, answer) => {
     const path = `/egms_vertical?EGMS_L3_E46N20_100km_U_2020_2024_2.zip&id=${encodeURIComponent(SECRET)}`;
     server.routes.set(path, answer(path));
     const { failures } = await fetchOf(['egms_vertical'], { token: SECRET });
@@ -408,13 +408,13 @@ describe('a publisher that requires a token', () => {
     for (const shown of [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase(), SECRET.replaceAll('/', '\\/')]) expect(reported).not.toContain(shown);
   });
 
-  it('a region without tiles → is requested once, and not again before it is due', async () => {
+  it('is contacted once for a region without tiles, and not again before the region is due', async () => {
     const report = await fetchOf(['egms_vertical'], { token: SECRET });
     expect([report.failures, new Set(report.sources[0]!.files.map(({ outcome }) => outcome))]).toEqual([[], new Set(['none'])]);
     expect(JSON.parse(readFileSync(join(folder, 'egms_vertical', '.asked.json'), 'utf8'))).toEqual({ molise: new Date(NOW).toISOString() });
   });
 
-  it('an expired token (401) → asks for a new one, after one request', async () => {
+  it('is contacted once with an expired token (401), and the error asks for a new token', async () => {
     for (const tile of [TILE, TILE.replace('_1.zip', '_2.zip'), 'EGMS_L3_E46N20_100km_U_2020_2024_2.zip']) server.routes.set(`/egms_vertical?${tile}&id=old`, status(401));
     const { failures } = await fetchOf(['egms_vertical'], { token: 'old' });
     expect(failures).toMatchObject([{ code: 'DOWNLOAD_LOGIN', hint: expect.stringContaining('MAPPALE_EGMS_VERTICAL_TOKEN') as string }]);
@@ -437,24 +437,24 @@ describe('a configured address', () => {
   it.each([
     ['a server', '', '/MOLISE.zip'], ['a folder with a slash', '/mirror/', '/mirror/MOLISE.zip'], ['a folder without', '/mirror', '/mirror/MOLISE.zip'],
     ['a query', '/get.php?dataset=', '/get.php?dataset=MOLISE.zip'], ['the file itself', '/mirror/molise%20settembre.zip', '/mirror/molise%20settembre.zip'],
-  ])('requests the file there if it is %s', async (_kind, set, asked) => {
+  ])('is used for the file if it is %s', async (_kind, set, asked) => {
     server.routes.set(asked, served(zip()));
     expectWhole(await cadastre({ url: `${server.url}${set}` }), zip());
   });
 
-  it('an address of the file that a page usually links → downloads it directly, and keeps its name', async () => {
+  it('is used directly for a file that a page usually links, and the file keeps its name', async () => {
     const name = 'classificazione-sismica-aggiornata-maggio-2025.csv';
     server.routes.set(`/${name}`, served(bytesOf(name)));
     expect((await fetchOf(['dpc_seismic'], { url: `${server.url}/${name}` })).failures).toEqual([]);
     expect(visible('dpc_seismic')).toEqual([name]);
   });
 
-  it('an address of one file, although the source has several → is a usage error that prints the correct setting', async () => {
+  it('causes a usage error with the correct setting if it is one file but the source has several', async () => {
     await expect(fetchOf(['anncsu_addresses'], { url: `${server.url}/mirror/STRAD_MOLI.zip` }))
       .rejects.toMatchObject({ code: 'CONFIG_UNKNOWN', fix: `export MAPPALE_ANNCSU_ADDRESSES_URL=${server.url}/mirror/` });
   });
 
-  it('an address with user and password → sends them only to that server and never writes them', async () => {
+  it('may contain user and password, which are sent only to that server and never written', async () => {
     const { url, login } = sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: `${server.url.replace('//', '//me:s%2Fcret@')}/mirror/` });
     expect([url, login]).toEqual([`${server.url}/mirror/`, 'me:s/cret']);
     const other = await startPublisher();
@@ -472,7 +472,7 @@ describe('a configured address', () => {
   });
 });
 
-it('a file that another program half downloaded is rejected with the command that fixes it', async () => {
+it('an incomplete file of another program is rejected with the command that fixes it', async () => {
   const half = join(folder, 'MOLISE.zip');
   await writeFile(half, zip().subarray(0, 5000));
   const { broken } = await locate([folder], sources, { get: () => undefined, set() {} });
@@ -486,7 +486,7 @@ it('a file that another program half downloaded is rejected with the command tha
 });
 
 describe('downloads through a proxy', () => {
-  /** Forwards requests to the publisher, if the client gives the login. */
+  /** Forwards requests to the publisher if the client sends the login. */
   async function startProxy(login: string | null): Promise<{ readonly port: number; readonly asked: string[]; close(): Promise<void> }> {
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
@@ -505,7 +505,7 @@ describe('downloads through a proxy', () => {
     };
   }
 
-  it('uses the proxy except for this machine and excepted hosts, asks for a missing login and never writes the login', async () => {
+  it('use the proxy except for this machine and excepted hosts, ask for a missing login and never write the login', async () => {
     server.routes.set(ZIP, served(zip()));
     const proxy = await startProxy('me:s@cret');
     try {
@@ -527,7 +527,7 @@ describe('downloads through a proxy', () => {
 });
 
 describe('mappale fetch', () => {
-  it('an untrusted certificate → fails and prints the setting to add; with it the download works, with an address from the environment, and a second run downloads nothing', async () => {
+  it('prints the setting to add for an untrusted certificate, and downloads the file once with that setting', async () => {
     const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], { keySize: 2048, extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }] });
     const secure = await startPublisher({ key, cert });
     try {
@@ -551,7 +551,7 @@ describe('mappale fetch', () => {
     }
   });
 
-  it('two runs into one folder at the same time → the second one is refused', async () => {
+  it('refuses a second run into the same folder at the same time', async () => {
     let second: Promise<unknown> = Promise.resolve();
     server.routes.set(ZIP, (request, response) => {
       second = expect(fetchOf(['ade_cadastre'])).rejects.toMatchObject({ code: 'FETCH_RUNNING', exitCode: 7 });
@@ -562,7 +562,7 @@ describe('mappale fetch', () => {
     await second;
   });
 
-  it('an unknown source, and a setting that is not an address → usage errors', async () => {
+  it('reports usage errors for an unknown source and for a setting that is not an address', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(fetchOf(['ade_cadastre'], { folder: join(folder, 'file') })).rejects.toMatchObject({ code: 'FOLDER_UNWRITABLE', exitCode: 2 });
     await expect(fetchOf(['nobody_nothing'])).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN', exitCode: 2 });
@@ -571,7 +571,7 @@ describe('mappale fetch', () => {
   });
 });
 
-it('Retry-After is read in both forms, with the sender\'s clock; other values are ignored', () => {
+it('Retry-After is read in both forms with the sender\'s clock, and other values are ignored', () => {
   expect(['120', ' 0 ', new Date(NOW + 1500).toUTCString(), new Date(NOW - 5000).toUTCString(), 'soon', '-5', '1.5', '5, 10', undefined].map((header) => retryAfter(header, undefined, NOW)))
     .toEqual([120, 0, 1, 0, null, null, null, null, null]);
   const slow = 3_600_000;

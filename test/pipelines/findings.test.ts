@@ -1,4 +1,4 @@
-/** Findings about addresses, on addresses written by hand: each kind on both sides of its limits. */
+/** Tests findings about addresses with addresses that the test defines. Each kind is tested on both sides of its limits. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FindingKind } from '../../pipelines/contract/schemas.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -24,7 +24,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
     await publishRegister(database);
   });
 
-  /** Returns the point at a distance and azimuth (degrees) from another one. */
+  /** Returns the point at a distance and azimuth (degrees) from another point. */
   async function moved([lng, lat]: Point, metres: number, azimuth = 90): Promise<Point> {
     const [found] = await database.query<{ lng: number; lat: number }>(
       'select st_x(p::geometry) as lng, st_y(p::geometry) as lat from st_project(st_makepoint($1, $2)::geography, $3::float8, radians($4)) p', [lng, lat, metres, azimuth],
@@ -41,7 +41,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
     return (await countFindings(database, REGION, [COMUNE]))(COMUNE);
   }
 
-  it('counts addresses outside the exact boundary by distance, each limit in the farther class', async () => {
+  it('count addresses outside the exact boundary by distance, and count a distance at a limit in the farther class', async () => {
     const distances = [0.1, 49.9, 50, 199.9, 200, 999.9, 1000, 5000];
     const points = await Promise.all(distances.map((metres) => moved(EAST, metres)));
     const addresses = points.map((at, index) => ({ id: index + 1, street: 1, number: index + 1, at }));
@@ -52,22 +52,22 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       .toEqual([[0, 50, 2], [50, 200, 2], [200, 1000, 2], [1000, null, 2]]);
   });
 
-  it('counts no address as outside, and reports that this is unknown, without a boundary', async () => {
+  it('count no address as outside without a boundary, and report that this is unknown', async () => {
     expect(await found('outside', [{ id: 1, street: 1, number: 1, at: INSIDE }], {})).toEqual([]);
     expect((await counts()).findings.filter(({ count }) => count === null).map(({ kind }) => kind))
       .toEqual(['outside', 'outside', 'outside', 'outside', 'moved', 'new', 'missing']);
     expect(unknownFindings(await counts())).toEqual([expect.stringContaining('no boundary'), expect.stringContaining('no earlier file')]);
   });
 
-  it('finds different numbers on one point at 7 decimals, with the other address', async () => {
+  it('include different numbers on one point at 7 decimals, with the other address', async () => {
     const listed = await found('same_point', [
       { id: 1, street: 1, number: 1, at: [14.01, 42.01] }, { id: 2, street: 1, number: 3, at: [14.01000004, 42.00999996] },
-      // The seventh decimal differs.
+      // Here only the seventh decimal differs.
       { id: 3, street: 1, number: 5, at: [14.0100001, 42.01] },
-      // The same number twice, and addresses without number, are not different numbers.
+      // A repeated number and addresses without a number are not different numbers.
       { id: 4, street: 1, number: 7, at: [14.02, 42.02] }, { id: 5, street: 1, number: 7, at: [14.02, 42.02] },
       { id: 6, street: 1, number: null, at: [14.02, 42.02] },
-      // An exponent, a colour and another street make another number.
+      // Another exponent, colour or street makes a number different.
       { id: 7, street: 1, number: 9, at: [14.03, 42.03] }, { id: 8, street: 1, number: 9, exponent: 'A', at: [14.03, 42.03] },
       { id: 9, street: 1, number: 9, colour: 'ROSSO', at: [14.03, 42.03] }, { id: 10, street: 2, number: 9, at: [14.03, 42.03] },
     ]);
@@ -76,7 +76,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
   });
 
   describe('on a grid of 10 m', () => {
-    /** Returns points in UTM zone 33 from their metres, as degrees with 7 decimals unless exact. */
+    /** Returns points as degrees from their metres in UTM zone 33. They have 7 decimals unless exact is set. */
     async function fromUtm(metres: readonly Point[]): Promise<Point[]> {
       const points = await database.query<{ lng: number; lat: number }>(
         `select st_x(p) as lng, st_y(p) as lat from unnest($1::float8[], $2::float8[]) with ordinality as m (x, y, n)
@@ -91,16 +91,16 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       return listed.length;
     }
 
-    it('finds 20 points, also at 7 decimals', async () => {
+    it('include 20 points, also at 7 decimals', async () => {
       expect(await onGrid(grid(20))).toBe(20);
       expect(await onGrid(grid(20), (degrees) => Number(degrees.toFixed(7)))).toBe(20);
     });
 
-    it('finds nothing with 19 points', async () => {
+    it('do not include 19 points', async () => {
       expect(await onGrid(grid(19))).toBe(0);
     });
 
-    it('counts a point within 1 cm of the grid, and no point farther away', async () => {
+    it('count a point within 1 cm of the grid, and no point farther away', async () => {
       const [, ...others] = grid(20);
       expect(await onGrid([...others, [418_000.009, 4_650_000.009]])).toBe(20);
       expect(await onGrid([...others, [418_000.011, 4_650_000]])).toBe(0);
@@ -108,7 +108,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
     });
   });
 
-  it('finds streets without a number: without addresses, or with addresses that have none', async () => {
+  it('include streets without addresses, or with only addresses that have no number', async () => {
     const listed = await found('no_numbers', [{ id: 1, street: 1, number: 1 }, { id: 2, street: 3, number: null }, { id: 3, street: 3, number: null }]);
     expect(listed.map(({ address_id: id, street, number, value, unit, other_id: other }) => [id, street, number, value, unit, other]))
       .toEqual([[null, 'Via Due', null, 0, 'addresses', 2], [null, 'Via Tre', null, 2, 'addresses', 3]]);
@@ -116,22 +116,22 @@ describeEngines('findings about the addresses of a comune', (engine) => {
 
   describe('out of order', () => {
     const at = (metres: number): Promise<Point> => moved(INSIDE, metres);
-    /** Places 1 and 5 with a gap, and 3 at a distance from 1 on the other side, so that 3 is farther from 5. */
+    /** Places numbers 1 and 5 with a gap. Number 3 is at a distance from 1 on the other side, so that 3 is farther from 5. */
     async function outOfOrder(gap: number, distance: number, numbers: readonly [number, number, number] = [1, 3, 5]): Promise<Finding[]> {
       const places = [await at(0), await moved(INSIDE, distance, 270), await at(gap)];
       return found('out_of_order', numbers.map((number, index) => ({ id: index + 1, street: 1, number, at: places[index]! })));
     }
 
-    it('finds a number 500 m from both neighbours that are 200 m apart', async () => {
+    it('include a number 500 m from two neighbours that are 200 m apart', async () => {
       expect(await outOfOrder(200, 500)).toMatchObject([{ address_id: 2, street: 'Via Uno', number: '3', value: 500, unit: 'm', other_id: 1 }]);
     });
 
-    it('finds nothing at 499.9 m, or if the neighbours are 200.1 m apart', async () => {
+    it('do not include a number at 499.9 m, or if the neighbours are 200.1 m apart', async () => {
       expect(await outOfOrder(200, 499.9)).toEqual([]);
       expect(await outOfOrder(200.1, 500)).toEqual([]);
     });
 
-    it('compares numbers of one parity, colour and street only', async () => {
+    it('compare only numbers of the same parity, colour and street', async () => {
       expect(await outOfOrder(100, 900, [1, 4, 5])).toEqual([]);
       const places = [await at(0), await at(-900), await at(50), await at(100)];
       const street = (second: Partial<MadeAddress>): MadeAddress[] =>
@@ -141,7 +141,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       expect(await found('out_of_order', street({ street: 2 }))).toEqual([]);
     });
 
-    it('needs both neighbours, and skips addresses without a point', async () => {
+    it('need both neighbours, and skip addresses without a point', async () => {
       expect(await found('out_of_order', [
         { id: 1, street: 1, number: 1, at: await at(900) }, { id: 2, street: 1, number: 3, at: await at(0) }, { id: 3, street: 1, number: 5, at: await at(10) },
       ])).toEqual([]);
@@ -153,7 +153,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
   });
 
   describe('compared with the earlier file', () => {
-    it('finds addresses that moved by more than 20 m, are new, or are missing', async () => {
+    it('include addresses that moved by more than 20 m, are new, or are missing', async () => {
       const earlier = [
         { id: 1, street: 1, number: 1, at: INSIDE }, { id: 2, street: 1, number: 3, at: INSIDE }, { id: 3, street: 3, number: 5, at: INSIDE },
         { id: 5, street: 1, number: 7 }, { id: 6, street: 1, number: 9, at: INSIDE },
@@ -167,14 +167,14 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       expect(listed.filter(({ kind }) => ['moved', 'new', 'missing'].includes(kind))).toMatchObject([
         { kind: 'moved', address_id: 2, street: 'Via Uno', number: '3', value: 20.1, unit: 'm' },
         { kind: 'new', address_id: 4, number: '11', value: null, unit: null },
-        // The street is no longer published. Its name is in the earlier file.
+        // The street is no longer published. Its name comes from the earlier file.
         { kind: 'missing', address_id: 3, street: 'Via Tre', number: '5', lng: INSIDE[0], lat: INSIDE[1] },
       ]);
       expect(await counts()).toMatchObject({ addresses: 5, compared_with: { file: '2026-01.zip', vintage: '2026-01' } });
       expect(unknownFindings(await counts())).toEqual([]);
     });
 
-    it('counts zero if the earlier file has the same addresses, and reports unknown if there is no earlier file', async () => {
+    it('are zero if the earlier file has the same addresses, and unknown if there is no earlier file', async () => {
       const same = [{ id: 1, street: 1, number: 1, at: INSIDE }];
       const changes = async (): Promise<(number | null)[]> =>
         (await counts()).findings.filter(({ kind }) => ['moved', 'new', 'missing'].includes(kind)).map(({ count }) => count);
@@ -185,7 +185,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       expect((await counts()).compared_with).toBe(null);
     });
 
-    it('ignores a file that was forgotten, has the same bytes, or is newer than the current file', async () => {
+    it('ignore a file that was forgotten, has the same bytes, or is newer than the current file', async () => {
       const same = [{ id: 1, street: 1, number: 1, at: INSIDE }];
       for (const change of ['forgotten_at = now()', "sha256 = '2026-02'", "vintage = '2026-03'"]) {
         await writeRegister(database, same, { earlier: same });
@@ -195,7 +195,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       }
     });
 
-    it('reads the rows of the earlier release to which the members of a file refer', async () => {
+    it('use the rows of the earlier release to which the members of a file refer', async () => {
       await writeRegister(database, [], { earlier: [{ id: 1, street: 1, number: 1, at: INSIDE }] });
       await database.query('delete from ledger.member where member_id = 1');
       await database.query("insert into ledger.member (member_id, release_id, file_id, path, row_member_id, row_release_id) overriding system value values (11, 1, 1, '', 1, 1)");
@@ -203,7 +203,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
     });
   });
 
-  it('reports a comune without a file of addresses as unknown', async () => {
+  it('are unknown for a comune without a file of addresses', async () => {
     await writeRegister(database, [], { square: SQUARE });
     await database.query('delete from ledger.publication_file where file_id = 2');
     const register = await counts();
@@ -216,11 +216,11 @@ describeEngines('findings about the addresses of a comune', (engine) => {
 describe('a list of findings', () => {
   const finding: Finding = { kind: 'new', address_id: 1, street: '=cmd()', number: '1, 2', value: -1.5, unit: 'm', lat: 42, lng: 14, other_id: null };
 
-  it('is CSV with an apostrophe before text that a spreadsheet would run, and numbers unchanged', () => {
+  it('as CSV has an apostrophe before text that a spreadsheet would run, and unchanged numbers', () => {
     expect(findingsCsv([finding])).toBe("kind,address_id,street,number,value,unit,lat,lng,other_id\nnew,1,'=cmd(),\"1, 2\",-1.5,m,42,14,\n");
   });
 
-  it('is GeoJSON with longitude before latitude, without a geometry if there is no point, and names what is unknown', () => {
+  it('as GeoJSON has longitude before latitude, no geometry without a point, and the names of unknown counts', () => {
     const { lat, lng, ...properties } = finding;
     expect(JSON.parse(findingsGeojson([finding, { ...finding, lat: null, lng: null }], ['no boundary']))).toEqual({
       type: 'FeatureCollection',

@@ -1,4 +1,4 @@
-/** The output of `mappale` without a command: the state of this machine, and the next commands. */
+/** Tests the output of `mappale` without a command, which is the state of this machine and the next commands. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ describe('without a database, mappale', () => {
     }
   });
 
-  it('says before the first load that its database cannot be created there, and what to set', async () => {
+  it('reports before the first load that its database cannot be created in the folder, and what to set', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-first-'));
     try {
       await writeFile(join(folder, 'file'), '');
@@ -80,7 +80,7 @@ describeDatabase('on a database, mappale', (engine) => {
     url = await engine.createDatabase();
   });
 
-  it('reports each state from empty to published, and failures', async () => {
+  it('reports each state from empty to published, and reports failures', async () => {
     await onOneDay();
     expect((await screen(url)).text).toContain('empty, the first load creates its tables');
     const database = await engine.openDatabase(url);
@@ -100,7 +100,7 @@ describeDatabase('on a database, mappale', (engine) => {
     expect(text).not.toContain('exit code');
     expect(next).toEqual(['parcel', 'serve', 'refresh', 'status', '--help']);
 
-    // A withdrawn region is not reported as never loaded.
+    // A withdrawn region must not be reported as never loaded.
     const away = await openRun(database);
     await withdraw(database, region.code, away, 'an error of the publisher');
     const withdrawn = await screen(url);
@@ -122,7 +122,7 @@ describeDatabase('on a database, mappale', (engine) => {
     expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5: npx mappale status/);
   });
 
-  it('names the command that continues a killed run, once no run is active', async () => {
+  it('names the command that continues a killed run if no run is active', async () => {
     const database = await engine.openDatabase(url);
     const runId = await openRun(database);
     await database.query("update ledger.run set command = 'load-region', arguments = $2 where run_id = $1", [runId, JSON.stringify({ data: ['/srv/my data'], regions: [14] })]);
@@ -133,7 +133,7 @@ describeDatabase('on a database, mappale', (engine) => {
     await database.query('delete from ledger.run where run_id = $1', [runId]);
   });
 
-  it('does not name migrate on a newer version, which would refuse it', async () => {
+  it('does not name migrate for a database of a newer version, because migrate would refuse it', async () => {
     const database = await engine.openDatabase(url);
     await database.query("insert into ledger.applied_file (file, sha256) values ('sql/migrations/9999_later.sql', 'x')");
     const { text, next } = await screen(url);
@@ -142,7 +142,7 @@ describeDatabase('on a database, mappale', (engine) => {
     await database.query("delete from ledger.applied_file where file = 'sql/migrations/9999_later.sql'");
   });
 
-  it('names migrate on another version', async () => {
+  it('names migrate for a database of another version', async () => {
     const database = await engine.openDatabase(url);
     await database.query("update ledger.applied_file set sha256 = 'of another version' where file = 'sql/api/health.sql'");
     const { text, next } = await screen(url);

@@ -10,11 +10,11 @@ import { loadSources } from '../../pipelines/contract/registry.ts';
 import { compare, type Comparison, type Violation } from '../../pipelines/build/gate-rule.ts';
 import { describeDatabase } from '../harness/database.ts';
 
-/** Maps comuni to provinces. Other comuni are not listed. */
+/** Maps comuni to provinces. Any other comune is missing from the list. */
 const PROVINCES: Readonly<Record<string, string>> = { A001: '001', A002: '001', A003: '001', B001: '002', B002: '002', B003: '002', B004: '002' };
 const provinceOf = (comune: string): string => PROVINCES[comune] ?? '';
 
-/** A row of a test; omitted values are null. */
+/** A row of a test. Omitted values are null. */
 interface Line {
   readonly comune: string;
   readonly slice?: number;
@@ -65,7 +65,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }
 
-/** Returns the values of `a` that are missing in `b`, each as many times as missing. */
+/** Returns the values of `a` that are missing in `b`. A value that is missing several times is returned as often. */
 function without(a: readonly number[], b: readonly number[]): number {
   const left = [...b];
   return a.filter((value) => {
@@ -75,7 +75,7 @@ function without(a: readonly number[], b: readonly number[]): number {
   }).length;
 }
 
-/** Returns whether changed values explain the move of a quantile by the rule of the contract: enough values, enough of them changed, more than by chance. */
+/** Returns whether changed values explain the change of a quantile, by the rule of the contract. Enough values must have changed, and more than by chance. */
 function isExplained(a: readonly number[], b: readonly number[], share: number): boolean {
   const changed = Math.max(without(a, b), without(b, a));
   const [from, to] = [quantile(a, share), quantile(b, share)];
@@ -105,7 +105,7 @@ function model(before: readonly Line[], after: readonly Line[]): string[] {
       for (const [name, has] of Object.entries(FILLED)) {
         if (sharedA.length === 0 || sharedB.length === 0) continue;
         const [filledA, filledB] = [sharedA.filter(has).length, sharedB.filter(has).length];
-        // In whole numbers: a share of a/b minus c/d is at least a fifth.
+        // Compares in whole numbers whether a/b minus c/d is at least a fifth.
         const isLess = 5 * (filledA * sharedB.length - filledB * sharedA.length) >= sharedA.length * sharedB.length;
         const isMany = filledA * sharedB.length - filledB * sharedA.length >= 2 * sharedA.length || filledB === 0;
         if (isLess && isMany) say(`${name}, share of ${name === 'flag' || name === 'sure' ? 'true' : 'non-null'}`);
@@ -201,18 +201,18 @@ describeDatabase('the rule of the quality gate', (engine) => {
     return found;
   };
 
-  it('refuses a tenth fewer rows, by province, and by comune from 200 rows on', async () => {
+  it('refuses 10 % fewer rows in a province, and in a comune of at least 200 rows', async () => {
     const all = (a: number, b: number): Line[] => [...lines(a, { comune: 'A001' }), ...lines(b, { comune: 'A002' })];
     expect(await refused(all(500, 500), all(450, 451))).toEqual(['A001, 0: rows']);
     expect(await refused(all(500, 500), all(451, 451))).toEqual([]);
     expect(await refused(all(500, 500), all(450, 450))).toEqual(['A001, 0: rows', 'A002, 0: rows', 'province 001, 0: rows']);
-    // Comuni with fewer than 200 rows count only in their province.
+    // Comuni with fewer than 200 rows are only counted in their province.
     expect(await refused(all(5000, 199), all(5000, 50))).toEqual([]);
     expect(await refused(all(5000, 200), all(5000, 180))).toEqual(['A002, 0: rows']);
     expect(await refused(all(5000, 200), all(5000, 0))).toEqual(['A002, 0: rows']);
   });
 
-  it('ignores the loss of a single row, but not the loss of the last one', async () => {
+  it('ignores the loss of a single row, but not the loss of the last row', async () => {
     expect(await refused(lines(3, { comune: 'A001' }), lines(2, { comune: 'A001' }))).toEqual([]);
     expect(await refused(lines(3, { comune: 'A001' }), lines(1, { comune: 'A001' }))).toEqual(['province 001, 0: rows']);
     expect(await refused(lines(1, { comune: 'A001' }), [])).toEqual(['province 001, 0: rows']);
@@ -227,7 +227,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     const was = lines(300, (index) => ({ comune: 'A001', x: index, label: 'a', flag: true }));
     expect(await refused(was, [...was, ...lines(900, { comune: 'A002', x: 4000 }), ...lines(400, { comune: 'B001', x: -300 }), ...lines(300, { comune: 'A001', slice: 1, x: 5 })])).toEqual([]);
     expect(await refused([], was)).toEqual([]);
-    // If most values are new, there is nothing to compare them with.
+    // If most values are new, there are no values to compare them with.
     expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 41 ? 9 : null })))).toEqual([]);
     expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 40 ? 9 : null })))).toHaveLength(4);
   });
@@ -239,11 +239,11 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused(half(250), half(51))).toEqual([]);
     expect(await refused(half(250), half(50))).toHaveLength(4);
     expect(await refused(half(50), half(1000))).toEqual([]);
-    // New rows in other comuni do not affect the existing ones.
+    // New rows in other comuni do not affect existing comuni.
     expect(await refused(half(1000), [...half(1000), ...lines(3000, { comune: 'A002' })])).toEqual([]);
   });
 
-  it('counts rare values too, if the table\'s gate has a limit for them', async () => {
+  it('also counts rare values if the table\'s gate has a limit for them', async () => {
     const rare = (count: number): Line[] => lines(1000, (index) => ({ comune: 'A001', label: index < count ? 'P3' : null }));
     expect(await refused(rare(40), rare(20))).toEqual([]);
     expect(await refused(rare(40), rare(19))).toEqual(['A001, 0: label, values', 'province 001, 0: label, values']);
@@ -254,7 +254,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     const reached = (count: number): Line[] => lines(10, (index) => ({ comune: `A00${index}`, sure: index < count }));
     expect(await refused(reached(6), reached(5))).toEqual(['province , 0: sure, rows that are true']);
     expect(await refused(reached(5), reached(6))).toEqual([]);
-    // A comune that no longer exists has lost nothing.
+    // The rows of a comune that no longer exists are not counted as a loss.
     expect(await refused(reached(6), reached(6).slice(1))).toEqual([]);
   });
 
@@ -283,19 +283,19 @@ describeDatabase('the rule of the quality gate', (engine) => {
   it('compares provinces over the comuni that both versions have', async () => {
     const town = lines(100, { comune: 'A001', x: 10 });
     const land = lines(900, { comune: 'A002', x: 1000 });
-    // The town is unchanged and new land is added, so no value moved.
+    // The town is unchanged and new land is added, so no value has changed.
     expect(await refused(town, [...town, ...land])).toEqual([]);
     expect(await refused(town, [...lines(100, { comune: 'A001', x: 20 }), ...land])).toEqual(['province 001, 0: x, 95th percentile', 'province 001, 0: x, median']);
     expect(await refused([...town, ...land], town)).toEqual(['A002, 0: rows', 'province 001, 0: rows']);
   });
 
-  it('compares each slice with itself: a cut half-year is detected among twenty', async () => {
+  it('compares each slice with its earlier version, so that a cut half-year is detected among twenty', async () => {
     const history = (last: number): Line[] => [...lines(20, null!).flatMap((_, slice) => lines(100, { comune: 'A001', slice, x: slice + 100 })), ...lines(last, { comune: 'A001', slice: 20, x: 120 })];
     expect(await refused(history(100), history(91))).toEqual([]);
     expect(await refused(history(100), history(34))).toEqual(['province 001, 20: rows']);
   });
 
-  it('refuses impossible values on a first load, and later only if they become more than was accepted', async () => {
+  it('refuses impossible values on a first load, and later only if there are more than were accepted', async () => {
     const sums = (broken: number, count = 1000): Line[] => lines(count, (index) => ({ comune: 'A001', part: 1, n: 2, whole: index < broken ? 4 : 3 }));
     expect(await refused([], sums(10))).toEqual([]);
     expect(await refused([], sums(11))).toEqual(['province 001, 0: rows without part + n = whole, share']);
@@ -354,7 +354,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
       const after = [...changed.filter(({ comune }) => comune !== gone), ...(random.below(3) === 0 ? lines(random.below(400), { comune: random.pick(['B004', 'Z998']), slice: random.below(2), x: random.below(3000) }) : [])];
       refusals += Math.sign((await refused(before, after)).length);
     }
-    // Refuses a part of the cases, so that the comparison is meaningful.
+    // The rule must refuse a part of the cases, because otherwise the comparison would show little.
     expect(refusals).toBeGreaterThan(cases / 5);
     // A small number of cases may all be refused.
     if (cases > 20) expect(refusals).toBeLessThan(cases);
@@ -365,7 +365,7 @@ describe('the gates of the published tables', () => {
   it('accept the published extremes of real files of OMI, MEF and ISTAT', () => {
     const quotation = GATES['core.quotation'] as TableGate;
     const income = GATES['core.declared_income'] as TableGate;
-    // 2017/1 to 2025/1: purchase 40–29,000 euro/m², rents 0.2–180; 2023: medians of provinces 12,482–34,284 euro.
+    // From 2017/1 to 2025/1, purchase prices are 40–29,000 euro/m² and rents 0.2–180. The medians of provinces in 2023 are 12,482–34,284 euro.
     for (const [field, value] of [['purchase_min_eur_m2', 40], ['purchase_max_eur_m2', 29_000], ['rental_min_eur_m2_month', 0.2], ['rental_max_eur_m2_month', 180]] as const) {
       const { within } = quotation.fields[field] as { within: readonly [number, number] };
       expect(value).toBeGreaterThanOrEqual(within[0]);

@@ -1,4 +1,7 @@
-/** A year of small nightly changes passes the quality gate, and corruptions of the same tables do not. The metrics are computed here, without SQL. */
+/**
+ * Tests that a year of small nightly changes passes the quality gate, and that corruptions of the same tables do not. The test computes the metrics without
+ * SQL.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Changes, FieldFigures, Figures } from '../../pipelines/db/figures.ts';
 import type { TableGate } from '../../pipelines/contract/gate.ts';
@@ -7,7 +10,7 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 
 type Random = ReturnType<typeof randomOf>;
 
-/** Rows of each province: from a section that few parcels have to an ordinary one. */
+/** Number of rows of each province, from a section of few parcels to an ordinary section. */
 const ROWS: Readonly<Record<string, number>> = { '001': 15, '002': 40, '003': 80, '004': 300, '005': 2_000 };
 const GATE: TableGate = { section: 'made', by: 'belfiore', fields: { x: { kind: 'quantity' } }, excused: {} };
 const NIGHTS = 365;
@@ -18,7 +21,7 @@ interface Row {
   readonly x: number;
 }
 
-/** Returns a value with a long tail, like the areas of roofs. */
+/** Returns a value from a long-tailed distribution, like the areas of roofs. */
 function valueOf(random: Random): number {
   const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
   return Math.round(300 * Math.exp(normal));
@@ -73,7 +76,7 @@ function firstRows(random: Random): Row[] {
   return rows.map((row, id) => ({ ...row, id }));
 }
 
-/** Changes the values of one to fifty parcels, and sometimes replaces a parcel. */
+/** Changes the values of 1 to 50 parcels, and sometimes replaces a parcel. */
 function nightAfter(rows: readonly Row[], random: Random): Row[] {
   const next = [...rows];
   for (let count = 1 + random.below(50); count > 0; count -= 1) {

@@ -19,7 +19,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 const REGION = 14;
 const WHO = { who: 'somebody@somewhere', why: 'the publisher confirms it' };
 
-/** Changes or removes the lines of a text after the first `head`. */
+/** Changes or removes all lines of a text except the first `head`. */
 function eachLine(content: Buffer, head: number, change: (cells: string[], number: number, count: number) => string[] | null): Buffer {
   const lines = content.toString('latin1').split('\n');
   const body = lines.slice(head).filter((line) => line !== '');
@@ -31,7 +31,7 @@ interface Damage {
   /** Files that the publisher issued again. */
   readonly files: RegExp;
   edit(path: string): Promise<void>;
-  /** Part of the violations that the gate must report, in each of these places. */
+  /** A part of the violations that the gate must report, in each of these places. */
   readonly says: Pick<Violation, 'section' | 'relation'> & { readonly figure: string };
   readonly places: readonly RegExp[];
   /** Checks the reported numbers against the publication and the new files. */
@@ -93,7 +93,7 @@ describeDatabase('the quality gate', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it('accepts a first load, and the same files again', async () => {
+  it('accepts a first load, and then the same files again', async () => {
     expect(await accepted()).toEqual({ reason: null, accepted: null });
     const before = await readContent();
     await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
@@ -134,7 +134,7 @@ describeDatabase('the quality gate', (engine) => {
       expect(await readContent()).toBe(before);
     });
 
-    it(`publishes ${damage.what} if the user gives a reason, and the ledger keeps user, reason and numbers`, async () => {
+    it(`accepts ${damage.what} if the user gives a reason, and the ledger keeps user, reason and numbers`, async () => {
       const before = await readContent();
       const report = await refresh(context, options({ accept: WHO }));
       expect(report.failures).toEqual([]);
@@ -154,7 +154,7 @@ describeDatabase('the quality gate', (engine) => {
     });
   }
 
-  it('keeps metrics only of current and previous publications', async () => {
+  it('keeps metrics only of the current and the previous publication', async () => {
     await prune(context.database, context.sources);
     const [orphans] = await context.database.query(
       'select count(*) as n from ledger.figure f where not exists (select from ledger.publication_table t where t.relation = f.relation and t.partition = f.partition)',
@@ -175,7 +175,7 @@ describeDatabase('the quality gate', (engine) => {
     expect((await refresh(context, options())).failures).toEqual([]);
   });
 
-  it('refuses a cut VALORI although its missing rows stay current from the previous file', async () => {
+  it('refuses a cut VALORI although the missing rows stay current from the previous file', async () => {
     const larger = await syntheticFiles(900, 3, { only: ['ade_cadastre', 'istat_comuni', 'omi_quotations'], comuni: 6 });
     try {
       const second = await freshContext(engine);
@@ -197,7 +197,7 @@ describeDatabase('the quality gate', (engine) => {
     }
   });
 
-  it('refuses VALORI without a third of its zones, and incomes times ten, on a first load with nothing to compare, but does not compare numbers of rows', async () => {
+  it('refuses VALORI without a third of its zones and incomes times ten on a first load, but compares no numbers of rows', async () => {
     const first = await freshContext(engine);
     const damaged = DAMAGES.filter(({ says }) => says.relation !== 'core.access_point');
     for (const damage of damaged) for (const path of found(damage.files)) {

@@ -1,6 +1,6 @@
 /**
- * Tests hazard files of a part of Italy, from the files to the record. Comuni outside the files never appear free of hazard. A refresh that copies rows equals
- * a complete build, with and without boundaries.
+ * Tests hazard files of a part of Italy, from the files to the record. Comuni outside the files must never appear free of hazard. A refresh that copies
+ * rows must equal a complete build, with and without boundaries.
  */
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 const FLOOD = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
 const FRANE = 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI';
 const SHORE = 'Dinamica_Litoranea_2006_2020';
-/** A point in each of Italy's 20 regions, Molise last. */
+/** A point in each of Italy's 20 regions. Molise is the last. */
 const REGIONS: readonly LonLat[] = [
   [7.7, 45.0],
   [7.4, 45.7],
@@ -59,7 +59,7 @@ interface Drawn {
   readonly field: string;
   readonly value: string;
   readonly comuni: readonly SyntheticComune[];
-  /** Number of Italian regions in which the file also has a hectare. */
+  /** Number of Italian regions in which the file also has an area of a hectare. */
   readonly regions?: number;
 }
 
@@ -147,7 +147,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('leave other comuni not_mapped; P1 alone is partial; maps that were never loaded are not_loaded', async () => {
+  it('leave other comuni not_mapped, give partial for P1 alone, and not_loaded for maps that were never loaded', async () => {
     const rest = Object.fromEntries(Object.entries(only([], 0, 'not_mapped')).filter(([comune]) => comune > 'Z002'));
     expect(await said('flood')).toEqual({ Z001: ['mapped'], Z002: ['partial'], ...rest });
     expect(await said('landslide')).toEqual(only(['Z004'], 'mapped', 'not_mapped'));
@@ -168,7 +168,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(named('coverage.landslide')).toEqual([]);
   });
 
-  it('are refused if a map of Italy was cut, with the numbers of comuni', async () => {
+  it('are refused if a map of Italy was cut, and the refusal has the numbers of comuni', async () => {
     const { comuni } = files.region;
     const before = await currentContent(context.database);
     await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Elevata P3', comuni: comuni.slice(3, 6) }]);
@@ -184,7 +184,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await currentContent(context.database)).toEqual(before);
   });
 
-  it('leave copied rows unchanged: a change of parcels alone gives the same as a complete build', async () => {
+  it('leave copied rows unchanged, so that a change of parcels alone gives the same as a complete build', async () => {
     await move('Z001');
     await run();
     expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
@@ -215,7 +215,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
       await run();
       expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
       await holds();
-      // So far that the strip contains no parcel of the comune. The whole comune changes, and it has few parcels.
+      // The parcels move so far that the strip contains none of them. The whole comune changes, and it has few parcels.
       await move('Z004', 0.5);
       await run();
       expect((await said('landslide'))['Z004']).toEqual(['not_mapped']);
@@ -227,7 +227,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     }
   });
 
-  it('take precedence over an older national map in their comuni, class by class; elsewhere the map of Italy counts', async () => {
+  it('take precedence over an older map of Italy in their comuni, for each class, and only there', async () => {
     const { comuni } = files.region;
     const scenario = (word: string): string => `Pericolosità idraulica - ${word}ProbabilityHazard`;
     const kept = ['HPH_elevata', 'MPH_media', 'LPH_bassa'].map((name, i): Drawn => ({ name, field: 'scenario', value: scenario(['High', 'Medium', 'Low'][i]!), comuni: comuni.slice(0, 6), regions: 19 }));
@@ -236,7 +236,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await said('flood')).toEqual(only([], 0, 'mapped'));
     const levels = async (): Promise<Record<string, unknown[]>> => said('level');
     expect(await levels()).toEqual(Object.fromEntries(comuni.map(({ belfiore }) => [belfiore, ['P3', null]])));
-    // Three years later, for the first two comuni: P3 nowhere in the first, P1 and P2 unchanged.
+    // The newer file is three years later and covers the first two comuni. The first has no P3, and P1 and P2 are unchanged.
     await areas(files.folder, 'Pericolosita_idraulica_2023_parte', [
       { name: 'HPH_parte', field: 'scenario', value: scenario('High'), comuni: comuni.slice(1, 2) }, { name: 'LPH_parte', field: 'scenario', value: scenario('Low'), comuni: comuni.slice(2, 3) },
     ]);

@@ -1,4 +1,4 @@
-/** Former publications keep their original answers, whatever changed since, and unchanged rows are stored once. */
+/** Tests that earlier publications keep their original answers after any change, and that unchanged rows are stored once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -19,7 +19,7 @@ import { contextOn, loadOptions } from '../harness/region.ts';
 /** Days between two events. */
 const DAYS = 20;
 
-/** The answer for a parcel: its record, or that it was retired, with its successor, or that it did not exist. */
+/** The answer for a parcel: the record, or that the parcel was retired, with its successor, or that the parcel did not exist. */
 type Answered = Readonly<Record<string, unknown>> | { readonly gone: number | null } | 'not_there' | 'withdrawn_then';
 /** The answer for a past day. */
 type Answer = Answered | 'not_kept' | 'withdrawn';
@@ -27,7 +27,7 @@ type Answer = Answered | 'not_kept' | 'withdrawn';
 /** All answers at one time, by fid. */
 type Moment = ReadonlyMap<number, Answered>;
 
-/** Rows of a table by their key, without the place where they were read. */
+/** Rows of a table by key, without their positions in files. */
 type Rows = ReadonlyMap<string, string>;
 
 interface Kept extends Record<string, unknown> {
@@ -51,7 +51,7 @@ async function rowsOf(database: Database, { relation, key }: Kept): Promise<Rows
   return new Map(rows.map(({ row }) => [JSON.stringify(key.length === 0 ? row : key.map((name) => row[name])), JSON.stringify(row)]));
 }
 
-/** Counts the rows that a swap has to keep: removed and changed rows, and a note for each new row. No rows leave an empty table. */
+/** Counts the rows that a swap must keep: removed and changed rows, and a note for each new row. Returns 0 for an empty earlier table. */
 function different(before: Rows, now: Rows): number {
   if (before.size === 0) return 0;
   return [...before].filter(([key, row]) => now.get(key) !== row).length + [...now.keys()].filter((key) => !before.has(key)).length;
@@ -83,7 +83,7 @@ interface AsOf extends Record<string, unknown> {
   readonly refusal: { readonly reason: string; readonly kept_since: string; readonly successor_fid: number | null } | null;
 }
 
-/** Returns the answer for the end of a past day, given in days before today. */
+/** Returns the answer for the end of a past day. The day is a number of days before today. */
 async function asOf(database: Database, fid: number, daysAgo: number): Promise<{ answer: Answer; meta: unknown; keptSince: string | null }> {
   const [found] = await database.query<AsOf>(
     "select answer, refusal from api.parcel_as_of($1, $2, (now() at time zone 'Europe/Rome')::date - $3::int4)", [fid, SECTION_NAMES, daysAgo],
@@ -110,7 +110,7 @@ describeEngines('history', (engine) => {
   const moments: Moment[] = [];
   const expected: Record<string, number> = {};
   const said: string[] = [];
-  /** The last current rows, by table: rows of a withdrawn region leave only when others replace them. */
+  /** The last current rows of each table. Rows of a withdrawn region are removed only when other rows replace them. */
   const lasting = new Map<string, Rows>();
 
   const asRun = <T>(command: string, work: (run: number) => Promise<T>): Promise<T> =>
@@ -137,7 +137,7 @@ describeEngines('history', (engine) => {
     await publish(version);
   };
 
-  /** Runs an event, and lets days pass. */
+  /** Simulates that days pass, and runs an event. */
   async function happens(what: string, work: () => Promise<unknown>): Promise<void> {
     await daysGoBy(database, DAYS);
     await work();
@@ -155,7 +155,7 @@ describeEngines('history', (engine) => {
     }
   }
 
-  /** Checks that every past time gets the same answer as at that time. */
+  /** Checks that the answer for every past time equals the original answer at that time. */
   async function holds(): Promise<void> {
     const served = await stateOf('current');
     for (const [index, moment] of moments.entries()) {
@@ -163,7 +163,7 @@ describeEngines('history', (engine) => {
       const when = `after ${said.slice(0, index).join(', ') || 'the first load'}, then ${said.slice(index).join(', ')}`;
       for (const fid of fids) {
         const then = moment.get(fid)!;
-        // While a region is withdrawn, no day of it is answered.
+        // While a region is withdrawn, no day of the region is answered.
         const now = served || then === 'withdrawn_then' || (typeof then === 'object' && 'gone' in then) ? then : 'withdrawn';
         expect((await asOf(database, fid, daysAgo)).answer, `${fid} ${when}`).toEqual(now);
       }
@@ -178,7 +178,7 @@ describeEngines('history', (engine) => {
     context = await contextOn(database);
     await publish(0);
     tables = await keptTables(database);
-    // The versions remove the 12th parcel of a comune and its neighbours. Some of the other parcels are checked too.
+    // The versions remove the 12th parcel of a comune and its neighbours. Some of the remaining parcels are also checked.
     const all = await database.query<{ fid: number; comune: string; turn: number }>(
       `select p.fid, p.belfiore as comune, row_number() over (partition by p.belfiore order by n.position)::int4 as turn
        from core.parcel p join layer.cadastral_parcel n using (reference) order by p.fid`,
@@ -192,14 +192,14 @@ describeEngines('history', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('is kept for every table that a record reads, and a first load writes none', async () => {
+  it('is kept for every table that a record reads, and a first load writes no history', async () => {
     expect(tables.map(({ relation }) => relation)).toEqual(expect.arrayContaining(['core.comune', 'core.parcel', 'core.quotation', 'section.address', 'section.risk']));
     const views = await database.query<{ name: string }>("select relname::text as name from pg_class where relnamespace = 'past'::regnamespace and relkind = 'v'");
     expect(views.map(({ name }) => name).sort()).toEqual([...tables.map(({ relation }) => relation.slice(relation.indexOf('.') + 1)), 'publication'].sort());
     expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
   });
 
-  it('answers today with the current publication, and days before the first publication with nothing', async () => {
+  it('gives the current publication for today, and nothing for days before the first publication', async () => {
     const fid = fids[3]!;
     const { answer, meta } = await asOf(database, fid, 0);
     expect(answer).toEqual(moments[0]!.get(fid));
@@ -209,7 +209,7 @@ describeEngines('history', (engine) => {
     expect(before.keptSince).toBe(await today(database));
   });
 
-  it('gives every past time its original answer, whatever happened since, and stores unchanged rows once', async () => {
+  it('gives every past time its original answer after any events, and stores unchanged rows once', async () => {
     const kinds: readonly (readonly [string, (number: number) => Promise<unknown>])[] = [
       ['other files', (number) => publish(1 + (number % 5))],
       ['parcels return', () => publish(0)],
@@ -218,7 +218,7 @@ describeEngines('history', (engine) => {
       ['rollback', () => back()],
       ['rollback of Italy', () => back(0)],
       ['prune', () => prune(database, context.sources)],
-      ['withdrawn and back', async () => {
+      ['withdrawn and published again', async () => {
         await withdrawn();
         await back();
       }],
@@ -232,7 +232,7 @@ describeEngines('history', (engine) => {
     await happens('withdrawn', withdrawn);
     await holds();
     await expect(parcelHistory(database, fids[0]!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, fix: 'npx mappale rollback molise' });
-    // A parcel that was not served is removed, and a retired one returns.
+    // A parcel that was not served is removed, and a retired parcel returns.
     await happens('published anew', () => rebuiltAs(2));
     await happens('withdrawn', withdrawn);
     await happens('back', () => back());
@@ -243,19 +243,19 @@ describeEngines('history', (engine) => {
     expect(Object.values(expected).reduce((sum, rows) => sum + rows, 0)).toBeGreaterThan(0);
   });
 
-  it('lists the values of a parcel over time, equal to the records of each time', async () => {
+  it('lists the values of a parcel over time, equal to the record at each time', async () => {
     for (const fid of fids) {
       const { fields, absences, kept_since: keptSince } = await parcelHistory(database, fid);
       for (const { section, field, values } of fields) {
         for (const [index, { value, since, until }] of values.entries()) {
           const next = values[index + 1];
           expect(until === null).toBe(next === undefined && absences.at(-1)?.until !== null);
-          // Times are given in seconds: a withdrawal that ended within a second has no duration.
+          // Times have a resolution of seconds. A withdrawal that ended within a second has no duration.
           if (next?.since === until && !absences.some((absence) => absence.since === until)) expect(next?.value, `${fid} ${section}.${field} ${since}`).not.toEqual(value);
         }
       }
       for (const [index, moment] of moments.entries()) {
-        // A time half-way to the next event.
+        // The tested time is half-way to the next event.
         const time = new Date(Date.now() - ((moments.length - 1 - index) * DAYS - DAYS / 2) * 86_400_000).toISOString();
         const within = ({ since, until }: { since: string; until: string | null }): boolean => since <= time && (until === null || time < until);
         const then = moment.get(fid)!;
@@ -277,7 +277,7 @@ describeEngines('history', (engine) => {
     expect(zones[0]!.release).toMatch(/\(.+\)/);
   });
 
-  it('ends a day at midnight in Italy, also when daylight saving time changes, and uses the later of two swaps of a day', async () => {
+  it('ends a day at midnight in Italy, also if daylight saving time changes, and uses the later of two swaps of a day', async () => {
     const moment = moments.at(-1)!;
     const fid = fids.find((each) => typeof moment.get(each) === 'object' && !('gone' in (moment.get(each) as object)))!;
     const before = await database.query<{ id: number; at: string }>('select swap_id as id, happened_at::text as at from ledger.swap');
@@ -298,7 +298,7 @@ describeEngines('history', (engine) => {
       };
       await apart('3 days');
       expect([last, await answer(dayBefore), await answer(day)]).toEqual([last, 'withdrawn_then', 'record']);
-      // All swaps of one day except those at midnight.
+      // All swaps are on one day, except those at midnight.
       await apart('1 microsecond');
       expect([last, await answer(day)]).toEqual([last, 'record']);
     }
@@ -306,7 +306,7 @@ describeEngines('history', (engine) => {
   });
 
   describe('after pruning', () => {
-    it('begins at the requested time, and the rest is answered unchanged', async () => {
+    it('begins at the requested time, and later times are answered unchanged', async () => {
       const months = 1;
       const dry = await prune(database, context.sources, { dry: true, keep: months });
       const done = await prune(database, context.sources, { keep: months });
@@ -331,7 +331,7 @@ describeEngines('history', (engine) => {
       expect((await prune(database, context.sources, { keep: months })).history).toEqual({ rows: 0, swaps: 0 });
     });
 
-    it('keeps only the current publication if everything older is pruned', async () => {
+    it('contains only the current publication if everything older is pruned', async () => {
       await prune(database, context.sources, { keep: 0 });
       expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
       const moment = moments.at(-1)!;

@@ -1,4 +1,4 @@
-/** A parcel keeps its fid when its comune changes its code. Otherwise the retired parcel names its successor. */
+/** Tests that a parcel keeps its fid when the code of its comune changes. If a parcel cannot keep its fid, the retired fid names its successor. */
 import { writeFileSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { openRun } from '../harness/run.ts';
 const MOLISE = 14;
 const ABRUZZO = 13;
 
-/** Gives the comune another code, in the names of its files and in their content. */
+/** Gives the comune another code, in the names and the content of its files. */
 function recode(path: string, was: string, now: string, change: (member: string, index: number) => string = (member) => member): Promise<void> {
   return rewriteZip(path, (name, content) => {
     if (name.endsWith('.zip') || !name.includes(`/${was}_`)) return content;
@@ -44,7 +44,7 @@ function keepComuni(path: string, keep: (comune: string) => boolean): Promise<vo
   });
 }
 
-/** Returns the same ring, starting at its second corner. */
+/** Returns the same ring with its second corner as the start. */
 function turned(member: string): string {
   return member.replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => {
     const values = list.trim().split(/\s+/);
@@ -52,7 +52,7 @@ function turned(member: string): string {
   });
 }
 
-/** Returns the same drawing with another number. */
+/** Returns a parcel with the same drawing and another number. */
 function twin(member: string): string {
   const reference = /NATIONALCADASTRALREFERENCE>([^<]+)</.exec(member)![1]!;
   const label = reference.slice(reference.indexOf('.') + 1);
@@ -106,7 +106,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     key = await service.token();
     await run(MOLISE);
   });
-  /** Maps paths to status and body, for parcels that changed or may have changed. */
+  /** Maps paths to status and body of the answers for parcels that changed or may have changed. */
   const answeredOf = async (fids: readonly number[], asOf = ''): Promise<Map<number, unknown>> => {
     const found = new Map<number, unknown>();
     // A new token, because the requests exceed the hourly limit.
@@ -125,7 +125,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     );
     return rows.map(({ fid }) => fid).filter((_, index, all) => index % Math.ceil(all.length / 60) === 0);
   };
-  /** The answers after each test. After each test a day passes. */
+  /** The answers after each test. A day passes after each test. */
   const days: { readonly answers: Map<number, unknown>; readonly regions: ReadonlySet<number> }[] = [];
   afterEach(async () => {
     const regions = await context.database.query<{ region: number }>('select distinct unit_code as region from ledger.swap');
@@ -139,7 +139,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     await files.remove();
   });
 
-  it('keeps its fid within the region, whatever corner its ring starts at, and only its comune is rebuilt', async () => {
+  it('keeps its fid within the region for any start corner of its ring, and only its comune is rebuilt', async () => {
     const before = await fids('Z002');
     const others = await fids('Z003');
     expect(before.size).toBeGreaterThan(50);
@@ -164,7 +164,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(await fids('Y002')).toEqual(before);
   });
 
-  it('keeps its fid when the code changes in a complete rebuild', async () => {
+  it('keeps its fid if the code changes in a complete rebuild', async () => {
     const before = await fids('Y002');
     await recode(path('MOLISE.zip'), 'Y002', 'Y022');
     await context.database.query('update ledger.member set taken_from = null');
@@ -202,7 +202,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     for (const fid of twins.was) expect(await successor(fid)).toBeNull();
   });
 
-  it('names the remaining one of two parcels as its successor, as soon as only one is left', async () => {
+  it('names the remaining parcel as successor if one of two parcels with the same drawing is removed', async () => {
     await edit(path('MOLISE.zip'), 'Y003', (member) => (member.includes('.9001<') ? '' : member));
     await run(MOLISE);
     const remaining = [...(await fids('Y003')).values()].filter((fid) => twins.now.includes(fid));
@@ -210,7 +210,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     for (const fid of [...twins.was, ...twins.now.filter((each) => each !== remaining[0])]) expect(await successor(fid)).toBe(remaining[0]);
   });
 
-  it('gets a new fid in another region, and the old fid a successor, when the losing region is published first', async () => {
+  it('gets a new fid in another region, and its old fid gets a successor, if the losing region is published first', async () => {
     const before = await fids('Z004');
     await copyFile(path('MOLISE.zip'), aside);
     await copyFile(aside, path('ABRUZZO.zip'));
@@ -222,7 +222,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     await expectMoved(before, await fids('Z004'), ABRUZZO);
   });
 
-  it('gets a new fid, and the old fid a successor, when the gaining region is published first', async () => {
+  it('gets a new fid, and its old fid gets a successor, if the gaining region is published first', async () => {
     const before = await fids('Z005');
     await copyFile(aside, path('ABRUZZO.zip'));
     await keepComuni(path('ABRUZZO.zip'), (comune) => comune === 'Z004' || comune === 'Z005');
@@ -244,7 +244,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect([never.status, never.body!['error']]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('leaves its fid to the new code if the parcel with the old code returns', async () => {
+  it('keeps its fid under the new code if the parcel with the old code returns', async () => {
     const before = await fids('Y022');
     await copyFile(path('MOLISE.zip'), aside);
     await recode(aside, 'Y022', 'Z002');
@@ -261,12 +261,12 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(await recount(context.database)).toEqual(await currentContent(context.database));
   });
 
-  it('is answered for each past day with its fids and successors of that day', async () => {
+  it('has for each past day the fid and successor of that day', async () => {
     const past = days.slice();
     const wrong: unknown[] = [];
     for (const [index, { answers, regions }] of past.entries()) {
       const [day] = await context.database.query<{ day: string }>("select ((now() at time zone 'Europe/Rome')::date - $1::int4)::text as day", [past.length - index]);
-      // A region that was not published yet has no history, and its parcels did not exist.
+      // A region that was not yet published has no history, and its parcels did not exist.
       const fids = [...answers.keys()].filter((fid) => regions.has(regionOfFid(fid)));
       for (const [fid, now] of await answeredOf(fids, `&as_of=${day!.day}`)) {
         if (JSON.stringify(now) !== JSON.stringify(answers.get(fid))) wrong.push([index, fid, answers.get(fid), now]);

@@ -1,4 +1,4 @@
-/** A refresh that replaces only changed rows publishes the same digests as a complete build. */
+/** Tests that a refresh that replaces only changed rows publishes the same digests as a complete build. */
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -22,14 +22,14 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 const REGION = 14;
 /** All tables with incremental builds. */
 const INCREMENTAL = productFiles(REGION).filter(({ incremental }) => incremental !== null && incremental.by !== 'content').map(({ writes }) => writes[0]!).sort();
-/** Tables that depend on parcels, are only built whole, and are reused if their content is unchanged. */
+/** Tables that depend on parcels and are always built completely. They are reused if their content is unchanged. */
 const COMPARED = productFiles(REGION).filter(({ incremental, writes }) => incremental?.by === 'content' && writes[0] !== 'core.comune_catastale').map(({ writes }) => writes[0]!).sort();
 /** Tables that depend on the outline of the parcels. */
 const OUTLINED = productFiles(REGION).filter(({ incremental }) => incremental?.by === 'content' && incremental.parcels === 'outline').map(({ writes }) => writes[0]!).sort();
-/** Tables in which a change of parcels has an effect in any comune of the synthetic region. */
+/** Tables that change if the parcels of any synthetic comune change. */
 const EVERYWHERE = ['core.parcel', 'section.demographics', 'section.economics', 'section.postal_code', 'section.risk', 'section.valuation', 'section.valuation_history'];
 
-/** Rewrites the parcels of one comune, member by member: null removes a member. */
+/** Rewrites the parcels of one comune, member by member. Null removes a member. */
 async function edit(folder: string, comune: string, change: (member: string, index: number) => string | null): Promise<void> {
   let changed = 0;
   await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {
@@ -46,7 +46,7 @@ function moved(member: string): string {
   return member.replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => `${tag}${list.trim().split(/\s+/).map((value) => (Number(value) + 0.00004).toFixed(8)).join(' ')} <`);
 }
 
-/** Returns the same parcel again, with another number. */
+/** Returns a copy of the parcel, moved and with another number. */
 function twin(member: string): string {
   const reference = /NATIONALCADASTRALREFERENCE>([^<]+)</.exec(member)![1]!;
   const label = reference.slice(reference.indexOf('.') + 1);
@@ -58,7 +58,7 @@ describeDatabase('an incremental build', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   /** Maps relations to how they were built in the last run. */
   let made: Record<string, string> = {};
-  /** Tables that were built whole in the last run. */
+  /** Tables that were built completely in the last run. */
   const whole = new Set<string>();
   /** Ends the run before this relation is built. */
   let stopAt: string | null = null;
@@ -73,7 +73,7 @@ describeDatabase('an incremental build', (engine) => {
     },
   };
   const copied = (how = 'only what changed'): string[] => Object.keys(made).filter((relation) => made[relation] === how && !(COMPARED as string[]).includes(relation)).sort();
-  /** How each table that is built whole was treated in the last run. */
+  /** Returns how each table of COMPARED was treated in the last run. */
   const compared = (): (string | undefined)[] => COMPARED.map((relation) => made[relation]);
 
   const run = async (): Promise<void> => {
@@ -83,14 +83,14 @@ describeDatabase('an incremental build', (engine) => {
     expect(report.failures).toEqual([]);
   };
 
-  /** Metrics of the quality gate for the current publication. */
+  /** Returns the metrics of the quality gate for the current publication. */
   const figures = async (): Promise<unknown> => context.database.query(
     `select relation, f.slice, f.province, f.comune, f.rows, f.fields, f.identities
      from ledger.figure f join ledger.publication_table t using (relation, partition) join ledger.publication p using (publication_id)
      where p.unit_code = $1 and p.state = 'current' order by 1, 2, 3, 4`, [REGION],
   );
 
-  /** Citations of the current publication, which do not depend on how it was built. */
+  /** Returns the citations of the current publication, which do not depend on how it was built. */
   const citations = async (): Promise<unknown> => context.database.query(
     `select c.section, c.key, c.source, a.periods
      from ledger.cited c join ledger.publication p using (publication_id)
@@ -126,7 +126,7 @@ describeDatabase('an incremental build', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it('a comune whose file was rewritten without changes → no published row is written, and its parcels name the same document', async () => {
+  it('writes no published row for a comune whose file was rewritten without changes, and its parcels name the same document', async () => {
     const before = await publishedTables(context.database, REGION);
     await edit(files.folder, 'Z003', (member) => member.replaceAll(' </gml:posList>', '</gml:posList>'));
     await run();
@@ -149,28 +149,28 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('copies rows when the parcels of a comune moved', async () => {
+  it('copies rows if the parcels of a comune moved', async () => {
     await edit(files.folder, 'Z004', moved);
     await run();
     expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL);
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.address', 'section.subsidence']));
   });
 
-  it('copies rows when parcels of a comune at the coast moved apart', async () => {
+  it('copies rows if parcels of a comune at the coast moved apart', async () => {
     await edit(files.folder, 'Z001', (member, index) => (index % 2 === 0 ? moved(moved(member)) : member));
     await run();
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.coastal_erosion']));
   });
 
-  it('copies rows when a comune has additional parcels', async () => {
+  it('copies rows if a comune has additional parcels', async () => {
     await edit(files.folder, 'Z005', (member, index) => (index === 3 ? member + twin(member) : member));
     await run();
     expect(copied()).toEqual(expect.arrayContaining(EVERYWHERE));
-    // Checks three changes of different comuni at once: a wrongly copied row would stay.
+    // Checks three changes of different comuni at once. A wrongly copied row would remain.
     await holds();
   });
 
-  it('copies rows when a comune has fewer parcels, and when they return', async () => {
+  it('copies rows if a comune has fewer parcels, and if these return', async () => {
     await edit(files.folder, 'Z006', (member, index) => (index % 20 === 7 ? null : member));
     const before = await currentContent(context.database);
     await run();
@@ -183,7 +183,7 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('reads only the changed comune into the layer, writes only rows that differ, and leaves all other rows where they are', async () => {
+  it('reads only the changed comune into the layer, writes only rows that differ, and does not move other rows', async () => {
     const before = await publishedTables(context.database, REGION);
     const [start] = await context.database.query<{ id: number }>('select txid_current() as id');
     await edit(files.folder, 'Z010', (member, index) => (index < 3 ? moved(member) : member));
@@ -197,7 +197,7 @@ describeDatabase('an incremental build', (engine) => {
       `select (select count(*) from core.parcel where belfiore = 'Z010') as parcels,
          (select count(*) from layer.cadastral_parcel where release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')) as loaded`,
     );
-    // The rows of Z005 are loaded too, because it has a repeated parcel and is therefore never reused.
+    // The rows of Z005 are also loaded. This comune has a repeated parcel and is therefore never reused.
     expect(await written('core.parcel')).toBe(3);
     expect(comune!.parcels).toBeGreaterThan(20);
     expect(comune!.loaded).toBeGreaterThanOrEqual(comune!.parcels);
@@ -224,7 +224,7 @@ describeDatabase('an incremental build', (engine) => {
     }
   });
 
-  it('continues where it was interrupted', async () => {
+  it('continues at the table at which it was interrupted', async () => {
     await edit(files.folder, 'Z008', (member, index) => (index === 5 ? null : moved(member)));
     stopAt = 'core.sheet';
     await expect(run()).rejects.toThrow('stopped here');
@@ -233,14 +233,14 @@ describeDatabase('an incremental build', (engine) => {
     // Changed rows are found again. Tables that were built whole are kept.
     expect(copied('finished by the previous run')).toEqual(['core.sheet']);
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.address']));
-    // Tables that depend on compared tables wait for them.
+    // Tables that depend on compared tables are built after them.
     expect(compared()).toEqual(COMPARED.map(() => 'nothing changed'));
     // The residents of a removed parcel belong to the other parcels of its census section.
     expect(copied()).toContain('section.population');
     await holds();
   });
 
-  it('builds the tables of the outline of the parcels only if the box of the parcels differs or a parcel of a comune without a boundary changed', async () => {
+  it('builds the tables that depend on the outline of the parcels only if the parcels\' box changed, or a parcel of a comune without a boundary', async () => {
     const outlined = (): string[] => OUTLINED.filter((relation) => whole.has(relation));
     expect(OUTLINED.length).toBeGreaterThan(5);
     await edit(files.folder, 'Z002', (member, index) => (index === 4 ? moved(member) : member));
@@ -265,14 +265,14 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('builds a table whole if its SQL or layer changed, with all tables that depend on it', async () => {
+  it('builds a table and all tables that depend on it completely if its SQL or layer changed', async () => {
     await edit(files.folder, 'Z009', moved);
     await seismicZones(files.folder, '3');
     await context.database.query(`update ledger.publication_table set inputs = inputs || '{"sql/sections/valuation_history.sql": "another"}', fingerprint = 'another' where relation = 'section.valuation_history'`);
     stopAt = 'section.risk';
     await expect(run()).rejects.toThrow('stopped here');
     stopAt = null;
-    // The patched parcels have an index here. Without one, a join with the polygons of a map compares all with all.
+    // The patched parcels have an index here. Without an index, a join with the polygons of a map compares all pairs.
     const plan = await context.database.query('explain select from build_14.parcel where geom && st_makeenvelope(14, 41, 14.01, 41.01, 4326)');
     expect(JSON.stringify(plan)).toMatch(/Index.*all_parcel/);
     await run();
@@ -282,7 +282,7 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('refers to eight earlier releases, and takes over the rows of smaller ones', async () => {
+  it('refers to at most eight earlier releases, and copies the rows of smaller releases', async () => {
     for (const comune of ['Z011', 'Z012', 'Z001', 'Z002', 'Z003']) {
       await edit(files.folder, comune, (member, index) => (index === 1 ? moved(member) : member));
       await run();
@@ -297,7 +297,7 @@ describeDatabase('an incremental build', (engine) => {
     expect([reproduced, evidence.find(({ field }) => field === 'parcel')!.member]).toEqual([true, expect.stringContaining('Z004_')]);
   });
 
-  it('builds everything whole if most parcels changed', async () => {
+  it('builds all tables completely if most parcels changed', async () => {
     for (const { belfiore } of files.region.comuni.slice(0, 6)) await edit(files.folder, belfiore, moved);
     await run();
     expect(copied()).toEqual([]);
@@ -314,7 +314,7 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  // Runs on one engine, because this needs another complete load. Other tests compare the engines.
+  // This test needs another complete load, so it runs on one engine. Other tests compare the engines.
   if (engine.name === 'postgres') it('equals a database that never loaded other files', async () => {
     const folder = `${files.folder}-moved`;
     const fresh = await syntheticFiles(1200, 5, { comuni: 12 });

@@ -1,6 +1,6 @@
 /**
- * Joins at a size at which a wrong plan shows. The tests do not limit the time. They limit the rows that a plan touches, including the rows that
- * the plan reads and drops. Comparing each of n rows with each of n others touches n² rows.
+ * Tests joins of large tables, for which a wrong plan can be detected. The tests limit the rows that a plan touches, including the rows that the plan reads
+ * and drops, and not the time. A plan that compares each of n rows with n other rows touches n² rows.
  */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
@@ -22,7 +22,7 @@ function rowsTouched(node: PlanNode): number {
   return rows * node['Actual Loops'] + (node.Plans ?? []).reduce((sum, each) => sum + rowsTouched(each), 0);
 }
 
-/** Returns a part of a file of `sql`, from one of its statements to another. */
+/** Returns the part of a file of `sql` from one statement to another. */
 function part(file: string, from: string, to?: string): string {
   const text = sqlOf(`sql/${file}.sql`);
   const [first, end] = [text.indexOf(from), to === undefined ? text.length : text.indexOf(to)];
@@ -40,7 +40,7 @@ async function touchedBy(session: Session, sql: string): Promise<number> {
 const STREETS = 20_000;
 const AREAS = 20_000;
 
-/** Streets of 200 comuni with three words each, and 3,000 points to look up; flood areas across 400 comuni. */
+/** Streets of 200 comuni with three words each, 3,000 points to look up, and flood areas across 400 comuni. */
 const SETUP = `
   create schema plan;
   set search_path to plan, public;
@@ -112,20 +112,20 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  it('core.street_name finds the words of a street without reading all streets for each name', async () => {
+  it('let core.street_name find the words of a street without reading all streets for each name', async () => {
     await within(async (session) => {
       await session.script(part('core/street_name', 'create table named_street as', 'create table street_name as'), 'sql/core/street_name.sql');
       expect(await touchedBy(session, part('core/street_name', 'create table street_name as', 'alter table street_name'))).toBeLessThan(30 * STREETS);
     });
   });
 
-  it('core.point_of_interest looks up only once which comuni have points', async () => {
+  it('let core.point_of_interest look up only once which comuni have points', async () => {
     await within(async (session) => {
       expect(await touchedBy(session, part('core/point_of_interest', 'create table street_form as', 'create table street_word as'))).toBeLessThan(30 * STREETS);
     });
   });
 
-  it('section.address finds the points in the cells of a parcel, however large its box is', async () => {
+  it('let section.address find the points in the cells of a parcel with a box of any size', async () => {
     await within(async (session) => {
       await session.script(part('steps/placement', 'create table point_method as', 'create table point_inside as'), 'sql/steps/placement.sql');
       expect(await session.query('select by_cell from point_method')).toEqual([{ by_cell: true }]);
@@ -140,7 +140,7 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
     });
   });
 
-  it('core.coverage finds the areas of a comune without reading all areas for each comune', async () => {
+  it('let core.coverage find the areas of a comune without reading all areas for each comune', async () => {
     await within(async (session) => {
       await session.script(part('core/coverage', 'create view area_piece as', 'create table met as'), 'sql/core/coverage.sql');
       expect(await touchedBy(session, part('core/coverage', 'create table met as', 'create table coverage as'))).toBeLessThan(30 * AREAS);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { jsonArray } from '../../pipelines/formats/json-array.ts';
 
-/** Returns the elements, and the error that followed them. */
+/** Returns the elements, and the error that follows them. */
 async function read(bytes: Buffer, chunk = bytes.length): Promise<{ elements: unknown[]; error: unknown }> {
   const chunks = Array.from({ length: Math.ceil(bytes.length / Math.max(chunk, 1)) }, (_, index) => bytes.subarray(index * chunk, (index + 1) * chunk));
   const elements: unknown[] = [];
@@ -30,10 +30,10 @@ describe('the reader of JSON lists', () => {
   it.each([
     ['is cut short', '[{"a":1},{"a":'],
     ['is not closed', '[{"a":1}'],
-    ['goes on after its end', '[{"a":1}] {"a":2}'],
+    ['has text after its end', '[{"a":1}] {"a":2}'],
     ['lacks a comma', '[{"a":1}{"a":2}]'],
-    ['holds bare words', '[{"a":1}, NaN]'],
-  ])('rejects a list that %s, wherever the pieces end', async (_what, text) => {
+    ['has words without quotes', '[{"a":1}, NaN]'],
+  ])('rejects a list that %s, in pieces of any size', async (_what, text) => {
     for (const chunk of [1, 4, 1000]) {
       const { elements, error } = await read(Buffer.from(text), chunk);
       expect([[], [{ a: 1 }]]).toContainEqual(elements);
@@ -62,7 +62,7 @@ describe('the reader of JSON lists', () => {
     expect((await read(Buffer.from('["a"]', 'utf16le'))).error).toMatchObject({ code: expect.stringMatching(/^(?:ENCODING_WRONG|JSON_MALFORMED)$/) as string });
   });
 
-  it('stops reading when its caller does, and passes on errors of the stream', async () => {
+  it('stops reading if its caller stops, and passes on errors of the stream', async () => {
     let given = 0;
     async function* endless(): AsyncGenerator<Buffer> {
       yield Buffer.from('[0');

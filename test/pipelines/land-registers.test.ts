@@ -1,4 +1,7 @@
-/** The region with provincial land registers: parcels are found in either language, one comune catastale is replaced, and the result equals a single load. */
+/**
+ * Tests the region with provincial land registers. Parcels are found in either language, one comune catastale is replaced, and the result equals a single
+ * load.
+ */
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +62,7 @@ describeDatabase('a region of land registers', (engine) => {
     await files.remove();
   });
 
-  it('has the parcels of both registers, each in the half of its province', async () => {
+  it('has the parcels of both registers, each in its province', async () => {
     expect(report.failures).toEqual([]);
     expect((await fids()).size).toBe(files.region.parcelCount);
     const halves = await context.database.query('select left(reference, 6) as register, min(fid) as first, max(fid) - min(fid) + 1 as span, count(*)::int4 as parcels from core.parcel group by 1 order by 1');
@@ -104,14 +107,14 @@ describeDatabase('a region of land registers', (engine) => {
     expect(await labels(`comune=${encodeURIComponent(second.name)}&label=${label}`)).toEqual([`${second.prefix}.${label}`]);
   });
 
-  it('explains a parcel by its piece and by the boundary that gives its comune', async () => {
+  it('explains a parcel by its part in the file and by the boundary that determines its comune', async () => {
     const [[reference, fid]] = [...await fids()].filter(([each]) => each.startsWith('IT.TN.')) as [[string, number]];
     const { evidence } = await explain(context, fid, 'basic');
     expect(evidence.map(({ field, source }) => [field, source])).toEqual(expect.arrayContaining([['parcel', 'trento_cadastre'], ['cadastral.comune_catastale', 'trento_cadastre'], ['municipality', 'istat_comuni']]));
     expect(evidence.find(({ field }) => field === 'parcel')).toMatchObject({ value: reference, member: expect.stringMatching(/_vl_parcel_poly\.shp$/) as unknown });
   });
 
-  it('rebuilds only the parcels of a reissued comune catastale: fids stay, a new number gets a new fid, and no fid is given twice', async () => {
+  it('rebuilds only the parcels of a reissued comune catastale, keeps fids, and gives each new number a new fid', async () => {
     const register = registers('TN')[1]!;
     const [old] = inCatastale(register).filter(({ polygons, label, index }) => polygons.length === 1 && !label.startsWith('.') && index % 6 !== 0);
     const before = await fids();
@@ -142,7 +145,7 @@ describeDatabase('a region of land registers', (engine) => {
     for (const [reference, fid] of after) if (reference !== fresh) expect(fid).toBe(before.get(reference));
     expect((await service.ask(`/parcels/${before.get(old!.reference)}`, { key })).status).toBe(410);
 
-    // Compares with a single load.
+    // Compares the result with a single load.
     const found = await currentContent(context.database);
     expect(await recount(context.database)).toEqual(found);
     const whole = await freshContext(engine);

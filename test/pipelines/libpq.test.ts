@@ -1,4 +1,4 @@
-/** `DATABASE_URL` has the same meaning as in libpq, on a server set up with Debian's tools. */
+/** Tests that `DATABASE_URL` has the same meaning as in libpq, on a server that Debian's tools set up. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -36,7 +36,7 @@ describe('an address with omitted parts', () => {
     expect(serverAddress(url, settings(more)).label).toBe(label);
   });
 
-  it('is refused with exit 2 if it names an unknown service', () => {
+  it('is refused with exit code 2 if it names an unknown service', () => {
     expect(() => serverAddress('postgres:///?service=absent', settings())).toThrow(expect.objectContaining({ code: 'PGSERVICE_UNKNOWN', exitCode: 2 }));
   });
 
@@ -82,7 +82,7 @@ debian('a server of Debian with its own pg_hba.conf', () => {
     expect(JSON.parse(await status({ DATABASE_URL: 'postgres:///italy', PGPORT: String(port), PGHOST: '/var/run/postgresql' }))).toBeTypeOf('object');
   });
 
-  it('is reached by a service', async () => {
+  it('is reached by the name of a service', async () => {
     writeFileSync(join(folder, '.pg_service.conf'), `[italy]\nport=${port}\ndbname=italy\n`);
     expect(JSON.parse(await status({ DATABASE_URL: 'postgres://', PGSERVICE: 'italy' }))).toBeTypeOf('object');
   });
@@ -93,7 +93,7 @@ debian('a server of Debian with its own pg_hba.conf', () => {
     expect(JSON.parse(await status({ DATABASE_URL: 'postgres://keyed@localhost/italy', PGPORT: String(port), PGPASSFILE: file }))).toBeTypeOf('object');
   });
 
-  it('refuses another user over the socket by name', async () => {
+  it('refuses another user over the socket, and the error names the user', async () => {
     expect(await status({ DATABASE_URL: 'postgres:///italy', PGPORT: String(port), PGUSER: 'keyed' })).toMatch(/SQL_28000/);
   });
 

@@ -1,4 +1,4 @@
-/** Parents and children of parcels, compared with splits, merges and new numbers that this test writes into the files. */
+/** Tests the parents and children of parcels. They are compared with splits, merges and new numbers that this test writes into the files. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { rollback } from '../../pipelines/build/publish.ts';
@@ -11,10 +11,10 @@ import { FEW_SOURCES, REGION, smallRegion, type Region } from '../harness/faults
 import { contextOn, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
-/** Latitude and longitude, as written in the file. */
+/** Latitude and longitude, as in the file. */
 type Point = readonly [lat: string, lng: string];
 
-/** Part of a parcel's area that another parcel shares, as this test cut it. */
+/** Part of a parcel's area that another parcel shares, after a cut of this test. */
 interface Truth {
   readonly kind: Kin['kind'];
   readonly parent: string;
@@ -25,7 +25,7 @@ interface Truth {
   readonly area: number;
 }
 
-/** Returns twice the area of a ring; the unit is the same for all parcels of a comune. */
+/** Returns twice the area of a ring. The unit is the same for all parcels of a comune. */
 function areaOf(ring: readonly Point[]): number {
   return Math.abs(ring.reduce((sum, [lat, lng], index) => {
     const [nextLat, nextLng] = ring[(index + 1) % ring.length]!;
@@ -57,7 +57,7 @@ class Parcel {
     this.ring = Array.from({ length: numbers.length / 2 - 1 }, (_, index) => [numbers[2 * index]!, numbers[2 * index + 1]!]);
   }
 
-  /** Returns whether a line from the first corner to any other one cuts the parcel in two. */
+  /** Returns whether every line from the first corner to another corner divides the parcel in two. */
   get isSimple(): boolean {
     return [...this.text.matchAll(RING)].length === 1 && this.ring.length >= 4 && isConvex(this.ring);
   }
@@ -69,14 +69,14 @@ class Parcel {
     return new Parcel(this.text.replaceAll(this.reference, reference).replace(/<CP:LABEL>[^<]*</, `<CP:LABEL>${reference.split('.').at(-1)!}<`).replace(RING, (_all, head: string, _list, tail: string) => `${head}${closed} ${tail}`));
   }
 
-  /** Cuts the parcel from its first corner to the middle one. */
+  /** Cuts the parcel from its first to its middle corner. */
   get pieces(): readonly [readonly Point[], readonly Point[]] {
     const middle = Math.floor(this.ring.length / 2);
     return [this.ring.slice(0, middle + 1), [...this.ring.slice(middle), this.ring[0]!]];
   }
 }
 
-/** Splits a parcel. @param labels numbers of both pieces; null: the number stays */
+/** Splits a parcel. @param labels numbers of both pieces. Null keeps the number. */
 function split(parcel: Parcel, labels: readonly [string | null, string]): { parcels: Parcel[]; truth: Truth[] } {
   const parcels = parcel.pieces.map((ring, index) => parcel.as(labels[index]!, ring));
   const truth = parcels.map(({ reference, ring }) => ({
@@ -85,7 +85,7 @@ function split(parcel: Parcel, labels: readonly [string | null, string]): { parc
   return { parcels, truth };
 }
 
-/** Splits and renumbers parcels of a file. @returns the new text, and what became of the parcels */
+/** Splits and renumbers parcels of a file. @returns the new text, and the pairs of parents and children */
 function edited(text: string): { text: string; truth: Truth[] } {
   const truth: Truth[] = [];
   let turn = 0;
@@ -109,7 +109,7 @@ function edited(text: string): { text: string; truth: Truth[] } {
   return { text: counted, truth };
 }
 
-/** Returns the truth of undoing changes. */
+/** Returns the expected pairs if the changes are reverted. */
 function undone(truth: readonly Truth[]): Truth[] {
   return truth.map(({ kind, parent, child, share_of_parent, share_of_child, area }) => ({
     kind: kind === 'split' ? 'merge' : kind, parent: child, child: parent, share_of_parent: share_of_child, share_of_child: share_of_parent, area,
@@ -129,7 +129,7 @@ describeEngines('lineage', (engine) => {
   };
   const lastSwap = async (): Promise<number> => (await one<{ last: number }>(database, 'select max(swap_id) as last from ledger.swap', [])).last;
 
-  /** Expects that the last publication has exactly these pairs, seen from the parent and from the child. */
+  /** Expects that the last publication has exactly these pairs, both from the parent and from the child. */
   async function expectTruth(expected: readonly Truth[]): Promise<void> {
     const publication = await lastSwap();
     let [explained, whole] = [0, 0];
@@ -177,14 +177,14 @@ describeEngines('lineage', (engine) => {
     await expectTruth(truth);
   });
 
-  it('explains 99 % of the area of merges, which a rollback makes of splits, and of splits again', async () => {
+  it('explains 99 % of the area if a rollback turns splits into merges, and if a second rollback turns them into splits again', async () => {
     await back();
     await expectTruth(undone(truth));
     await back();
     await expectTruth(truth);
   });
 
-  it('calls a moved corner a survey', async () => {
+  it('reports a moved corner as a survey', async () => {
     const folder = await region.version(0);
     let moved = '';
     await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {
@@ -205,7 +205,7 @@ describeEngines('lineage', (engine) => {
     expect(now.some(({ cadastral_reference: reference }) => reference === moved)).toBe(true);
   });
 
-  it('has no parents and children for a parcel that never changed, and refuses one that never was', async () => {
+  it('has no parents and children for a parcel that never changed, and refuses a fid that never existed', async () => {
     const same = await one<{ reference: string }>(database, 'select reference from core.parcel p where not exists (select from history.parcel h where h.fid = p.fid) limit 1', []);
     expect((await lineageOf(same.reference)).data).toEqual({ parents: [], children: [] });
     expect(await parcelLineage(database, 1_499_999_999)).toEqual({ refusal: 'not_there' });

@@ -1,4 +1,4 @@
-/** Databases of different locales store the same region. */
+/** Tests that databases of different locales store the same region. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase } from '../../pipelines/db/index.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -6,7 +6,7 @@ import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { publishedByReference } from '../harness/migration-fixture.ts';
 
-/** Names of the locales for `create database`. The operating system may lack the last two. */
+/** Names of the locales for `create database`. The operating system may lack the last two locales. */
 const LOCALES = {
   C: "locale 'C'",
   'ICU tr': "locale_provider icu icu_locale 'tr' locale 'C'",
@@ -20,7 +20,7 @@ describeEngines('a database of another locale', (engine) => {
   let base: string;
   let expected: Record<string, string>;
 
-  /** @returns the URL of a fresh database of the locale, or null if the operating system lacks the locale */
+  /** @returns the URL of a new database with the locale, or null if the operating system lacks the locale */
   const databaseIn = async (locale: string): Promise<string | null> => {
     const admin = await openDatabase(base);
     try {

@@ -17,18 +17,18 @@ it.each([
   ['debug', ['a detail\n', 'a phase\n', 'warning: a warning\n']],
   ['info', ['a phase\n', 'warning: a warning\n']],
   ['warn', ['warning: a warning\n']],
-] as const)('prints lines from the level %s upwards', (level, lines) => {
+] as const)('the log has lines of level %s and higher levels', (level, lines) => {
   expect(linesOf('human', level)).toEqual(lines);
   expect(linesOf('json', level).map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(lines.map((line) => line.trim().replace('warning: ', '')));
 });
 
-it('shows progress on a terminal only, and not with the level warn', () => {
+it('progress is shown only on a terminal, and not with the level warn', () => {
   expect(linesOf('human', 'info', true)).toEqual(['a phase\n', 'a bar', '\r\u001b[2K', 'warning: a warning\n']);
   expect(linesOf('human', 'warn', true)).toEqual(['warning: a warning\n']);
   expect(linesOf('json', 'info', true)).toHaveLength(2);
 });
 
-it('draws a bar of 20 places for counted work', () => {
+it('counted work has a progress bar of 20 characters', () => {
   expect(barLine(11, 44, 'tables')).toBe('[#####...............] 11 of 44 tables');
   expect(barLine(0, 0, 'tables')).toBe('[####################] 0 of 0 tables');
 });

@@ -11,7 +11,7 @@ function fingerprint(region: SyntheticRegion): string {
 }
 
 describe('the synthetic region', () => {
-  test.each([2, 3, 399, 801, 2000, 12_345])('has exactly %d parcels, numbered without gaps, each with its own reference', (parcels) => {
+  test.each([2, 3, 399, 801, 2000, 12_345])('has exactly %d parcels, with numbers without gaps and unique references', (parcels) => {
     const region = makeRegion({ parcels, seed: 7 });
     const references = new Set<string>();
     let index = 0;
@@ -33,19 +33,19 @@ describe('the synthetic region', () => {
     expect(() => makeRegion({ parcels: 10, seed: 1, comuni: 11 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', detail: 'expected comuni to be 2 to 10, found 11' }));
   });
 
-  test('is the same for the same numbers, and different for another seed', () => {
+  test('is the same for the same parameters, and different for another seed', () => {
     const first = fingerprint(makeRegion({ parcels: 1500, seed: 3 }));
     expect(fingerprint(makeRegion({ parcels: 1500, seed: 3 }))).toBe(first);
     expect(fingerprint(makeRegion({ parcels: 1500, seed: 4 }))).not.toBe(first);
   });
 
-  test('gives a comune the same parcels alone as in the whole region', () => {
+  test('gives a comune the same parcels if only this comune is generated', () => {
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const all = [...region.parcels()];
     for (const comune of region.comuni) expect([...region.parcels(comune)]).toEqual(all.filter((parcel) => parcel.comune === comune));
   });
 
-  test('a region of ten million parcels is described at once and can be read from any comune', () => {
+  test('of ten million parcels is described without delay and can be read from any comune', () => {
     const region = makeRegion({ parcels: 10_000_000, seed: 1 });
     const last = region.comuni.at(-1)!;
     const [parcel] = region.parcels(last);
@@ -80,7 +80,7 @@ describe('the synthetic region', () => {
     }
   });
 
-  test('fills a whole sheet without gap or overlap', () => {
+  test('fills a whole sheet without gaps and overlaps', () => {
     const region = makeRegion({ parcels: 2000, seed: 9 });
     for (const sheet of [...region.sheets(region.comuni[0])].filter((each) => each.parcelCount === SHEET_PARCELS)) {
       const parcels = [...region.parcels(region.comuni[0])].filter((parcel) => parcel.sheet.index === sheet.index);
@@ -123,7 +123,7 @@ describe('the synthetic region', () => {
     expect(() => makeRegion({ parcels, seed: 1 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', exitCode: 2 }));
   });
 
-  test('gives each key its own random stream, the same each time', () => {
+  test('gives each key its own random stream, which is the same every time', () => {
     const region = makeRegion({ parcels: 2, seed: 1 });
     const draw = (...key: (string | number)[]): number[] => {
       const random = region.random(...key);

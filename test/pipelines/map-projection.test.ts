@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { geodesicDistance, italyZone, laeaEurope, utm32, type Projection } from '../../pipelines/synthetic/map-projection.ts';
 
-/** Computed once with GDAL 3.6.2 / PROJ 9.1.1: `gdaltransform -s_srs EPSG:4258 -t_srs EPSG:<srid>`, traditional axis order. */
+/** Values that GDAL 3.6.2 / PROJ 9.1.1 computed: `gdaltransform -s_srs EPSG:4258 -t_srs EPSG:<srid>`, in traditional axis order. */
 const REFERENCE: readonly { readonly srid: number; readonly projection: Projection; readonly rows: readonly (readonly [number, number, number, number])[] }[] =
   [
     {
       srid: 3035,
       projection: laeaEurope,
       rows: [
-        // The first is the published test point of IOGP Guidance Note 7-2, method 9820; the second its worked example.
+        // The first point is the published test point of IOGP Guidance Note 7-2, method 9820. The second point is its worked example.
         [10, 52, 4_321_000, 3_210_000],
         [5, 50, 3_962_799.45095507, 2_999_718.85315956],
         [14.5, 41.7, 4_696_766.89122901, 2_077_594.45315599],
@@ -40,12 +40,12 @@ const REFERENCE: readonly { readonly srid: number; readonly projection: Projecti
 
 describe('map projections', () => {
   test.each(REFERENCE.flatMap(({ srid, projection, rows }) => rows.map((row) => ({ srid, projection, row }))))(
-    'transforms $row.0 $row.1 to EPSG:$srid like PROJ, and back',
+    'transform $row.0 $row.1 to EPSG:$srid and back with the results of PROJ',
     ({ projection, row: [lon, lat, east, north] }) => {
       const [x, y] = projection.forward([lon, lat]);
       expect(Math.hypot(x - east, y - north)).toBeLessThan(1e-6);
       const [backLon, backLat] = projection.inverse([east, north]);
-      // A millimetre: proj4js computes the inverse of EPSG:3035 with a series of that accuracy.
+      // The tolerance is a millimetre, because proj4js computes the inverse of EPSG:3035 with a series of that accuracy.
       expect(Math.abs(backLon - lon)).toBeLessThan(1e-8);
       expect(Math.abs(backLat - lat)).toBeLessThan(1e-8);
     },

@@ -11,13 +11,13 @@ import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
-it('an error names the file without the tax code', () => {
+it('an error names a file without the tax code in its name', () => {
   expect(new MappaleError('zip cannot be read', { code: 'X', kind: 'input', at: 'QIP12_RSSMRA80A01H501U.zip' }).report()).not.toContain('RSSMRA');
 });
 
-it('masks tax codes with letters in place of digits', () => {
+it('tax codes with letters in place of digits are masked', () => {
   const random = randomOf('omocodia', testEnvironment().seed);
-  // Ministerial decree of 23 December 1976, article 6: digits 0–9 as letters, from the last digit on.
+  // The ministerial decree of 23 December 1976, article 6, replaces digits 0–9 by letters, from the last digit on.
   const letters = 'LMNPQRSTUV';
   const surname = ['RSSMRA', 'BNCLGU', 'VRDGPP'];
   for (let replaced = 0; replaced <= 7; replaced += 1) {

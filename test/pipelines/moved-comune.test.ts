@@ -1,4 +1,4 @@
-/** A comune that moved to another region or was merged, while the cadastre still has it under its former region or code. */
+/** Tests a comune that moved to another region or was merged, while the cadastre still has its former region or code. */
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ function moved(list: string, { belfiore, istatCode }: SyntheticComune): string {
     const cells = line.split(';');
     if (cells[20] !== belfiore) return line;
     const now = { 0: '15', 1: '061', 2: '061', 3: ' 999 ', 4: '061999', 10: 'Campania', 11: 'Caserta', 14: 'CE', 15: '61999' };
-    // The code before the move comes first among the codes of earlier numbers of provinces.
+    // The code before the move is the first of the codes with earlier numbers of provinces.
     return Object.assign(cells, now, { 16: String(Number(istatCode)) }).join(';');
   }).join('\r\n');
 }
@@ -62,7 +62,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
   beforeAll(async () => {
     files = await syntheticFiles(300, 5, { comuni: 6, only: [...BY_COMUNE, ...OTHERS] });
     const { region } = files;
-    // Some comuni have neither quotations nor schools, by the truth of the generator.
+    // According to the generator, some comuni have neither quotations nor schools.
     const [omi, schools] = await Promise.all((['omi_quotations', 'mim_schools'] as const).map(async (id) => (await loadSynthetic(id)).truth!(region)));
     const values = [...region.parcels()].filter(({ kind }) => kind === 'land').map((parcel) => ({
       of: parcel.comune, quotations: (omi!(parcel) as Record<string, unknown[]>)['valuation']!, points: (schools!(parcel) as Record<string, unknown[]>)['poi']!,
@@ -91,7 +91,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     const found = await records();
     expect(parcels.length).toBeGreaterThan(20);
     const ids = (list: unknown): string[] => (list as { id: string }[]).map(({ id }) => id).sort();
-    // The half-year before is not among the files.
+    // The files do not include the previous half-year.
     const quoted = (list: unknown): Json[] => (list as Json[]).map(({ previous_semester: _, ...quotation }) => quotation);
     const seen = { income: 0, quotations: 0, points: 0 };
     for (const parcel of parcels) {
@@ -112,7 +112,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0);
   });
 
-  it('is found under its province, its former province and its region, and not under its former region', async () => {
+  it('is found with its province, its former province and its region, but not with its former region', async () => {
     const [address] = await context.database.query<{ text: string }>(
       `select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.street_id = a.street_id
        where a.belfiore = $1 and a.number is not null and a.exponent is null and a.colour is null order by a.address_id limit 1`, [comune.belfiore],
@@ -125,7 +125,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     expect(await search('Sardegna')).toEqual([]);
   });
 
-  it('is only in its current region once the cadastre lists it there', async () => {
+  it('is only in its current region after the cadastre lists it there', async () => {
     expect(await regions()).toEqual([FORMER]);
     await copyFile(path('MOLISE.zip'), path('CAMPANIA.zip'));
     await rewriteZip(path('CAMPANIA.zip'), (name, content) => {
@@ -143,7 +143,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
   });
 });
 
-/** Removes the comune from the ISTAT list, and adds its merger into another one to the list of suppressed comuni. */
+/** Removes the comune from the ISTAT list, and adds its merger into another comune to the list of suppressed comuni. */
 async function merge(folder: string, old: SyntheticComune, into: SyntheticComune): Promise<void> {
   const [list, suppressed] = [join(folder, 'Elenco-comuni-italiani.csv'), join(folder, 'comuni-soppressi.csv')];
   const listed = (await readFile(list)).toString('latin1').split('\r\n').filter((line) => line.split(';')[20] !== old.belfiore);
@@ -153,7 +153,7 @@ async function merge(folder: string, old: SyntheticComune, into: SyntheticComune
   await writeFile(suppressed, (await readFile(suppressed, 'utf8')) + event);
 }
 
-/** Leaves the suppressed comune out of all tax years, as MEF publishes incomes by the comune that has the territory. */
+/** Leaves the suppressed comune out of all tax years. MEF publishes incomes under the comune that now has the territory. */
 async function withoutIncomes(folder: string, { belfiore }: SyntheticComune): Promise<void> {
   for (const name of (await readdir(folder)).filter((file) => file.startsWith('Redditi') && file.endsWith('.zip'))) {
     await rewriteZip(join(folder, name), (_path, content) => (
@@ -197,7 +197,7 @@ describeDatabase('a comune that was merged while the cadastre keeps its code', (
     return new Map(await Promise.all(rows.map(async ({ reference, fid }) => [reference, (await service.ask(`/parcels/${fid}`, { key })).body as Record<string, Json>] as const)));
   };
 
-  it(`keeps every parcel with its quotations, and takes zone, incomes and postal codes of the comune that has its territory (seed ${seed})`, async () => {
+  it(`keeps every parcel with its quotations, and has the zone, incomes and postal codes of the comune into which it was merged (seed ${seed})`, async () => {
     const [found, others] = [await recordsOf(old.belfiore), [...(await recordsOf(into.belfiore)).values()]];
     expect([...found.keys()].sort()).toEqual(parcels.map(({ reference }) => reference).sort());
     const zones = await service.database.query<{ zone: number }>('select min(zone) as zone from layer.seismic_zone where istat_code in ($1, $2)', [old.istatCode, into.istatCode]);
@@ -208,7 +208,7 @@ describeDatabase('a comune that was merged while the cadastre keeps its code', (
     for (const parcel of parcels) {
       const record = found.get(parcel.reference)!;
       const { code, name } = record['municipality'] as { code: string; name: string };
-      // An unlisted comune has its name of the cadastre's files, which write accents as apostrophes.
+      // An unlisted comune has the name from the cadastre's files, which write accents as apostrophes.
       expect([code, cadastralName(name)], parcel.reference).toEqual([old.belfiore, cadastralName(old.italianName)]);
       expect(record['risk']!['seismic_zone'], parcel.reference).toBe(zones[0]!.zone);
       expect(incomes, parcel.reference).toContain(record['economics']!['average_income']);
@@ -219,7 +219,7 @@ describeDatabase('a comune that was merged while the cadastre keeps its code', (
     }
   });
 
-  it('names the merger in the register, and finds its addresses and parcels by its former name', async () => {
+  it('has its merger in the register, and its addresses and parcels are found by its former name', async () => {
     const [address] = await service.database.query<{ text: string }>(
       `select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.street_id = a.street_id
        where a.belfiore = $1 and a.number is not null and a.exponent is null and a.colour is null order by a.address_id limit 1`, [old.belfiore],

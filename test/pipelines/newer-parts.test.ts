@@ -1,4 +1,4 @@
-/** A newer file of one comune changes only that comune: quotations, incomes and postal codes of other comuni stay. */
+/** Tests that a newer file of one comune changes only that comune. Quotations, incomes and postal codes of other comuni must stay. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
   const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'it adds one comune' } }))).failures).toEqual([]);
-  /** Land parcels by reference: the fields that newer parts may change, and whether they have values. */
+  /** Returns, for each land parcel by reference, the fields that newer parts may change, and whether the fields have values. */
   const records = async (): Promise<Map<string, Record>> => {
     const rows = await context.database.query<{ comune: string; reference: string; json: Omit<Record, 'comune' | 'reference'> }>(
       "select belfiore as comune, reference, api.parcel(fid, $1) as json from core.parcel where kind = 'land' order by reference", [SECTION_NAMES],
@@ -34,7 +34,7 @@ describeDatabase('a newer file of one comune', (engine) => {
     ]));
   };
   const named = async (pattern: RegExp): Promise<string> => join(files.folder, (await readdir(files.folder)).find((name) => pattern.test(name))!);
-  /** Writes a file's header and the lines of one comune or of all, for another half-year or year. */
+  /** Writes the header of a file and the lines of one comune or of all comuni, for another half-year or year. */
   const rewritten = async (from: string, headers: number, keep: (line: string) => boolean, change: (text: string) => string): Promise<Buffer> => {
     const lines = (await readFile(from)).toString('latin1').split(/(?<=\n)/);
     return Buffer.from(change(lines.filter((line, index) => index < headers || keep(line)).join('')), 'latin1');
@@ -47,7 +47,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('a newer file of quotations leaves the other comuni their half-year, even if the ZONE of the newer file names them all', async () => {
+  it('of quotations does not change the half-year of other comuni, even if its ZONE names them all', async () => {
     const before = await records();
     expect([...before.values()].filter(({ comune, valuation }) => comune === 'Z001' && valuation.length > 0).length).toBeGreaterThan(100);
     const newer = (text: string): string => text.replace('Semestre 2015/1', 'Semestre 2026/1').replace(/elaborazione del \S+/, 'elaborazione del 03-OTT-26');
@@ -61,9 +61,9 @@ describeDatabase('a newer file of one comune', (engine) => {
     expect(new Set(of('Z002', after).flatMap(({ valuation }) => valuation.map(({ semester }) => semester)))).toEqual(new Set(['2026_1']));
   });
 
-  it('a newer file of incomes and of postal codes leaves the other comuni their year and edition', async () => {
+  it('of incomes or postal codes does not change the year or edition of other comuni', async () => {
     const before = await records();
-    // Without postal codes, the table by postal codes is a table by comuni.
+    // Without postal codes, the rows of the table by postal codes are for comuni.
     const lines = (await readFile(await named(/subcomunale_CSV_2023/))).toString('latin1').split('\r\n');
     const cap = lines[0]!.split(';').indexOf('CAP');
     const without = (line: string): string => line.split(';').filter((_cell, index) => index !== cap).join(';');

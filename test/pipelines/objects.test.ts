@@ -1,7 +1,6 @@
 /**
- * Tests that missing and different objects of a database are reported and repaired. `sql/objects.json` lists the objects of a fresh database; write it again
- * after a
- * change of SQL files with `npx vitest run test/pipelines/objects.test.ts -u`.
+ * Tests that missing and different objects of a database are reported and repaired. `sql/objects.json` lists the objects of a new database. After a change
+ * of SQL files, write the file again with `npx vitest run test/pipelines/objects.test.ts -u`.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -27,7 +26,7 @@ import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const sources = await loadSources();
 
-/** Returns the text of `sql/objects.json` for these objects. */
+/** Returns the content of `sql/objects.json` for these objects. */
 function textOf(found: readonly Found[]): string {
   const objects: Record<string, Record<string, string>> = {};
   for (const { kind, name, definition } of [...found].sort((a, b) => (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1))) (objects[kind] ??= {})[name] = definition;
@@ -84,7 +83,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect(await damage()).toEqual([]);
   });
 
-  /** Each function damages the database and returns the expected name of the damage. */
+  /** Kinds of damage. Each function damages the database and returns the expected report. */
   const damages: Readonly<Record<string, () => Promise<string>>> = {
     async 'a dropped function of the interface'() {
       const name = draw('function', /^api\./);
@@ -92,7 +91,7 @@ describeDatabase('a database with a published region', (engine) => {
       return `function ${name} missing`;
     },
     async 'a dropped function of the past'() {
-      // Views depend on the other functions.
+      // This function is chosen because views depend on the other functions.
       const name = draw('function', /^past\.(record_at|since|swap_at)\(/);
       await service.database.query(`drop function ${name}`);
       return `function ${name} missing`;
@@ -142,7 +141,7 @@ describeDatabase('a database with a published region', (engine) => {
       return `constraint ${name} missing`;
     },
     async 'a dropped primary key'() {
-      // No other object depends on these constraints.
+      // These constraints are chosen because no other object depends on them.
       const name = draw('constraint', /^(section|history)\.\w+ PRIMARY KEY /);
       const table = name.slice(0, name.indexOf(' '));
       await service.database.query(`alter table ${table} drop constraint ${await one("select quote_ident(conname) as text from pg_constraint where conrelid = $1::regclass and contype = 'p'", table)}`);
@@ -174,11 +173,11 @@ describeDatabase('a database with a published region', (engine) => {
     expect(await search(), say).toBe(before);
   };
 
-  it(`names and repairs ${Object.keys(damages).join(', ')}`, () => repaired(Object.values(damages)));
+  it(`gets a report and a repair of ${Object.keys(damages).join(', ')}`, () => repaired(Object.values(damages)));
 
-  it('names and repairs a single damage', () => repaired([random.pick(Object.values(damages))]));
+  it('gets a report and a repair of a single damage', () => repaired([random.pick(Object.values(damages))]));
 
-  it('repairs the schema of the interface and a regional schema', async () => {
+  it('gets a repair of the API schema and of a regional schema', async () => {
     await service.database.query('drop schema api cascade');
     await service.database.query(`drop schema region_${service.region.code} cascade`);
     expect(await named()).toEqual(expect.arrayContaining(['schema api missing', `schema region_${service.region.code} missing`]));
@@ -186,7 +185,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect(await damage()).toEqual([]);
   });
 
-  it('names a detached partition in doctor', async () => {
+  it('gets a report of a detached partition from doctor', async () => {
     const table = `core.parcel_${service.region.code}`;
     const partition = await one("select inhrelid::regclass::text as text from pg_inherits where inhparent = 'core.parcel'::regclass");
     const bound = await one('select pg_get_expr(relpartbound, oid) as text from pg_class where oid = $1::regclass', partition);
@@ -196,7 +195,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect([partition.startsWith(table), stdout]).toEqual([true, expect.stringMatching(/FAIL published partitions .* detached, e\.g\. .* of core\.parcel \[PARTITION_MISSING\]/) as string]);
   });
 
-  it('names lost tables and columns with the next step, repairs the rest, and refuses to serve', async () => {
+  it('gets a report of lost tables and columns with the next step, a repair of all other objects, and is not served', async () => {
     const name = draw('function', /^api\./);
     const table = draw('table', /^layer\./);
     const column = draw('column', /^ledger\.(run|reject|step)\.(outcome|raw|host|detail|code|arguments)/);
@@ -216,7 +215,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect(await named(), say).toContain(`column ${column} missing`);
   });
 
-  it('repairs no function while a table that records read is lost', async () => {
+  it('gets no repair of functions while a table that records read is lost', async () => {
     const [name, table] = [draw('function', /^api\./), draw('table', /^section\./)];
     await service.database.query(`drop function ${name}`);
     await service.database.query(`drop table ${table} cascade`);
@@ -228,7 +227,7 @@ describeDatabase('a database with a published region', (engine) => {
   });
 });
 
-/** Version of `pg_dump`; 0 without the program. A dump of a newer server is refused. */
+/** Major version of `pg_dump`, or 0 if the program is not installed. A dump of a newer server is refused. */
 const dumpVersion = await promisify(execFile)('pg_dump', ['--version']).then(({ stdout }) => Number(/\d+/.exec(stdout)?.[0]), () => 0);
 
 describeEngines(`a dump${dumpVersion > 0 ? '' : ' [not run: there is no pg_dump]'}`, (engine) => {
@@ -267,7 +266,7 @@ describeEngines(`a dump${dumpVersion > 0 ? '' : ' [not run: there is no pg_dump]
       const dump = join(folder, 'dump');
       await run('pg_dump', ['--format', 'custom', '--file', dump, from]);
       const { stderr } = await run('pg_restore', ['--no-owner', '--dbname', to, dump]).catch((error: unknown) => error as { stderr: string });
-      // The extensions exist already, and belong to the administrator.
+      // The extensions already exist and belong to the administrator.
       expect(stderr.split('\n').filter((line) => line.includes('error: ') && !/extension|spatial_ref_sys/.test(line))).toEqual([]);
       const restored = await engine.openDatabase(to);
       expect(await restored.session((session) => damageOf(session, PARTS))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Tests that loaded data and answers are the same to the byte, whatever settings a server, a database or a role has. */
+/** Tests that loaded data and answers are the same to the byte under any settings of a server, a database or a role. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -8,7 +8,7 @@ import { describeEngines } from '../harness/database.ts';
 import { today } from '../harness/days.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
-/** Each setting changes the result of a statement, the rows that it finds, or whether it may continue. */
+/** Each setting changes the result of a statement, the rows that the statement finds, or whether the statement may continue. */
 const ODD: Readonly<Record<string, string>> = {
   timezone: 'Asia/Tokyo', datestyle: 'SQL, DMY', intervalstyle: 'iso_8601', extra_float_digits: '-15', bytea_output: 'escape', xmlbinary: 'hex', array_nulls: 'off',
   standard_conforming_strings: 'off', backslash_quote: 'off', transform_null_equals: 'on', quote_all_identifiers: 'on', search_path: 'pg_catalog', gin_fuzzy_search_limit: '2',
@@ -16,7 +16,7 @@ const ODD: Readonly<Record<string, string>> = {
   statement_timeout: '300ms', lock_timeout: '1ms', idle_in_transaction_session_timeout: '1ms', default_text_search_config: 'simple', check_function_bodies: 'off',
 };
 
-/** Values that differ between any two publications. */
+/** Matches values that differ between any two publications. */
 const OWN_TIMES = /("(?:published_at|in_force_since)" ?: ?)"[^"]+"/g;
 
 describeEngines('a database with unusual session settings', (engine) => {
@@ -27,7 +27,7 @@ describeEngines('a database with unusual session settings', (engine) => {
     try {
       for (const settings of [{}, ODD]) {
         const url = await engine.createDatabase();
-        // Connections opened before have none of these settings.
+        // Connections that were opened earlier have none of these settings.
         const admin = await engine.openDatabase(url);
         for (const [name, value] of Object.entries(settings)) await admin.query(`alter database ${new URL(url).pathname.slice(1)} set ${name} = ${value.includes(',') ? value : `'${value}'`}`);
         const database = await engine.openDatabase(url);
@@ -41,13 +41,13 @@ describeEngines('a database with unusual session settings', (engine) => {
   }, 300_000);
   afterAll(() => Promise.all(made.map((service) => service.close())));
 
-  it('stores the same rows as any other', async () => {
+  it('stores the same rows as any other database', async () => {
     const [plain, odd] = [await currentContent(made[0]!.database), await currentContent(made[1]!.database)];
     expect(Object.keys(plain).length).toBeGreaterThan(30);
     expect(odd).toEqual(plain);
   });
 
-  it('answers every path like any other', async () => {
+  it('answers every path like any other database', async () => {
     const [parcel] = await made[0]!.database.query<{ fid: number; lat: number; lng: number }>(
       "select fid, st_y(c) as lat, st_x(c) as lng from (select fid, st_transform(st_pointonsurface(geom), 4326) as c from core.parcel where kind = 'land' order by fid limit 1) p",
     );

@@ -1,4 +1,4 @@
-/** Parallel tasks that wait for one another. */
+/** Tests parallel tasks that wait for each other. */
 import { expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { inParallel, resultsInOrder } from '../../pipelines/parallel.ts';
@@ -11,7 +11,7 @@ const soon = (turns: number): Promise<void> => new Promise((resolve) => {
   next(turns);
 });
 
-it('runs each task once, after its predecessors, with at most the given number at a time, and no free lane while a task is ready', async () => {
+it('each task runs once, after its predecessors, with at most the given number at a time, and without delay if a lane is free', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = randomOf('parallel', seed);
     const items = Array.from({ length: random.below(31) }, (_, index) => ({
@@ -30,7 +30,7 @@ it('runs each task once, after its predecessors, with at most the given number a
       expect(lanes.size).toBeLessThanOrEqual(most);
       expect(lane).toBeLessThan(most);
       await soon(turns);
-      // A waiting task cannot start: all lanes are busy, or a predecessor is not done.
+      // A waiting task cannot start, because all lanes are busy or a predecessor has not ended.
       if (lanes.size < most) expect(items.filter((each) => !begun.has(each.index) && each.after.every((other) => ended.has(other)))).toEqual([]);
       ended.add(index);
       lanes.delete(lane);
@@ -43,7 +43,7 @@ it('runs each task once, after its predecessors, with at most the given number a
   }
 });
 
-it('starts nothing after a failure, and throws the first error when all started tasks have ended', async () => {
+it('no task starts after a failure, and the first error is thrown when all started tasks have ended', async () => {
   const seen: string[] = [];
   const working = inParallel(2, ['slow', 'bad', 'never'], async (name) => {
     seen.push(`${name} begins`);
@@ -55,11 +55,11 @@ it('starts nothing after a failure, and throws the first error when all started 
   expect(seen).toEqual(['slow begins', 'bad begins', 'slow ends']);
 });
 
-it('refuses tasks that wait for each other', async () => {
+it('tasks that wait for each other are refused', async () => {
   await expect(inParallel(2, [0, 1], () => Promise.resolve(), { after: (item) => [1 - item] })).rejects.toThrow('wait for each other');
 });
 
-it('yields results in the order of the items, with at most the given number of tasks at a time', async () => {
+it('results come in the order of the items, with at most the given number of tasks at a time', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = randomOf('order', seed);
     const most = 1 + random.below(4);
@@ -78,7 +78,7 @@ it('yields results in the order of the items, with at most the given number of t
   }
 });
 
-it('throws the error of a later task at its position', async () => {
+it('the error of a later task is thrown at the position of the task', async () => {
   const given: number[] = [];
   await expect(async () => {
     for await (const index of resultsInOrder(3, [0, 1, 2], (each) => (each === 1 ? Promise.reject(new Error('stopped here')) : Promise.resolve(each)))) given.push(index);

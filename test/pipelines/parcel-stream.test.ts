@@ -1,4 +1,4 @@
-/** Tests many parcels on standard input: each line, also a malformed one, has one answer, in the order of the lines. */
+/** Tests many parcels on standard input. Each line has one answer, also if it is malformed, in the order of the lines. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -21,24 +21,24 @@ async function split(...chunks: readonly (string | Buffer)[]): Promise<string[]>
 }
 
 describe('the lines of parcel --stdin', () => {
-  it('keep empty lines, and lose line ends of both kinds and outer spaces', async () => {
+  it('include empty lines, without line ends of both kinds and outer spaces', async () => {
     expect(await split('a\n\r\n\n b \r\n')).toEqual(['a', '', '', 'b']);
   });
-  it('are joined across chunks, and the last needs no line end', async () => {
+  it('are joined across chunks, and the last line needs no line end', async () => {
     expect(await split('a', 'b\nc\r', '\nd')).toEqual(['ab', 'c', 'd']);
   });
-  it('are none in an empty input', async () => {
+  it('are none if the input is empty', async () => {
     expect(await split('')).toEqual([]);
   });
-  it('are cut when they are longer than any identifier, even a megabyte', async () => {
+  it('are cut if they are longer than any identifier, even lines of a megabyte', async () => {
     expect(await split('a\n', 'x'.repeat(1_000_000), '\nb\n')).toEqual(['a', '1024 cut', 'b']);
   });
-  it('show invalid UTF-8 as replacement characters', async () => {
+  it('have replacement characters for invalid UTF-8', async () => {
     expect(await split(Buffer.from([0x61, 0xff, 0x0a]))).toEqual(['a\ufffd']);
   });
 });
 
-it('parcel --stdin reads no further while its output is not taken', async () => {
+it('parcel --stdin reads no further while its output is not read', async () => {
   let read = 0;
   async function* endless(): AsyncGenerator<Buffer> {
     for (;;) {
@@ -74,7 +74,7 @@ describeDatabase('parcel --stdin', (engine) => {
     return { missing, lines: written.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Record<string, unknown>) };
   }
 
-  it('answers fids and references with the record of the server, in their order', async () => {
+  it('answers fids and references in order, with the same record as the server', async () => {
     const { missing, lines } = await answers(parcels.map(({ fid, reference }, index) => `${index % 2 === 0 ? fid : reference}\n`).join(''));
     expect(missing).toBe(0);
     expect(lines.map(({ fid }) => fid)).toEqual(parcels.map(({ fid }) => fid));
@@ -82,7 +82,7 @@ describeDatabase('parcel --stdin', (engine) => {
     expect(lines[0]).toEqual(record);
   });
 
-  it('answers a line that names no parcel with the line and the error, and goes on', async () => {
+  it('answers a line that names no parcel with the line and the error, and continues', async () => {
     const { fid } = parcels[0]!;
     const { missing, lines } = await answers(`nothing\n\n${fid}\n1399999999\nA'\0\n${'9'.repeat(2000)}\n${fid}\n`);
     expect(missing).toBe(5);
@@ -92,13 +92,13 @@ describeDatabase('parcel --stdin', (engine) => {
     ]);
   });
 
-  /** Starts the program on a copy of the database, because an embedded one allows one process at a time. */
+  /** Starts the program on a copy of the database, because an embedded database allows one process at a time. */
   async function start(): Promise<ReturnType<typeof spawn>> {
     const url = engine.name === 'pglite' ? await engine.sharedDatabase(`region ${JSON.stringify([400, 11, {}])}`, () => Promise.reject(new Error('expected a loaded region'))) : service.url;
     return spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'parcel', '--stdin', '--include', 'basic'], { env: childEnvironment({ DATABASE_URL: url }), stdio: 'pipe' });
   }
 
-  it('answers each line before the next one comes, and exits with 3 if one was not found', async () => {
+  it('answers each line before the next line arrives, and exits with 3 if a parcel was not found', async () => {
     const child = await start();
     const lines = createInterface({ input: child.stdout! });
     const stderr = text(child.stderr!);
@@ -112,7 +112,7 @@ describeDatabase('parcel --stdin', (engine) => {
     expect((await once(child, 'exit'))[0]).toBe(3);
   });
 
-  it('ends in silence when the reader of its output has gone', async () => {
+  it('ends without an error if the reader of its output closes the pipe', async () => {
     const child = await start();
     const stderr = text(child.stderr!);
     child.stdin!.on('error', () => undefined);

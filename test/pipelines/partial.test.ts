@@ -1,4 +1,4 @@
-/** Tests partial and malformed files, and files of different days, with the whole program. Each case occurred with real files. */
+/** Tests partial and malformed files, and files of different days, with the whole program. Each case has occurred with real files. */
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { queryRecords } from '../harness/records.ts';
 const MOLISE = 14;
 const SOURCES = ['ade_cadastre', 'anncsu_addresses', 'istat_comuni', 'istat_boundaries', 'dpc_seismic'];
 
-/** Entries of a zip as files. */
+/** Unpacks the entries of a zip as files. */
 async function unpack(from: string, into: string): Promise<string[]> {
   const zip = await ZipArchive.open(from);
   for (const { path } of zip.entries) await writeFile(join(into, path), await zip.buffer(path));
@@ -41,7 +41,7 @@ describeDatabase('files of a region', (engine) => {
   const codes = ({ failures }: RefreshReport): string[] => failures.map(({ code, exitCode }) => `${code} ${exitCode}`);
   const one = async <T>(sql: string, parameters: readonly unknown[] = []): Promise<T> => (await context.database.query<Record<string, unknown>>(sql, parameters))[0]!['v'] as T;
   const parcels = (): Promise<number> => one('select count(*)::int4 as v from core.parcel');
-  /** Number of good parcels, plus one that is repaired. */
+  /** Number of valid parcels, including a parcel that is repaired. */
   const whole = (): number => made.region.parcelCount + 1;
   /** Copies only these files of the region into the folder. */
   const only = async (...patterns: RegExp[]): Promise<void> => {
@@ -58,7 +58,7 @@ describeDatabase('files of a region', (engine) => {
     context = await freshContext(engine);
   });
 
-  it('CB.zip and IS.zip of two days are both published, and a comune\'s zip newer than its region\'s counts', async () => {
+  it('are both published if they are CB.zip and IS.zip of two days, and a comune\'s zip that is newer than its region\'s zip is used', async () => {
     await only(/^MOLISE/, ...LISTS);
     const names = await unpack(at('MOLISE.zip'), folder);
     expect(names).toEqual(['CB.zip', 'IS.zip']);
@@ -73,7 +73,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(whole() - 1);
   });
 
-  it('boundaries that are added later are combined with the unchanged tables of Italy', async () => {
+  it('are combined with the unchanged tables of Italy if boundaries are added later', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     await only(/^Limiti/);
@@ -81,10 +81,10 @@ describeDatabase('files of a region', (engine) => {
     expect(await one('select count(*)::int4 as v from core.region where area_km2 is not null')).toBeGreaterThan(0);
   });
 
-  it('the rule of duplicates includes reused members: the zip loads, with one row of each reference', async () => {
+  it('are loaded with one row of each reference, also if a duplicate is in a reused member', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
-    // A comune's document gets a parcel that is also in another document, which is reused.
+    // The document of a comune gets a parcel that is also in another, reused document.
     let stolen = '';
     await rewriteZip(at('MOLISE.zip'), (path, content) => {
       if (path.includes('/Z001_') && path.endsWith('_ple.gml')) stolen = /<wfs:member>[\s\S]*?<\/wfs:member>\s*/.exec(content.toString('utf8'))![0];
@@ -100,7 +100,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await digest(context)).toBe(await digest(fresh));
   });
 
-  it('a publication that was rolled back stays inactive until its files change or the user releases the hold', async () => {
+  it('of a publication that was rolled back are not published again until the files change or the user releases the hold', async () => {
     await only(/^MOLISE/, ...LISTS);
     await load();
     await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-01' });
@@ -116,7 +116,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await releaseHold(context.database, MOLISE, null)).toBe(true);
     await load();
     expect(await parcels()).toBe(after);
-    // Pinned: new files have no effect. Withdrawn: nothing is served, and rollback restores the region.
+    // In a pinned region, new files have no effect. A withdrawn region is not served, and rollback restores it.
     await setHold(context.database, { region: MOLISE, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
     await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-09' });
     await load();
@@ -130,7 +130,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(after);
   });
 
-  it('ITALIA.zip publishes the regions that it contains', async () => {
+  it('are published for each region that ITALIA.zip contains', async () => {
     await only(/^MOLISE/, ...LISTS);
     await writeZip(at('ITALIA.zip'), [['MOLISE.zip', await readFile(at('MOLISE.zip')), { modified: '2026-07-01' }]]);
     await rm(at('MOLISE.zip'));
@@ -140,7 +140,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(whole());
   });
 
-  it('a region with addresses but without parcels is published; without both, the command exits with 3, even if another region has files', async () => {
+  it('are published if they have addresses but no parcels, and the command exits with 3 if a region has neither', async () => {
     await only(/^indirizzario/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     expect(await one('select count(*)::int4 as v from core.access_point')).toBeGreaterThan(10);
@@ -150,14 +150,14 @@ describeDatabase('files of a region', (engine) => {
     expect((await publishedTables(context.database, 18)).size).toBe(0);
   });
 
-  it('a cadastre file named after the region with land registers publishes no parcels of that region', async () => {
+  it('give no parcels if the cadastre file is named after the region with land registers', async () => {
     await only(/^MOLISE/);
     await rename(at('MOLISE.zip'), at('TRENTINO-ALTO-ADIGE.zip'));
     expect(codes(await load({}, null))).toEqual(['NO_PARCELS 3']);
     expect((await publishedTables(context.database, 4)).size).toBe(0);
   });
 
-  it('Italy is not published without comuni; names then come from the files, and the summary reports it', async () => {
+  it('are the source of names if Italy is not published without comuni, and the summary reports this', async () => {
     await only(/^MOLISE/);
     const report = await load();
     expect(codes(report)).toEqual([]);
@@ -165,13 +165,13 @@ describeDatabase('files of a region', (engine) => {
     expect(report.units[0]!.notes.join()).toMatch(/without the list of comuni/);
     const [found] = await queryRecords<{ municipality: unknown }>(context.database, "select api.municipality('Z001', null::core.parcel) as municipality");
     expect(found!.municipality).toMatchObject({ code: 'Z001', name: expect.stringMatching(/^Castel/), region: 'Molise', province: null });
-    // A list that cannot be read leaves Italy unchanged.
+    // If the list cannot be read, Italy stays unchanged.
     await writeFile(at('Elenco-comuni-italiani.csv'), 'an error page');
     expect(exitCodeOf(await load())).toBe(3);
     expect((await publishedTables(context.database, 0)).size).toBe(0);
   });
 
-  it('parcels of a comune that is not listed, or listed in another region, are published in their file\'s region, and reported with their number', async () => {
+  it('publish the parcels of a comune that is unlisted or listed in another region, and the number of parcels is reported', async () => {
     await only(/^MOLISE/, /^Elenco/);
     const list = await readFile(at('Elenco-comuni-italiani.csv'), 'latin1');
     const lines = list.split('\n');
@@ -188,7 +188,7 @@ describeDatabase('files of a region', (engine) => {
     expect(notes.find((note) => note.includes('Z003'))).toMatch(/Z003 .*\d+ parcels.* another region \(13\)/);
   });
 
-  it('the own zip of a comune that is not listed is refused, unless the command names its region', async () => {
+  it('are refused if a zip has only a comune that is not listed, unless the command names its region', async () => {
     await only(/^MOLISE/);
     await unpack(at('MOLISE.zip'), folder);
     const [comune] = await unpack(at('IS.zip'), folder);
@@ -200,7 +200,7 @@ describeDatabase('files of a region', (engine) => {
     expect((await load()).runId).toBeNull();
   });
 
-  it('STRAD and INDIR of two days: uses the newer STRAD, the newer INDIR, or INDIR alone', async () => {
+  it('give the streets of the newest STRAD and the addresses of the newest INDIR, also for INDIR alone', async () => {
     const later = async (kind: 'stradario' | 'indirizzario'): Promise<void> => {
       const name = (await readdir(folder)).find((each) => each.startsWith(kind))!;
       const later = (of: string): string => of.replace(/\d{8}/, '20260803');
@@ -224,7 +224,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await avenues()).toBeGreaterThan(0);
   });
 
-  it('a file that left the folder stays current and is reported until it is forgotten; a missing or empty folder is an error', async () => {
+  it('stay current and are reported if they were removed from the folder, until they are forgotten', async () => {
     await only(/^MOLISE/, /^classificazione/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     const zones = (): Promise<number> => one('select count(*)::int4 as v from section.risk where seismic_zone is not null');
@@ -244,7 +244,7 @@ describeDatabase('files of a region', (engine) => {
     await expect(refresh(context, loadOptions([empty], [MOLISE]))).rejects.toMatchObject({ code: 'DATA_EMPTY', exitCode: 2 });
   });
 
-  it('two files of the same age with different content are refused by name, and neither is published', async () => {
+  it('are refused by name and not published if two have the same age and different content', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     await mkdir(at('again'));
@@ -258,10 +258,10 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBeLessThan(whole());
   });
 
-  it('unchanged members of a zipped vector file are reused', async () => {
+  it('are reused if they are unchanged members of a zipped vector file', async () => {
     await only(/^MOLISE/, /^Limiti/, ...LISTS);
     await load();
-    // The publisher adds a read-me: the zip changes, its layers do not.
+    // The publisher adds a readme file. The zip changes, but its layers do not.
     const name = (await readdir(folder)).find((each) => each.startsWith('Limiti'))!;
     const zip = await ZipArchive.open(at(name));
     await writeZip(at('new.zip'), (async function* (): AsyncGenerator<ZipEntry> {

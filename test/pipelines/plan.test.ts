@@ -1,4 +1,4 @@
-/** The plan of a refresh, on plain objects: no database, no file, no clock. */
+/** Tests the plan of a refresh with plain objects, without a database, files and a clock. */
 import { describe, expect, it } from 'vitest';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import type { Located, LocatedFile, Survey } from '../../pipelines/contract/survey.ts';
@@ -27,7 +27,7 @@ function survey(...releases: Located[]): Survey {
   return { releases, aside: [], unknown: [], broken: [] };
 }
 
-/** Returns an inventory as in the ledger after the releases were read. */
+/** Returns the inventory that the ledger has after the releases were read. */
 function loaded(releases: readonly Located[], more: Partial<LoadedFile> = {}): Inventory {
   const held = ({ source }: Located): FilePlaces[] => source.layer.writes.map((layer) => ({
     layer: layer.slice('layer.'.length), series: '', region: null, likelyRegion: null, dated: null, named: true, places: ['H833'],
@@ -65,7 +65,7 @@ function known(inventory: Inventory, more: Partial<Known> = {}): Known {
   return { sources: SOURCES, engine: ENGINE, inventory, holds: new Map(), published: new Map(), ...more };
 }
 
-/** Returns the publications as they are after a plan was carried out. */
+/** Returns the publications after a plan was executed. */
 function published({ builds }: Plan): Known['published'] {
   return new Map(builds.map(({ region, products }) => [region, new Map(products.map(({ relation, fingerprint, inputs }): [typeof relation, PublishedTable] => [
     relation, { relation, partition: `${relation}_${region}`, heldIn: `${relation}_${region}`, currentTable: `${relation}_${region}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
@@ -81,7 +81,7 @@ describe('a plan', () => {
     expect(isDone(found)).toBe(true);
   });
 
-  it('reads a file that is not loaded, and builds its region from it', () => {
+  it('reads a file that is not loaded, and builds the file\'s region', () => {
     const found = plan(known(loaded([])), survey(zip), null);
     expect(found.loads.map(({ located: { source }, why }) => [source.id, why])).toEqual([[PARCELS.id, 'not loaded yet']]);
     expect(found.builds.map(({ region }) => region)).toEqual([MOLISE]);
@@ -101,7 +101,7 @@ describe('a plan', () => {
     for (const folder of [survey(zip), null]) expect(isDone(plan(state, folder, null))).toBe(true);
   });
 
-  it('a plan of loaded files equals the plan of the same files before loading, except for the reading', () => {
+  it('is the same for loaded files as before loading, except for the reading', () => {
     const before = plan(known(loaded([])), survey(zip), null);
     const after = plan(known(loaded([zip])), null, null);
     expect(after.loads).toEqual([]);
@@ -116,7 +116,7 @@ describe('a plan', () => {
     expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
   });
 
-  it('detects a new source if the published inputs lack it, and none if the ledger has no inputs', () => {
+  it('detects a new source if the published inputs lack it, and no new source if the ledger has no inputs', () => {
     const inventory = loaded([zip]);
     const first = published(plan(known(inventory), null, null));
     const newIn = (keep: (input: string) => boolean): readonly string[] => {
@@ -131,7 +131,7 @@ describe('a plan', () => {
     expect(newIn(() => false)).toEqual([]);
   });
 
-  it('leaves a pinned region unchanged, and a rolled back one until its files change', () => {
+  it('leaves a pinned region unchanged, and a rolled back region until its files change', () => {
     const inventory = loaded([zip]);
     const free = plan(known(inventory), null, null);
     const hold = (kind: Hold['kind'], fingerprint: string | null): Known['holds'] => new Map([[MOLISE, { region: MOLISE, kind, fingerprint, reason: 'wrong prices', heldBy: 'ada@host', heldAt: '2026-05-01T00:00:00Z' }]]);
@@ -143,14 +143,14 @@ describe('a plan', () => {
     expect(plan(known(inventory, { holds: hold('rolled_back', 'built from other files') }), null, null).builds).toHaveLength(1);
   });
 
-  it('lists current files that left the folder, and keeps them current', () => {
+  it('lists current files that were removed from the folder, and keeps them current', () => {
     const inventory = loaded([zip]);
     const found = plan(known(inventory, { published: published(plan(known(inventory), null, null)) }), survey(), null);
     expect([found.left.map(({ name }) => name), found.gone, found.present]).toEqual([['MOLISE.zip'], 1, []]);
     expect(isDone(found)).toBe(true);
   });
 
-  it('does not read an older file if a newer one contains all its places', () => {
+  it('does not read an older file if a newer file contains all its places', () => {
     const newer = located(PARCELS, 'MOLISE-new.zip', { vintage: '2026-07-01' });
     const found = plan(known(loaded([])), survey(zip, newer), null);
     expect(found.loads.map(({ located: { files } }) => files[0]!.name)).toEqual(['MOLISE-new.zip']);
@@ -163,18 +163,18 @@ describe('the cost of a plan', () => {
     expect(price(plan(known(loaded([])), survey(), null), NOTHING)).toMatchObject({ seconds: 0, diskBytes: 0, measured: 1, freeBytes: null });
   });
 
-  it('is estimated from earlier runs, and states how much of it is', () => {
+  it('is estimated from earlier runs, and states the estimated share', () => {
     const found = plan(known(loaded([])), survey(zip), null);
     const guessed = price(found, NOTHING);
     expect(guessed.measured).toBe(0);
     expect(price(found, { ...NOTHING, embedded: true }).seconds).toBeCloseTo(guessed.seconds * 1.5);
     const rate = { bytesPerSecond: 1_000_000, layerPerByte: 10 };
     const measured = price(found, { ...NOTHING, bySource: new Map([[PARCELS.id, rate]]), all: rate, perParcel: { seconds: 0.001, bytes: 500 } });
-    // 4 MB of file are 4 s; 200 bytes of nested zip a parcel make 20,000 parcels of a millisecond each.
+    // A file of 4 MB takes 4 s. At 200 bytes of nested zip per parcel, it has 20,000 parcels of a millisecond each.
     expect(measured).toMatchObject({ seconds: 24, diskBytes: 50_000_000, measured: 1 });
   });
 
-  it('refuses a plan that would fill the disk, unless it is forced', () => {
+  it('is refused if the plan would fill the disk, unless the user forces the plan', () => {
     const cost = price(plan(known(loaded([])), survey(zip), null), { ...NOTHING, freeBytes: 1_000_000 });
     expect(() => refuseWithoutRoom(cost, NOTHING, { force: false })).toThrow(expect.objectContaining({ code: 'NO_ROOM' }) as Error);
     expect(() => refuseWithoutRoom(cost, NOTHING, { force: true })).not.toThrow();

@@ -9,7 +9,7 @@ const FIELD: MultiPolygon = [[
   [[14.5, 41.7], [14.51, 41.7], [14.512, 41.71], [14.499, 41.708], [14.5, 41.7]],
   [[14.503, 41.703], [14.504, 41.706], [14.507, 41.705], [14.503, 41.703]],
 ]];
-/** Not convex, with a hole. */
+/** A polygon that is not convex and has a hole. */
 const NOTCHED: MultiPolygon = [[
   [[0, 0], [10, 0], [10, 10], [5, 4], [0, 10], [0, 0]],
   [[2, 1], [2, 3], [4, 3], [4, 1], [2, 1]],
@@ -17,7 +17,7 @@ const NOTCHED: MultiPolygon = [[
 const TWO_PARTS: MultiPolygon = [[[[1, -1], [6, 2], [3, 9], [1, -1]]], [[[7, 7], [12, 7], [12, 12], [7, 12], [7, 7]]]];
 
 describe('areas', () => {
-  test('a counter-clockwise ring is positive, its reverse negative', () => {
+  test('is positive for a counter-clockwise ring and negative for the reverse ring', () => {
     expect(ringArea([[0, 0], [2, 0], [2, 3], [0, 0]])).toBe(3);
     expect(ringArea([[0, 0], [2, 3], [2, 0], [0, 0]])).toBe(-3);
   });
@@ -29,7 +29,7 @@ describe('areas', () => {
   });
 
   test('measures square metres in EPSG:3035', () => {
-    // With each edge, straight in degrees, split into 5,000 parts. With unsplit edges the area would be 3.86 m² larger.
+    // The expected area has each edge, straight in degrees, split into 5,000 parts. With unsplit edges the area would be 3.86 m² larger.
     expect(polygonsAreaM2(FIELD)).toBeCloseTo(905_956.3182, 2);
   });
 });
@@ -56,13 +56,13 @@ describe('the common part of polygons', () => {
     expect(commonPart([boxPolygon([0, 0, 1, 1])], [boxPolygon([1, 1, 2, 2])])).toEqual([]);
   });
 
-  test('a polygon and itself have the whole polygon in common, and overlaps within one argument count once', () => {
+  test('is the whole polygon for a polygon and itself, and overlaps within one argument are counted once', () => {
     expect(commonArea(NOTCHED, NOTCHED)).toBeCloseTo(66, 10);
     expect(commonArea(NOTCHED, [boxPolygon([-1, -1, 6, 11]), boxPolygon([4, -1, 11, 11])])).toBeCloseTo(66, 10);
     expect(polygonsAreaM2(commonPart(FIELD, FIELD))).toBeCloseTo(polygonsAreaM2(FIELD), 3);
   });
 
-  test('the parts on both sides of a line add up to the whole', () => {
+  test('adds up to the whole for the parts on both sides of a line', () => {
     const random = randomOf('split');
     for (let round = 0; round < 20; round += 1) {
       const at = random.next() * 10;
@@ -73,23 +73,24 @@ describe('the common part of polygons', () => {
 });
 
 describe('distances', () => {
-  test('the nearest point of a segment is its end for points beyond the end', () => {
+  test('the nearest point of a segment is an end of the segment for points beyond that end', () => {
     expect(nearestOnSegment([5, 5], [0, 0], [2, 0])).toEqual([2, 0]);
     expect(nearestOnSegment([1, 5], [0, 0], [2, 0])).toEqual([1, 0]);
     expect(nearestOnSegment([1, 5], [3, 3], [3, 3])).toEqual([3, 3]);
   });
 
   test('equal the distances of PostGIS geography in metres', () => {
-    // st_distance(…::geography, …::geography), PostGIS 3.3.2, which searches the nearest point on a sphere: up to millimetres too long.
+    // Values of st_distance(…::geography, …::geography) in PostGIS 3.3.2. They are up to some millimetres too long, because PostGIS searches the nearest
+    // point on a sphere.
     expect(distanceToSegmentM([14.5, 41.7], [14.52, 41.69], [14.49, 41.75])).toBeCloseTo(1169.57571349, 2);
     expect(polygonsToSegmentM(FIELD, [14.52, 41.69], [14.53, 41.75])).toBeCloseTo(935.79573986, 2);
   });
 
-  test('are zero for objects that meet', () => {
+  test('are zero for objects that intersect', () => {
     expect(polygonsToSegmentM(FIELD, [14.4, 41.7], [14.6, 41.702])).toBe(0);
     expect(polygonsToSegmentM(FIELD, [14.501, 41.701], [14.502, 41.702])).toBe(0);
     expect(pointToPolygonsM([14.501, 41.701], FIELD)).toBe(0);
-    // A point in the hole is outside, but near.
+    // A point in the hole is outside the polygon, but near it.
     expect(pointToPolygonsM([14.5045, 41.705], FIELD)).toBeGreaterThan(0);
   });
 });

@@ -1,5 +1,6 @@
 /**
- * Reads a file of tiles with the reader that browsers use. The file has every tile, and stores equal tiles once, even if one directory cannot list all tiles.
+ * Reads a PMTiles file with the reader that browsers use. The file must have every tile and store equal tiles once, even if one directory cannot list all
+ * tiles.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -40,12 +41,12 @@ describe('a file of tiles', () => {
     return zooms.flatMap(ofZoom).sort((a, b) => tileId(a) - tileId(b));
   };
 
-  it('numbers tiles like its reader', () => {
+  it('numbers tiles in the same way as the reader', () => {
     const tiles = [...allTiles(0, 1, 2, 3, 4, 5), { z: 15, x: 17_719, y: 12_197 }, { z: 22, x: 4_194_303, y: 1 }];
     for (const tile of tiles) expect(tileId(tile)).toBe(zxyToTileId(tile.z, tile.x, tile.y));
   });
 
-  it('returns every tile, and none for a missing one', async () => {
+  it('returns every tile, and nothing for a missing tile', async () => {
     const tiles = allTiles(0, 1, 2, 3).filter((_, index) => index % 3 !== 1);
     const { read, header } = await written(tiles.map((tile) => [tile, JSON.stringify(tile)]));
     expect(header).toMatchObject({
@@ -57,7 +58,7 @@ describe('a file of tiles', () => {
     for (const tile of allTiles(0, 1, 2, 3)) expect(await contentOf(read, tile)).toBe(there.has(tileId(tile)) ? JSON.stringify(tile) : null);
   });
 
-  it('stores equal tiles once, and a run of them in one entry', async () => {
+  it('stores equal tiles once, and a run of equal tiles in one entry', async () => {
     const tiles = allTiles(3);
     const { read, header } = await written(tiles.map((tile, index) => [tile, index < 40 ? 'sea' : index % 2 === 0 ? 'even' : 'odd']));
     expect(header).toMatchObject({ numAddressedTiles: 64, numTileEntries: 25, numTileContents: 3 });
@@ -78,7 +79,7 @@ describe('a file of tiles', () => {
     expect(await contentOf(read, { z: 7, x: 1, y: 1 })).toBeNull();
   });
 
-  it('rejects tiles out of order, because they could not be found', async () => {
+  it('rejects tiles out of order, because readers could not find them', async () => {
     const file = new PmtilesFile(join(folder, 'wrong.pmtiles'), FACTS);
     await file.add({ z: 3, x: 1, y: 1 }, Buffer.from('a'));
     await expect(file.add({ z: 3, x: 0, y: 0 }, Buffer.from('b'))).rejects.toThrow('comes behind');

@@ -1,4 +1,7 @@
-/** A connection pooler in front of the database: writing commands refuse one that does not keep sessions, reading commands answer as without it. */
+/**
+ * Tests a connection pooler in front of the database. Writing commands refuse a pooler that does not keep sessions. Reading commands answer in the same way
+ * as without a pooler.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,23 +22,23 @@ import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_boundaries', 'anncsu_addresses', 'ispra_flood'];
 
 /**
- * Settings of the database that our sessions must replace. The search path is already correct, so that a pooler that drops settings is not detected by the
- * search path.
+ * Settings of the database that mappale's sessions must replace. The search path is already correct, so a pooler that drops settings cannot be detected by
+ * the search path.
  */
 const ODD = ["timezone = 'Asia/Tokyo'", "datestyle = 'SQL, DMY'", "extra_float_digits = '-15'", "bytea_output = 'escape'", 'search_path = public'];
 
 const REFUSED = { code: 'SESSIONS_NOT_KEPT', kind: 'database', exitCode: 6 };
 
-/** Values that differ between two answers: times, the address of the database, free disk space. */
+/** Matches values that differ between two answers: times, the URL of the database and free disk space. */
 const DIFFERING = /("(?:published_at|in_force_since|generated_at|timestamp)" ?: ?)"[^"]+"|("database": )"postgres [^"]+"|("freeBytes": )\d+/g;
 
-if (PGBOUNCER === null) describe.skip('a connection pooler [not run: pgbouncer is not installed; apt-get install pgbouncer]', () => it('is in front of the database', () => undefined));
+if (PGBOUNCER === null) describe.skip('a connection pooler [not run: pgbouncer is not installed (apt-get install pgbouncer)]', () => it('is in front of the database', () => undefined));
 else describeEngines('a connection pooler', suite, ['postgres']);
 
 function suite(engine: TestEngine): void {
   let url: string;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** The first ignores the settings that a connection starts with; the second refuses them. */
+  /** The first pooler ignores the startup settings of a connection. The second pooler refuses them. */
   let poolers: readonly [PgBouncer, PgBouncer];
   let empty: string;
   const opened: Database[] = [];
@@ -70,7 +73,7 @@ function suite(engine: TestEngine): void {
     await Promise.all([files.remove(), rm(empty, { recursive: true, force: true })]);
   });
 
-  /** Runs a command in this process. @returns what it prints */
+  /** Runs a command in this process. @returns the output of the command */
   async function run(address: string, ...args: readonly string[]): Promise<string> {
     vi.stubEnv('DATABASE_URL', address);
     let printed = '';
@@ -87,10 +90,10 @@ function suite(engine: TestEngine): void {
     return printed;
   }
 
-  it.each(['transaction', 'transaction_2', 'transaction_1', 'statement'] as const)('refuses to write with the pool %s, idle or busy', async (pool) => {
+  it.each(['transaction', 'transaction_2', 'transaction_1', 'statement'] as const)('makes writing commands refuse the pool %s, idle or busy', async (pool) => {
     for (const pooler of poolers) {
       await expect(openDatabase(pooler.url(pool), 'write')).rejects.toMatchObject(REFUSED);
-      // Other clients keep server connections busy.
+      // Here other clients keep the server connections busy.
       const reads = pool === 'statement' ? [] : await Promise.all([0, 1, 2].map(() => open(pooler.url(pool), 'read')));
       let isOver = false;
       const others = Promise.allSettled(reads.map(async (database) => {
@@ -105,7 +108,7 @@ function suite(engine: TestEngine): void {
     }
   });
 
-  it('allows one writer at a time behind transaction pooling, and keeps the workspace of another run', async () => {
+  it('with transaction pooling allows one writer at a time, and the workspace of another run is kept', async () => {
     const direct = await engine.openDatabase(url);
     const region = files.region.code;
     await direct.script(`create schema build_${region}; create table build_${region}.kept (one int4); create schema staging_999`, 'test');
@@ -120,7 +123,7 @@ function suite(engine: TestEngine): void {
     await direct.script(`drop schema build_${region} cascade; drop schema staging_999`, 'test');
   });
 
-  it('refuses every writing command behind transaction pooling', async () => {
+  it('with transaction pooling makes every writing command fail with an error', async () => {
     const region = String(files.region.code);
     const commands = [
       ['load-region', region, '--data', files.folder], ['refresh', '--data', files.folder], ['migrate'], ['migrate', '--dry-run'],
@@ -135,7 +138,7 @@ function suite(engine: TestEngine): void {
     });
   });
 
-  it('takes no lock twice and keeps the program\'s settings with session pooling and without a pooler', async () => {
+  it('with session pooling, or its absence, gives each lock once and keeps the program\'s settings', async () => {
     const facts = { command: 'test', arguments: {}, version: 'test', host: 'test' };
     for (const [pooling, address] of [['session', poolers[0].url('session')], ['session', poolers[1].url('session')], [null, url]] as const) {
       for (let turn = 0; turn < 5; turn += 1) {
@@ -158,7 +161,7 @@ function suite(engine: TestEngine): void {
     }
   });
 
-  it('answers reading commands behind transaction pooling as without a pooler', async () => {
+  it('with transaction pooling gives the same answers to reading commands as no pooler', async () => {
     const direct = await engine.openDatabase(url);
     const [parcel] = await direct.query<{ fid: number }>("select fid from core.parcel where kind = 'land' order by fid limit 1");
     const [fid, region] = [String(parcel!.fid), String(files.region.code)];
@@ -174,22 +177,22 @@ function suite(engine: TestEngine): void {
     }
     for (const [name, address] of [['pooled.csv', poolers[0].url('transaction_1')], ['direct.csv', url]] as const) await run(address, 'export', region, '--format', 'csv', '--out', out(name));
     expect(await readFile(out('pooled.csv'), 'utf8')).toBe(await readFile(out('direct.csv'), 'utf8'));
-    // `diff` reads the tables before it finds that there is no previous publication.
+    // `diff` reads the tables before it detects that there is no previous publication.
     await expect(run(poolers[0].url('transaction'), 'diff', region)).rejects.toMatchObject({ code: 'NO_PREVIOUS' });
-    // The rules run in temporary tables of a session.
+    // The rules use temporary tables of a session.
     await expect(run(poolers[0].url('transaction'), 'explain', fid, 'basic')).rejects.toMatchObject(REFUSED);
     expect(await run(poolers[0].url('session'), 'explain', fid, 'basic')).toBe(await run(url, 'explain', fid, 'basic'));
     await expect(run(poolers[0].url('statement'), 'status')).rejects.toMatchObject(REFUSED);
   });
 
-  it('names the pooler in doctor', async () => {
+  it('is named by doctor', async () => {
     const found = JSON.parse(await run(poolers[0].url('transaction'), 'doctor', '--json')) as readonly { ok: boolean; code?: string; found: string }[];
     expect(found.filter(({ ok }) => !ok)).toMatchObject([{ code: 'SESSIONS_NOT_KEPT', found: expect.stringContaining('pool_mode=transaction') as string }]);
     expect(await run(poolers[0].url('session'), 'doctor')).toContain('a connection pooler that keeps sessions');
     expect(await run(url, 'doctor')).not.toContain('pooler');
   });
 
-  it('serves every kind of answer behind transaction pooling as without a pooler', async () => {
+  it('with transaction pooling gives the same answers of the server as no pooler', async () => {
     const direct = await engine.openDatabase(url);
     const services: Service[] = [];
     for (const address of [url, poolers[0].url('transaction'), poolers[1].url('transaction_2')]) services.push(await serviceOn(await open(address, 'read'), address));
@@ -206,7 +209,7 @@ function suite(engine: TestEngine): void {
     const found = ['/health', `/parcels/${fid}`, `/parcels/locate?lat=${lat}&lng=${lng}`, '/geocode/search?q=via%20roma%201', '/ogc/collections/parcels/items?limit=5', tile(14), tile(16)];
     const paths = [...found, '/parcels/1', ...examples];
     const { token } = await createToken(direct, SCOPES, 'test', null);
-    // Simultaneous requests, on fewer server connections than the server has.
+    // Requests run simultaneously, on fewer connections than the server has.
     const [plain, ...pooled] = await Promise.all(services.map(async (service) => Promise.all(paths.map(async (path) => {
       const { status, text } = await service.ask(path, { key: token });
       return `${path} ${status} ${text.replace(DIFFERING, '$1$2$3')}`;
@@ -217,14 +220,14 @@ function suite(engine: TestEngine): void {
     await Promise.all(services.map((service) => service.close()));
   });
 
-  it('keeps the rights and limits of the server behind transaction pooling', async () => {
+  it('with transaction pooling keeps the rights and limits of the server', async () => {
     const address = poolers[0].url('transaction');
     const reader = await openReader(await open(address, 'read'), address, { connections: 3, statementTimeoutMs: 100 });
     expect(reader.restricted).toBe(true);
     expect(await reader.call('select current_user::text as name, current_setting($1) as read_only', ['transaction_read_only'])).toEqual({ name: 'mappale_api', read_only: 'on' });
     await expect(reader.call('select fid from core.parcel limit $1', [1])).rejects.toMatchObject({ code: 'SQL_42501' });
     await expect(reader.call('select pg_sleep($1)::text as slept', [5])).rejects.toMatchObject({ code: 'SQL_57014' });
-    // The server process keeps no setting of the transaction.
+    // The PostgreSQL process keeps no setting of the transaction.
     const database = await open(address, 'read');
     for (let turn = 0; turn < 5; turn += 1) expect(await database.query('select current_user::text = session_user::text as same')).toEqual([{ same: true }]);
     await reader.close();

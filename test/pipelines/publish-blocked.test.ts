@@ -1,4 +1,4 @@
-/** A swap that meets a long read waits, tries again, and either succeeds or reports the session that blocks it. */
+/** Tests a swap during a long read. The swap waits, tries again, and either succeeds or reports the blocking session. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rollback } from '../../pipelines/build/publish.ts';
@@ -40,7 +40,7 @@ describeEngines('a swap during a long read', (engine) => {
     const [found] = await reader.query<{ zone: number }>("select (api.parcel($1, array['risk']) -> 'risk' ->> 'seismic_zone')::int4 as zone", [fid]);
     return found!.zone;
   };
-  /** Starts a read that continues until it is ended. */
+  /** Starts a read that continues until the test ends it. */
   const longRead = async (): Promise<{ readonly pid: number; end(): Promise<unknown> }> => {
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
@@ -62,7 +62,7 @@ describeEngines('a swap during a long read', (engine) => {
       },
     };
   };
-  /** Waits until the swap waits for the reader, or no longer does. */
+  /** Waits until the swap waits for the reader, or until it no longer waits. */
   const untilWaiting = async (waits: boolean): Promise<void> => {
     for (;;) {
       const [found] = await reader.query<{ waits: boolean }>("select exists (select from pg_locks where not granted and relation = 'ledger.publication_lock'::regclass and mode = 'AccessExclusiveLock') as waits");
@@ -71,11 +71,11 @@ describeEngines('a swap during a long read', (engine) => {
     }
   };
 
-  it('lets other readers pass, tries again, and publishes when the long read has ended', async () => {
+  it('lets other readers continue, tries again, and publishes when the long read has ended', async () => {
     const long = await longRead();
     const refreshed = refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'test', why: 'the test changes zones' } }));
     await untilWaiting(true);
-    // This read waits behind the swap. The read is answered because the swap gives up while the long read continues.
+    // This read waits behind the swap. The read is answered because the swap stops waiting while the long read continues.
     expect(await zone()).toBe(1);
     await untilWaiting(false);
     await untilWaiting(true);
@@ -86,7 +86,7 @@ describeEngines('a swap during a long read', (engine) => {
     expect(await zone()).toBe(4);
   }, 120_000);
 
-  it('names the blocking session and the command that ends it, and leaves everything unchanged for the next run', async () => {
+  it('reports the blocking session and the command that ends this session, and changes nothing', async () => {
     const before = await currentContent(database);
     const long = await longRead();
     const run = await openRun(database);

@@ -1,4 +1,7 @@
-/** Tests rasters that left the data folder. Values computed from these rasters stay. Parcels that changed later have no values and are counted. */
+/**
+ * Tests rasters that were removed from the data folder. Values that were computed from these rasters are kept. Parcels that changed later have no values
+ * and are counted.
+ */
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -43,7 +46,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
     const rasters = (await readdir(files.folder)).filter((name) => RASTER.test(name));
     expect(rasters.length).toBeGreaterThan(4);
     for (const name of rasters) await rename(join(files.folder, name), join(files.folder, `.${name}.aside`));
-    // Corners of the parcels of one comune move by a few metres.
+    // Moves the corners of the parcels of one comune by a few metres.
     await rewriteZip(join(files.folder, 'MOLISE.zip'), (path, content) => (!path.includes('/Z003_') || !path.endsWith('_ple.gml') ? content : Buffer.from(
       content.toString('utf8').replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => `${tag}${list.trim().split(/\s+/).map(moved).join(' ')} <`),
     )));
@@ -67,7 +70,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
     expect(unread.find(({ section }) => section === 'terrain')!.parcels).toBe(changed.length);
   };
 
-  it('keep the rows of unchanged parcels; changed parcels have none and are counted', holds);
+  it('keep the rows of unchanged parcels, and changed parcels have no rows and are counted', holds);
 
   it('keep the rows of unchanged parcels in a complete rebuild', async () => {
     await makeAllAnew();
@@ -87,7 +90,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
     expect(other!.coverage).toMatchObject({ terrain: 'mapped', nightlights: 'mapped' });
   });
 
-  it('are read again when they are put back', async () => {
+  it('are read again if they are put back', async () => {
     for (const name of await readdir(files.folder)) if (name.endsWith('.aside')) await rename(join(files.folder, name), join(files.folder, name.slice(1, -'.aside'.length)));
     await makeAllAnew();
     await load();

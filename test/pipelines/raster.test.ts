@@ -1,4 +1,4 @@
-/** Rasters compared with GDAL's own readings of files that GDAL wrote, and damaged rasters. */
+/** Tests the reader of rasters. Rasters that GDAL wrote must have the values that GDAL reads. Also tests damaged rasters. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { testEnvironment } from '../harness/environment.ts';
 const [WIDTH, HEIGHT] = [45, 37];
 const HOLES = new Set([0, 7, WIDTH + 3, WIDTH * HEIGHT - 1]);
 
-/** Returns hills in which every number has its own bits; integers if requested. */
+/** Returns a hilly surface in which all numbers differ. The numbers are integers if requested. */
 function hill(index: number): number {
   return Math.fround(700 + 300 * Math.sin(index / 11) + (index % 13) * 1.37);
 }
@@ -101,27 +101,27 @@ function setTag(bytes: Buffer, tag: number, value: number): void {
   throw new Error(`no tag ${tag}`);
 }
 
-/** Replaces a tag by an unknown one. */
+/** Replaces a tag by an unknown tag. */
 function dropTag(bytes: Buffer, tag: number): void {
   const count = bytes.readUInt16LE(8);
   for (let at = 10; at < 10 + count * 12; at += 12) if (bytes.readUInt16LE(at) === tag) bytes.writeUInt16LE(65_000, at);
 }
 
 describe('a raster', () => {
-  it('returns its cells, and none without data', async () => {
+  it('returns its cells, and no value for a cell without data', async () => {
     const { grid, cells } = await whole(path('base.tif'));
     expect(grid).toEqual({ epsg: 32632, width: WIDTH, height: HEIGHT, transform: [900_000, 10, 0, 4_650_370, 0, -10], noData: -9999, sampleType: 'float32', blockWidth: WIDTH, blockHeight: 1 });
     expect(cells).toEqual(expected);
   });
 
-  it('returns the same from compressed tiles, even if they extend beyond the raster', async () => {
+  it('returns the same cells from compressed tiles, even if the tiles extend beyond the raster', async () => {
     writeGeoTiff(path('tiles.tif'), { ...base, tile: 16 });
     const { grid, cells } = await whole(path('tiles.tif'));
     expect([grid.blockWidth, grid.blockHeight]).toEqual([16, 16]);
     expect(cells).toEqual(expected);
   });
 
-  it('a raster with coordinates of points is half a cell further to the north-west', async () => {
+  it('is half a cell further to the north-west if its coordinates refer to points', async () => {
     writeGeoTiff(path('point.tif'), { ...base, epsg: 4326, west: 14, north: 42, cell: 1 / 3600, isPoint: true });
     const { grid } = await whole(path('point.tif'));
     expect(grid.transform).toEqual([14 - 0.5 / 3600, 1 / 3600, 0, 42 + 0.5 / 3600, 0, -1 / 3600]);
@@ -134,7 +134,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected.map((value, index) => (index % WIDTH === 5 || index % WIDTH === 6 ? NaN : value)));
   });
 
-  it('rounds its no-data value like its cells before comparing', async () => {
+  it('rounds its no-data value like its cells before the comparison', async () => {
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4028234663852886e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4028234663852886e38 : value)) });
     expect((await whole(path('low.tif'))).cells).toEqual(expected);
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4e38 : value)) });
@@ -143,7 +143,7 @@ describe('a raster', () => {
     expect(await refusal(path('low.tif'))).toBe('RASTER_NO_DATA');
   });
 
-  it('a raster with the other byte order and a single strip is read too', async () => {
+  it('is read with the other byte order and a single strip', async () => {
     const values = Float32Array.from({ length: WIDTH * HEIGHT }, (_, index) => (HOLES.has(index) ? -9999 : hill(index)));
     const written = writeArrayBuffer(values, {
       width: WIDTH, height: HEIGHT, SampleFormat: [3], BitsPerSample: [32], ModelPixelScale: [10, 10, 0], ModelTiepoint: [0, 0, 0, 900_000, 4_650_370, 0],
@@ -156,7 +156,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected);
   });
 
-  it('a raster in a zip is read in place, and leaves no file', async () => {
+  it('is read from a zip without unpacking, and leaves no file', async () => {
     await writeZip(path('tile.zip'), [['w/tile.tif', readFileSync(path('base.tif'))], ['w/readme.txt', 'text']]);
     expect((await whole(path('tile.zip'), 'w/tile.tif')).cells).toEqual(expected);
     expect(await refusal(path('tile.zip'), 'w/readme.txt')).toBe('RASTER_FORM');
@@ -194,7 +194,7 @@ describe('the raster reader rejects', () => {
     expect(await refusal(patch(`${name.replaceAll(' ', '-')}.tif`, change))).toBe(code);
   });
 
-  it.each([0, 2, 3, 12, 14, 255])('or ignores a tag that declares four thousand million values of type %i, tag by tag', async (type) => {
+  it.each([0, 2, 3, 12, 14, 255])('or ignores each tag if the tag declares four thousand million values of type %i', async (type) => {
     const tags = readFileSync(path('base.tif')).readUInt16LE(8);
     for (let tag = 0; tag < tags; tag += 1) {
       const file = patch('claims.tif', (bytes) => {
@@ -206,7 +206,7 @@ describe('the raster reader rejects', () => {
     }
   });
 
-  it('or ignores a tag with a number that is not whole, tag by tag', async () => {
+  it('or ignores each tag if its number is not whole', async () => {
     const { seed } = testEnvironment();
     const random = randomOf('float tags', seed);
     const tags = readFileSync(path('base.tif')).readUInt16LE(8);
@@ -235,7 +235,7 @@ describe('the raster reader rejects', () => {
     expect(await refusal(path('empty.tif'))).toBe('RASTER_FORM');
   });
 
-  it('a raster whose directory chain leads back to the first image as a mask, but not if it leads back without a mask', async () => {
+  it('a raster whose directory chain returns to the first image as a mask, but not one that returns without a mask', async () => {
     const circle = (type: number): string => patch(`circle-${type}.tif`, (bytes) => {
       const count = bytes.readUInt16LE(8);
       bytes.writeUInt32LE(8, 10 + count * 12);
@@ -286,12 +286,12 @@ describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
     }
   });
 
-  it('a raster with a scale returns scaled values', async () => {
+  it('returns scaled values if it has a scale', async () => {
     const file = gdal('scaled.tif', '-ot', 'Int16', '-a_scale', '0.5', '-a_offset', '100');
     expect((await whole(file)).cells).toEqual(expected.map((value) => Math.round(value) * 0.5 + 100));
   });
 
-  it('is rejected by name if it is rotated, upside down, masked, compressed as a photograph, or has ground control points', async () => {
+  it('is rejected by name if it is rotated, upside down, masked or JPEG-compressed, or has ground control points', async () => {
     const vrt = (name: string, transform: string): string => {
       gdal(`${name}.vrt`, '-of', 'VRT');
       const text = readFileSync(path(`${name}.vrt`), 'utf8').replace(/<GeoTransform>[^<]*</, `<GeoTransform>${transform}<`);
@@ -317,7 +317,7 @@ describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
     ['EPSG:3035', 3035],
     ['+proj=longlat +datum=WGS84', 4326],
     ['+proj=tmerc +lat_0=0 +lon_0=9.5 +k=0.9996 +x_0=500000 +y_0=0 +datum=WGS84 +units=m', 0],
-  ])('a raster in the CRS %s is positioned, or rejected if the CRS is unknown', async (crs, epsg) => {
+  ])('is positioned in the CRS %s, or rejected if the CRS is unknown', async (crs, epsg) => {
     for (const keys of ['STANDARD', 'ESRI_PE']) {
       const file = gdal('crs.tif', '-a_srs', crs, '-co', `GEOTIFF_KEYS_FLAVOR=${keys}`);
       if (epsg === 0) expect(await refusal(file)).toBe('RASTER_CRS');
@@ -341,7 +341,7 @@ describe('a tile of VIIRS', () => {
 
   it('a tile of collection 2 has no value in fill cells, for any type of the fill attribute', async () => {
     const random = randomOf('viirs fill', testEnvironment().seed);
-    // −999.9 is not exact in 32 bits: a fill of 64 bits or of text differs from the cell by 2e-5.
+    // −999.9 is not exact in 32 bits. A fill value of 64 bits or of text differs from the cell by 2e-5.
     const radiances = Array.from({ length: rows * columns }, () => (random.below(5) === 0 ? -999.9 : random.below(20_000) / 10));
     for (const Cells of [Float32Array, Float64Array]) {
       for (const fillType of ['<f', '<d', 'text', null] as const) {
@@ -365,7 +365,7 @@ describe('a tile of VIIRS', () => {
 describe('a damaged raster', () => {
   const runs = testEnvironment().mutations;
 
-  it('a raster with damage in header, tables or blocks yields a raster or an input error, and nothing else', { timeout: 60_000 }, async () => {
+  it('with damage in header, tables or blocks gives only cells or an input error', { timeout: 60_000 }, async () => {
     writeGeoTiff(path('sane-tiles.tif'), { ...base, tile: 16 });
     writeViirs(path('sane.h19v04.h5'), { rows: 60, columns: 60, cells: Uint16Array.from({ length: 3600 }, (_, index) => index % 500) });
     const originals = [path('base.tif'), path('sane-tiles.tif'), path('sane.h19v04.h5')].map((file) => readFileSync(file));
@@ -386,7 +386,7 @@ describe('a damaged raster', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(600_000_000);
   });
 
-  it('a raster with damaged LZW codes yields at most the requested bytes', () => {
+  it('with damaged LZW codes gives at most the requested bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(1000), (bytes, most) => {
       try {
         expect(unpackLzw(Buffer.from(bytes), most).length).toBeLessThanOrEqual(most);
@@ -396,7 +396,7 @@ describe('a damaged raster', () => {
     }), { numRuns: 300, seed: testEnvironment().seed });
   });
 
-  it('a raster with a block that unpacks without end stops at the block\'s size', async () => {
+  it('with a block that unpacks without end stops at the size of the block', async () => {
     writeGeoTiff(path('bomb.tif'), { ...base, tile: 16 });
     const { deflateSync } = await import('node:zlib');
     const bytes = readFileSync(path('bomb.tif'));

@@ -1,13 +1,16 @@
-/** The parcels that a change reaches are found by location, not by comparing all with all: a region has millions of them. */
+/** Tests that the parcels that a change affects are found by location. A region has millions of parcels, so all pairs cannot be compared. */
 import { expect, it } from 'vitest';
 import type { Session } from '../../pipelines/db/index.ts';
 import { findMeeting, findNear } from '../../pipelines/db/changed-rows.ts';
 import { describeEngines } from '../harness/database.ts';
 
-/** Parcels on each side of a square, each a thousandth of a degree wide, numbered row by row; every second parcel of every second row has a building. */
+/**
+ * Number of parcels on each side of a square. A parcel is a thousandth of a degree wide, and the numbers run row by row. Every second parcel of every
+ * second row has a building.
+ */
 const SIDE = 100;
 const CELL = 0.001;
-/** Changed parcels: one in a hundred, apart from each other. */
+/** Changed parcels: one in a hundred, at a distance from each other. */
 const CHANGED = Array.from({ length: 100 }, (_, i) => (Math.floor(i / 10) * 10 + 4) * SIDE + (i % 10) * 10 + 4);
 
 const SETTING = `
@@ -39,21 +42,21 @@ const fidsIn = async (session: Session, table: string): Promise<number[]> => (
 
 const sorted = (fids: Iterable<number>): number[] => [...new Set(fids)].sort((a, b) => a - b);
 
-describeEngines('the parcels that a change reaches', (engine) => {
-  it('are the parcels under the building of a changed parcel and the parcels within a distance, found with few comparisons of boxes', async () => {
+describeEngines('the parcels that a change affects', (engine) => {
+  it('are the parcels under the building of a changed parcel and within a distance, and are found with few box comparisons', async () => {
     const database = await engine.openDatabase();
     await database.script(SETTING, 'reached-parcels.test.ts');
     const compared = await database.transaction(async (session) => {
       await session.query(`set local track_functions to 'all'`);
       const was = { schema: 'work', table: 'was' };
       await findMeeting(session, 'work', was, [{ schema: 'work', table: 'building' }]);
-      // Two neighbouring parcels have a gap of 15 to 22 m, the next but one 80 to 110 m: the eight around each are found.
+      // The gap to a neighbouring parcel is 15 to 22 m, and to the next but one 80 to 110 m. The eight parcels around each parcel are found.
       await findNear(session, 'work', was, 60);
       return session.query<{ calls: number }>(
         `select coalesce(sum(pg_stat_get_xact_function_calls(oid)), 0)::int8 as calls from pg_proc where proname = 'geometry_overlaps'`,
       );
     });
-    // A building is on the changed parcel and on the one to its east, because both numbers are even.
+    // A building is on the changed parcel and on the parcel to its east, because both numbers are even.
     const meeting = sorted(CHANGED.flatMap((fid) => [fid, fid + 1]));
     expect(await fidsIn(database, 'meeting_fid')).toEqual(meeting);
     expect(await fidsIn(database, 'meeting_parcel')).toEqual(meeting);

@@ -1,4 +1,4 @@
-/** A scheduled refresh: only stale tables are rebuilt, regions are published as a whole, and rollback works. */
+/** Tests a scheduled refresh. It rebuilds only stale tables and publishes regions as a whole, and a rollback works. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ describeDatabase('a refresh', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it('loads a region without one of its sources, and reports its section as not mapped', async () => {
+  it('loads a region without one of its sources, and reports the source\'s section as not mapped', async () => {
     await rename(path('italia_ag_002_txt.zip'), `${files.folder}-aside.zip`);
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
@@ -87,7 +87,7 @@ describeDatabase('a refresh', (engine) => {
     expect((await refresh(context, options())).runId).toBeNull();
   });
 
-  it('rolls back to the previous publication, and back to the later one', async () => {
+  it('can be rolled back, and a second rollback restores the later publication', async () => {
     const after = await partitions(context);
     await rollback(context.database, REGION, await openRun(context.database));
     const before = await partitions(context);

@@ -1,4 +1,4 @@
-/** The report of a region and the passport of a comune are correct, equal on both engines, and their pages need no other files. */
+/** Tests the report of a region and the passport of a comune. They must be correct and equal on both engines, and their pages need no other files. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ const MOLISE = findRegion(14)!;
 const WHO = { who: 'somebody@somewhere', why: 'the publisher says <b>so</b>' };
 const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_flood', 'omi_quotations'];
 
-/** Markup that would make a browser fetch, run or send something. */
+/** Matches markup that would make a browser fetch, run or send something. */
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
 
 /**
@@ -56,7 +56,7 @@ describeEngines('a region that was published twice', (engine) => {
       const first = await refresh(context, loadOptions([files.folder], [MOLISE.code]));
       if (first.failures.length > 0) throw first.failures[0]!;
       initial = await readRegionReport(context, MOLISE);
-      // The publisher issues the addresses again without coordinates, and the user accepts that.
+      // The publisher issues the addresses again without coordinates, and the user accepts the change.
       const name = readdirSync(files.folder).find((each) => /^indirizzario.*\.zip$/.test(each))!;
       await rewriteZip(join(files.folder, name), (_name, content) => Buffer.from(content.toString('latin1').split('\n')
         .map((line, number) => (number === 0 ? line : line.split(';').map((cell, column) => ([15, 16, 18].includes(column) ? '' : cell)).join(';'))).join('\n'), 'latin1'));
@@ -74,7 +74,7 @@ describeEngines('a region that was published twice', (engine) => {
 
   afterAll(() => reader?.close());
 
-  it('names the publication, the previous one, and the user who accepted the refused change', () => {
+  it('has a report that names the publication, the previous publication, and the user who accepted the refused change', () => {
     const [now, before] = ['current', 'previous'].map((state) => report.publications.find((each) => each.unit === MOLISE.code && each.state === state));
     expect(before!.accepted).toBe(null);
     expect(now).toMatchObject({ reason: WHO.why, accepted: { who: WHO.who } });
@@ -82,7 +82,7 @@ describeEngines('a region that was published twice', (engine) => {
     for (const words of [`publication ${now!.publication} of`, `publication ${before!.publication} of`, WHO.who, 'the publisher says &lt;b&gt;so&lt;/b&gt;']) expect(page).toContain(words);
   });
 
-  it('adds up the records of every release, and marks a release that does not add up', async () => {
+  it('has a report that adds up the records of every release, and marks a release with a wrong sum', async () => {
     expect(report.releases.length).toBeGreaterThan(5);
     expect(report.releases.filter(({ holds }) => !holds)).toEqual([]);
     expect(report.releases.some(({ rejects, duplicates }) => rejects > 0 && duplicates > 0)).toBe(true);
@@ -99,7 +99,7 @@ describeEngines('a region that was published twice', (engine) => {
     }
   });
 
-  it('gives the coverage of each comune and section: mapped with the number of rows, not mapped, not loaded', async () => {
+  it('has a report with the coverage of each comune and section: mapped with the number of rows, not mapped, not loaded', async () => {
     const parcels = await context.database.query<{ belfiore: string; n: number }>('select belfiore, count(*)::int4 as n from core.parcel group by 1 order by 1');
     expect(parcels.length).toBe(4);
     expect(report.coverage.map(({ belfiore, sections }) => ({ belfiore, n: sections.find(({ section }) => section === 'basic')!.rows }))).toEqual(parcels);
@@ -118,14 +118,14 @@ describeEngines('a region that was published twice', (engine) => {
     for (const words of ['not loaded', 'mapped, nothing there', 'class="not_loaded"', 'class="none"', `id="c-${parcels[0]!.belfiore}"`]) expect(page).toContain(words);
   });
 
-  it('shows the metrics next to those of the previous publication', () => {
+  it('has a report with the metrics of the current and the previous publication', () => {
     const moved = report.distributions.filter(({ relation, field }) => relation === 'core.access_point' && field === 'geom');
     expect(moved.length).toBe(2);
     for (const { now, before } of moved) expect([now!.rows > 0, now!.values, before!.values > 0]).toEqual([true, 0, true]);
     expect(report.distributions.find(({ relation, field }) => relation === 'core.parcel' && field === 'area_m2')!.now!.medians.length).toBeGreaterThan(0);
   });
 
-  it('begins with the map, the numbers and the changes, and ends with files and digests', () => {
+  it('has a report that begins with the map, the numbers and the changes, and ends with files and digests', () => {
     const parts = [...page.matchAll(/<section id="(\w+)">/g)].map(([, id]) => id);
     expect([parts[0], parts.at(-1)]).toEqual(['overview', 'published']);
     const [overview] = /<section id="overview">.*?<\/section>/s.exec(page)!;
@@ -138,7 +138,7 @@ describeEngines('a region that was published twice', (engine) => {
     expect(regionPage(initial, [])).toContain('This is the first publication');
   });
 
-  it.skipIf(CHROMIUM === undefined)('shows map, numbers and changes on the first screen of a monitor and a telephone, and nothing wider', async () => {
+  it.skipIf(CHROMIUM === undefined)('has a report with map, numbers and changes on the first screen of a monitor and a phone, and nothing wider', async () => {
     const looked = await lookAt(page, 'report', ['#overview svg.map', '#overview td.n', '#overview .overview > div + div > :last-child']);
     const [monitor, telephone] = looked;
     expect(looked.filter(({ isWide }) => isWide)).toEqual([]);
@@ -146,12 +146,12 @@ describeEngines('a region that was published twice', (engine) => {
     expect(telephone!.tops.filter((top) => top > 844)).toEqual([]);
   });
 
-  it('compares the addresses with the earlier file, and reports kinds that are unknown before there is one', async () => {
+  it('has findings that compare the addresses with the earlier file, and that are unknown without an earlier file', async () => {
     const { addresses, compared_with: earlier, findings } = passport.address_register;
     const [loaded] = await context.database.query<{ n: number }>("select count(*)::int4 as n from core.access_point where belfiore = 'Z001'");
     expect([addresses, earlier]).toEqual([loaded!.n, expect.objectContaining({ file: expect.stringMatching(/^indirizzario/) as string })]);
     const counts = (found: readonly FindingCount[]): Record<string, number | null> => Object.fromEntries(found.map(({ kind, count }) => [kind, count]));
-    // The second file has the addresses without points, and keeps lines that were rejected because of their points.
+    // The second file has the addresses without points. It keeps lines that were rejected because of their points.
     const [added] = await context.database.query<{ n: number }>(
       `select count(*)::int4 as n from core.access_point where belfiore = 'Z001' and address_id not in (
          select progressivo_accesso from layer.accesso where release_id = (select min(release_id) from ledger.release where source_id = 'anncsu_addresses'))`,
@@ -165,7 +165,7 @@ describeEngines('a region that was published twice', (engine) => {
     expect({ addresses: same.addresses, compared_with: same.compared_with, findings: same.findings }).toEqual(passport.address_register);
   });
 
-  it('lists rejects with file and line, checks, times, sizes and licences', async () => {
+  it('has a report that lists rejects with file and line, checks, times, sizes and licences', async () => {
     const [kept] = await context.database.query<{ n: number }>(
       'select count(*)::int4 as n from ledger.reject where release_id = any ($1)', [report.releases.map(({ release }) => release)],
     );
@@ -181,7 +181,7 @@ describeEngines('a region that was published twice', (engine) => {
     for (const { attribution } of report.licenses) expect(page).toContain(html`${attribution}`.text);
   });
 
-  it('is a page without scripts or requests, and shows the content of files as text', async () => {
+  it('has a report page without scripts or requests, which shows the content of files as text', async () => {
     await context.database.query("update ledger.reject set message = message || '<img src=x onerror=\"alert(1)\">' where reject_id = (select min(reject_id) from ledger.reject)");
     await context.database.query("update ledger.file set name = name || '\"><script>alert(1)</script>' where file_id = (select min(file_id) from ledger.file)");
     const [report, of] = [await readRegionReport(context, MOLISE), await readPassport('Z001')];
@@ -215,7 +215,7 @@ describeEngines('a region that was published twice', (engine) => {
 });
 
 describe('the report', () => {
-  it('is the same on both engines', ({ skip }) => {
+  it('has the same report on both engines', ({ skip }) => {
     const [one, other] = [...seen.values()];
     if (one === undefined || other === undefined) return skip('one engine only');
     expect(lasting(one)).toEqual(lasting(other));
@@ -227,7 +227,8 @@ describe('HTML', () => {
     const nasty = '<a href=\'x\'>&"\u0000';
     expect(html`<p title="${nasty}">${[nasty, 1, null, html`<b>${2}</b>`]}</p>`.text)
       .toBe('<p title="&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd">&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd1<b>2</b></p>');
-    // The replaced characters: two that change the direction of text, a control of ISO 8859, a non-character, half of a surrogate pair. A complete pair stays.
+    // The replaced characters are two that change the direction of text, a control of ISO 8859, a non-character, and half of a surrogate pair. A complete
+    // surrogate pair stays.
     expect(html`${'a\u202eb\u2066c\u0085d\uffffe\ud800f😀\n'}`.text).toBe('a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf😀\n');
     expect(htmlTable('of <it>', ['<a>'], [['<b>'], [1234]]).text).not.toMatch(/<(it|a|b)>/);
   });

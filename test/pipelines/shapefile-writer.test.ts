@@ -15,7 +15,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Reads a written file with GDAL, which is independent of the writer. */
+/** Reads a written file with GDAL, which shares no code with the writer. */
 async function readBack(path: string): Promise<{ srid: number; fields: string[]; features: VectorFeature[] }> {
   const dataset = await openVector(path);
   try {
@@ -94,7 +94,7 @@ describe('shapefiles', () => {
     await zip.close();
   });
 
-  test('a shapefile without features is valid', async () => {
+  test('are valid without features', async () => {
     await writeShapefile(folder, 'empty', { ...POLYGONS, features: [] });
     expect((await readBack(join(folder, 'empty.shp'))).features).toEqual([]);
   });

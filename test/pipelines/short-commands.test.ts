@@ -1,4 +1,4 @@
-/** Memory of commands that only read the embedded database. */
+/** Tests the memory of commands that only read the embedded database. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -8,11 +8,11 @@ import { migratedDatabase } from '../harness/fresh-context.ts';
 import { PROGRAM } from '../harness/program.ts';
 
 const MOST_KB = 500_000;
-/** Prints the largest memory of the process when it ends, on standard error. */
+/** Program text that prints the peak memory of the process on standard error at exit. */
 const REPORT = "data:text/javascript,process.on('exit', () => process.stderr.write(`memory ${process.resourceUsage().maxRSS}`))";
 
 describeEngines('a command that only reads the embedded database', (engine) => {
-  it('takes less than 500 MB, on each supported Node', async () => {
+  it('takes less than 500 MB on each supported version of Node', async () => {
     const env = childEnvironment({ DATABASE_URL: await migratedDatabase(engine) });
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', REPORT, PROGRAM, 'status'], { env });
     expect(stdout).toMatch(/^database: pglite:/);

@@ -1,4 +1,4 @@
-/** Tables of a region that are built in parallel. */
+/** Tests the parallel build of a region's tables. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
@@ -12,7 +12,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
   }, 120_000);
   afterAll(() => files?.remove());
 
-  it('has the same digests as one with tables built one by one, and leaves no workspace', async () => {
+  it('has the same digests as if the tables are built one by one, and leaves no workspace', async () => {
     const digests = [];
     for (const parallel of [1, 4]) {
       const { database } = await freshContext(engine).then(async (context) => {
@@ -42,14 +42,14 @@ describeDatabase('a region with tables built in parallel', (engine) => {
     expect(await context.database.query("select nspname from pg_namespace where starts_with(nspname, 'build_')")).toEqual([]);
   }, 240_000);
 
-  it('starts with the table that took longest last time', async () => {
+  it('starts with the table that took longest in the last run', async () => {
     const context = await freshContext(engine);
     const { database } = context;
     const tables = ['section.risk', 'section.subsidence'] as const;
     await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }));
     for (const longest of tables) {
       await database.query("update ledger.step set detail = jsonb_build_object('seconds', jsonb_build_object($1::text, 1000)) where step = 'join'", [longest]);
-      // All of them were built by another version.
+      // Another version built all tables.
       await database.query("update ledger.publication_table set fingerprint = 'another', inputs = '{}' from ledger.publication p where p.publication_id = publication_table.publication_id and unit_code = 14");
       expect((await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }))).failures).toEqual([]);
       const made = await database.query<{ relation: string }>(`

@@ -1,4 +1,4 @@
-/** The snapshots from which embedded databases are created, compared with databases that are created without them. */
+/** Tests the snapshots from which embedded databases are created. A snapshot must equal a database that is created without a snapshot. */
 import { execFile } from 'node:child_process';
 import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ afterAll(() => rm(scratch, { recursive: true, force: true }));
 /** Returns a module of the compiled program. */
 const moduleOf = async <Module>(file: string): Promise<Module> => (await import(pathToFileURL(join(program, file)).href)) as Module;
 
-/** Returns everything that differs between databases of two versions. */
+/** Returns all content that can differ between databases of two versions. */
 async function contentOf(database: Database): Promise<unknown> {
   const objects = await database.session((session) => foundObjects(session));
   return {
@@ -51,7 +51,7 @@ async function contentOf(database: Database): Promise<unknown> {
 const systemOf = async (database: Database): Promise<string> =>
   (await database.query<{ id: string }>('select system_identifier::text as id from pg_control_system()'))[0]!.id;
 
-/** Time of the first migration: databases from one snapshot share it. */
+/** Time of the first migration, which is the same in all databases from one snapshot. */
 const migratedAt = async (database: Database): Promise<string> =>
   (await database.query<{ at: string }>('select min(applied_at)::text as at from ledger.applied_file'))[0]!.at;
 
@@ -80,14 +80,14 @@ describeEngines('an embedded database of the compiled program', (engine) => {
   });
 }, ['pglite']);
 
-it('the snapshot of the extensions is named by the versions in package.json', async () => {
+it('has a snapshot of the extensions whose name contains the versions in package.json', async () => {
   const { dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   const [pglite, postgis] = ['pglite', 'pglite-postgis'].map((name) => dependencies[`@electric-sql/${name}`]?.replaceAll('.', '-'));
   expect((await readdir(join(ROOT, 'pipelines/db'))).filter((file) => file.endsWith('.br'))).toEqual([`extensions-pglite-${pglite}-postgis-${postgis}.br`]);
   expect((await readSnapshot())?.size).toBeGreaterThan(1e6);
 });
 
-/** Returns the content of the extensions: functions, types, operators, and the coordinate reference systems of PostGIS. */
+/** Returns the content of the extensions: functions, types, operators, and the reference systems of PostGIS. */
 async function extensionsOf(database: Database): Promise<unknown> {
   return {
     extensions: await database.query('select extname, extversion, extnamespace::regnamespace::text as schema from pg_extension order by extname'),
@@ -103,7 +103,7 @@ async function extensionsOf(database: Database): Promise<unknown> {
   };
 }
 
-it('no snapshot is used if SQL of the compiled program changed, and the extensions equal those of the snapshot of a checkout', async () => {
+it('uses no snapshot if SQL of the compiled program changed, and its extensions equal those of a checkout\'s snapshot', async () => {
   const { readSnapshot: snapshotOfProgram } = await moduleOf<typeof import('../../pipelines/db/pglite-snapshot.ts')>('pipelines/db/pglite-snapshot.js');
   const { openDatabase: openInProgram } = await moduleOf<typeof import('../../pipelines/db/index.ts')>('pipelines/db/index.js');
   expect((await snapshotOfProgram())?.size).toBeGreaterThan(1e6);

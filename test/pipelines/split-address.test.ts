@@ -1,4 +1,4 @@
-/** Splits an address on one line, as in state registers, into street and number. */
+/** Tests the split of an address on one line, as in state registers, into street and number. */
 import { describe, expect, it } from 'vitest';
 import { splitAddress } from '../../pipelines/address/split-address.ts';
 import { streetNames } from '../../pipelines/address/normalise.ts';
@@ -18,7 +18,7 @@ describe('an address on one line', () => {
     expect(splitAddress(address)).toEqual({ streetTypes, streetWords, number, exponent, colour });
   });
 
-  it('yields the words and the type under which the same street is stored, and the number, in any combination', () => {
+  it('gives the words and the type under which the same street is stored, and the number, in any combination', () => {
     const random = randomOf('split addresses');
     const streets = ['VIA ROMA', 'VIALE DEI TIGLI', 'PIAZZA SAN MARCO', "VIA DELL'INDUSTRIA", 'CORSO VITTORIO EMANUELE SECONDO', 'CONTRADA FORNACE', "LOCALITA' PIANO", 'VIA XX SETTEMBRE'];
     const endings = [(n: number) => `, ${n}`, (n: number) => ` ${n}`, (n: number) => `, N. ${n}`, (n: number) => ` n.${n} 86100`, (n: number) => `   ${n}   - 86100`, (n: number) => `,${n}`];
@@ -33,7 +33,7 @@ describe('an address on one line', () => {
     }
   });
 
-  it('is ignored if it is too long', () => {
+  it('is not split if it is too long', () => {
     const long = `VIA ${'LUNGA '.repeat(100)}`;
     expect(splitAddress(`${long.slice(0, 496)}, 12`)).toMatchObject({ streetTypes: ['via'], number: 12 });
     expect(splitAddress(`${long.slice(0, 497)}, 12`)).toEqual({ streetTypes: [], streetWords: [], number: null, exponent: null, colour: null });

@@ -30,10 +30,10 @@ const OTHER: readonly (readonly [string, string, string])[] = [
 ];
 
 describe('two SQL texts', () => {
-  for (const [what, one, other] of SAME) it(`count as the same when they differ in ${what}`, () => expect(normalSql(one)).toBe(normalSql(other)));
-  for (const [what, one, other] of OTHER) it(`count as different when they differ in ${what}`, () => expect(normalSql(one)).not.toBe(normalSql(other)));
+  for (const [what, one, other] of SAME) it(`are the same if they differ in ${what}`, () => expect(normalSql(one)).toBe(normalSql(other)));
+  for (const [what, one, other] of OTHER) it(`are different if they differ in ${what}`, () => expect(normalSql(one)).not.toBe(normalSql(other)));
 
-  it('texts with different comments on a table differ only if descriptions count', () => {
+  it('texts with different comments on a table differ only if descriptions are included', () => {
     const [one, other] = ["create table a (b int4); comment on table a is 'one; two'; select 1", "create table a (b int4);\ncomment on table a is 'three'; select 1"] as const;
     expect(normalSql(one)).not.toBe(normalSql(other));
     expect(effectiveSql(one)).toBe(effectiveSql(other));

@@ -1,4 +1,4 @@
-/** Changes that make a table stale, how they are reported, and changes that do not. */
+/** Tests which changes make a table stale, how these are reported, and which changes do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '../../pipelines/contract/fingerprint.ts';
@@ -19,7 +19,7 @@ const MADE_HERE = [...productFiles(0), ...productFiles(14)];
 describe('facts', () => {
   const engine: Facts = { PostgreSQL: '15', PostGIS: '3.3', GEOS: '3.11', PROJ: '9.1' };
 
-  it('facts of every file that builds a table, and of every reader, do not change with comments, layout and descriptions', () => {
+  it('facts of every file that builds a table, and of every reader, do not change if comments, layout or descriptions change', () => {
     const files = [...MAKERS, ...SOURCES.flatMap(({ staging, load }) => [staging, load])];
     for (const file of files) {
       const edited = file.text.replace(/^(-- purpose:)/m, '$1 other words of').replace(/\n(?!--)/g, '\n\n   /* said */ ');
@@ -45,7 +45,7 @@ describe('facts', () => {
     expect(usual.map(({ section, writes: [table] }) => `sql/${section === null ? 'core' : 'sections'}/${tableOf(table!)}.sql`)).toEqual(usual.map(factName));
   });
 
-  it('facts of a reader are its version, its SQL and the fields that fill SQL, and its code counts only through the version', () => {
+  it('facts of a reader are its version, its SQL and the fields that fill SQL, and its code only changes them through the version', () => {
     for (const { id, facts, manifest } of SOURCES) {
       expect(facts[`version of ${id}`]).toBe(String(manifest.version));
       expect(Object.keys(facts).filter((name) => !/^(?:version|places|areas|repeats) of |\.sql$/.test(name))).toEqual([]);
@@ -81,7 +81,7 @@ describe('facts', () => {
     expect(whyChanged(null, now)).toBe('an earlier version of the program built it and did not record the inputs');
   });
 
-  it('have one digest in any order', () => {
+  it('have the same digest in any order', () => {
     expect(digestOfFacts({ a: '1', b: '2' })).toBe(digestOfFacts({ b: '2', a: '1' }));
     expect(digestOfFacts({ a: '1', b: '2' })).not.toBe(digestOfFacts({ a: '2', b: '1' }));
   });
@@ -118,7 +118,7 @@ describeDatabase('a loaded region', (engine) => {
     expect(staleIn(found)).toEqual({});
   });
 
-  it('is stale if the version of a source changed, only in that source\'s tables', async () => {
+  it('is stale only in the tables of a source if the version of the source changed', async () => {
     // Sources of other regions have no file here.
     const here = new Set((await planned({ engine: { ...context.engine, PROJ: '99.1' } })).loads.map(({ located }) => located.source.id));
     expect(here.size).toBeGreaterThan(15);
@@ -134,7 +134,7 @@ describeDatabase('a loaded region', (engine) => {
     }
   });
 
-  it('is stale as a whole if a part of the engine was replaced, and names that part', async () => {
+  it('is stale in all tables if a part of the engine was replaced, and the reason names that part', async () => {
     for (const part of Object.keys(context.engine)) {
       const found = await planned({ engine: { ...context.engine, [part]: '99.1' } });
       const expected = `${part} ${context.engine[part]!} → 99.1`;
@@ -145,7 +145,7 @@ describeDatabase('a loaded region', (engine) => {
     }
   });
 
-  it('is stale in one table if the version of its SQL changed', async () => {
+  it('is stale in a single table if the version of the table\'s SQL changed', async () => {
     const [file] = MAKERS.filter(({ writes }) => writes[0] === 'section.risk') as [SqlFile];
     await context.database.query(`update ledger.publication_table set inputs = inputs || '{"version of sql/sections/risk.sql": "0"}', fingerprint = 'another' where relation = 'section.risk'`);
     expect(staleIn(await planned())).toEqual({ 'section.risk': `version of ${factName(file)} 0 → ${file.version}` });

@@ -1,4 +1,4 @@
-/** No start of the program runs compiled code that another user left in the shared temporary folder. */
+/** Tests that no start of the program runs compiled code that another user put into the shared temporary folder. */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

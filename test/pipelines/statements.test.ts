@@ -1,4 +1,4 @@
-/** Statements of `sql/statements`: their placeholders, and that each is used. */
+/** Tests the statements of `sql/statements`: their placeholders, and that each statement is used. */
 import { describe, expect, it } from 'vitest';
 import { statementsOf } from '../../pipelines/db/statements.ts';
 import { read, SQL, TYPESCRIPT } from '../harness/architecture/project.ts';
@@ -30,7 +30,7 @@ describe('a statement', () => {
 describe('the files of statements', () => {
   const code = TYPESCRIPT.filter((file) => /^(pipelines|cli|api)\//.test(file)).map(read).join('\n');
 
-  it('contain no statement twice, and none that the program does not use', () => {
+  it('contain no repeated statement and no unused statement', () => {
     const files = SQL.filter((file) => file.startsWith('sql/statements/'));
     expect(files.length).toBeGreaterThan(3);
     for (const file of files) {

@@ -1,4 +1,4 @@
-/** Rounding in a sweep, compared with the database. */
+/** Tests the rounding of a sweep against the database. */
 import { expect, it } from 'vitest';
 import { rounded } from '../../pipelines/contract/sweep.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -12,7 +12,7 @@ describeDatabase('numbers of a sweep', (engine) => {
       ...halves, ...halves.flatMap((value) => [value * (1 + 2e-16), value * (1 - 2e-16), value * (1 + 1e-14)]),
       0, -0, -0.04, 0.04, 1.005, 8848.86, -9999.5, 1e-300,
       ...Array.from({ length: 3000 }, () => (random.next() - 0.3) * 10 ** random.below(5)),
-      // Values as stored in files of 32 bits.
+      // Values as they are stored in 32-bit files.
       ...Array.from({ length: 3000 }, () => Math.fround(random.below(300_000) / 64)),
     ];
     const database = await engine.openDatabase();

@@ -1,4 +1,4 @@
-/** The cells of an area, the values of a mosaic of tiles, and the samples of a shape, compared with simple implementations. */
+/** Tests the cells of an area, the values of a mosaic of tiles, and the samples of a shape against simple implementations. */
 import { describe, expect, it } from 'vitest';
 import type { Raster } from '../../pipelines/formats/raster.ts';
 import type { CellRows } from '../../pipelines/contract/sweep.ts';
@@ -9,7 +9,7 @@ import { inCells, Shape } from '../../pipelines/build/sweep-shape.ts';
 
 type Ring = readonly (readonly [number, number])[];
 
-/** Returns the little-endian WKB of a multipolygon; rings are closed here. */
+/** Returns the little-endian WKB of a multipolygon, and closes its rings. */
 function wkb(polygons: readonly (readonly Ring[])[]): Buffer {
   const parts: Buffer[] = [];
   const head = (type: number, count: number): void => {
@@ -36,7 +36,7 @@ function wkb(polygons: readonly (readonly Ring[])[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Returns a stream of numbers that is the same each time. */
+/** Returns a stream of random numbers that is the same every time. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -85,7 +85,7 @@ function star(next: () => number, x: number, y: number, radius: number, corners:
 }
 
 describe('the cells of an area', () => {
-  it('are the cells whose centre is in the area, with holes, in several parts, of any size', () => {
+  it('are the cells with a centre in the area, for areas with holes, in several parts, and of any size', () => {
     const next = random(1);
     const shape = new Shape();
     let seen = 0;
@@ -110,10 +110,10 @@ describe('the cells of an area', () => {
     expect(seen).toBeGreaterThan(5_000);
   });
 
-  it('belong to exactly one of two neighbours, even if the border passes through centres', () => {
+  it('belong to exactly one of two neighbouring areas, even if the border passes through centres', () => {
     const next = random(7);
     for (let round = 0; round < 40; round += 1) {
-      // Adjacent quadrangles with corners on cell centres, on cell edges, or anywhere.
+      // The areas are adjacent quadrangles with corners on cell centres, on cell edges, or anywhere.
       const steps = 8;
       const corner = (i: number, j: number): [number, number] => {
         const isInside = i > 0 && j > 0 && i < steps && j < steps;
@@ -134,8 +134,8 @@ describe('the cells of an area', () => {
     }
   });
 
-  it('a point on a border is in the cell to the east or south, for any origin of the grid', () => {
-    // A grid of 15″: 41.975° N is a border, and (50 − 41.975) / (10 / 2400) is 1925.9999999999998.
+  it('include the cell to the east or south of a point on a cell border, for any origin of the grid', () => {
+    // In a grid of 15″, 41.975° N is a border, and (50 − 41.975) / (10 / 2400) is 1925.9999999999998.
     expect(Math.floor(inCells(50 - 41.975, 10 / 2400))).toBe(1926);
     for (let border = 1; border < 2400; border += 1) {
       const at = 50 - border / 240;
@@ -145,14 +145,14 @@ describe('the cells of an area', () => {
     }
   });
 
-  it('a sliver between cell centres has no cells', () => {
+  it('are none for a sliver between cell centres', () => {
     const shape = areaOf([[[[1006, 5000], [1009, 5000], [1009, 4900], [1006, 4900]]]]);
     expect(cellsOf(shape)).toEqual([]);
     expect(shape.lastColumn).toBeLessThan(shape.firstColumn);
   });
 });
 
-/** Returns a height of the whole mosaic, or none where no value is known. */
+/** Returns a height of the whole mosaic, or null if no value is known. */
 function height(column: number, row: number): number {
   return (column * 7919 + row * 104_729) % 101 === 0 ? NaN : Math.fround(Math.sin(column / 9) * 40 + Math.cos(row / 7) * 30 + ((column * 31 + row * 17) % 11));
 }
@@ -223,7 +223,7 @@ const whole = (column: number, row: number, width: number, rows: number, value: 
   Array.from({ length: rows }, (_, y) => Array.from({ length: width }, (__, x) => value(column + x, row + y)));
 
 describe('a mosaic', () => {
-  it('has no seam between tiles, with any blocks and any cache size', async () => {
+  it('has no seams between tiles, for any blocks and any cache size', async () => {
     const tiles = [
       tileOf('a', 0, 0, 40, 30, { block: [16, 16] }), tileOf('b', 40, 0, 35, 30),
       tileOf('c', 0, 30, 40, 25, { block: [40, 25] }), tileOf('d', 40, 30, 35, 25, { block: [7, 3] }),
@@ -244,7 +244,7 @@ describe('a mosaic', () => {
     for (const { blocks: { opened, closed } } of tiles) expect(closed).toBe(opened);
   });
 
-  it('has no values beyond its tiles, or where a tile in the middle is missing', async () => {
+  it('has no values beyond its tiles or in the place of a missing tile', async () => {
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 10, 10).tile, tileOf('c', 20, 0, 10, 10).tile], new Blocks());
     const isThere = (column: number, row: number): boolean => row >= 0 && row < 10 && ((column >= 0 && column < 10) || (column >= 20 && column < 30));
     const there = (column: number, row: number): number => (isThere(column, row) ? height(column, row) : NaN);
@@ -262,7 +262,7 @@ describe('a mosaic', () => {
     expect(await windowOf(mosaic!, -5, 0, 25, 10)).toEqual(whole(0, 0, 25, 10, expected));
   });
 
-  it('has one grid and one model: tiles on another grid form their own mosaic', () => {
+  it('has one grid and one model, so that tiles on another grid form a separate mosaic', () => {
     const tiles = [
       tileOf('a', 0, 0, 10, 10), tileOf('b', 10, 0, 10, 10, { shift: 0.3 }), tileOf('c', 20, 0, 10, 10, { shift: 1e-7 }), tileOf('d', 30, 0, 10, 10, { model: 2 }),
     ];
@@ -270,7 +270,7 @@ describe('a mosaic', () => {
     expect(mosaics.map((mosaic) => mosaic.tiles.map(({ tile: { name } }) => name))).toEqual([['a', 'c'], ['b'], ['d']]);
   });
 
-  it('keeps few files open, and reads no block twice while it is cached', async () => {
+  it('keeps few files open, and reads no block again while the block is cached', async () => {
     const tiles = Array.from({ length: 12 }, (_, i) => tileOf(`t${String(i).padStart(2, '0')}`, i * 10, 0, 10, 10, { block: [10, 5] }));
     const blocks = new Blocks();
     const [mosaic] = mosaicsOf(tiles.map(({ tile }) => tile), blocks);
@@ -281,7 +281,7 @@ describe('a mosaic', () => {
   });
 });
 
-/** Records the cells that it receives, with their neighbours. */
+/** Records the received cells with their neighbours. */
 class Noted {
   readonly seen: string[] = [];
 
@@ -295,7 +295,7 @@ class Noted {
 }
 
 describe('the samples of a shape', () => {
-  it('are its cells with all neighbours, across tiles, and the number of cells without a value', async () => {
+  it('are the shape\'s cells with all neighbours, across tiles, and the number of cells without a value', async () => {
     const next = random(5);
     const blocks = new Blocks(2000);
     const tiles = [
@@ -318,13 +318,13 @@ describe('the samples of a shape', () => {
       expect(noted.seen).toEqual(cells.map(([column, row]) => [-1, 0, 1].flatMap((y) => [-1, 0, 1].map((x) => known(column + x, row + y))).join(' ')));
       const withValue = cells.filter(([column, row]) => !Number.isNaN(known(column, row)));
       expect([sample.cells, sample.missing]).toEqual([withValue.length, cells.length - withValue.length]);
-      // The runs in the explanation are the same cells, each in its tile.
+      // The runs in the explanation must be the same cells, each in its tile.
       expect(sample.runs.flatMap(([tile, row, first, last]) => Array.from({ length: last - first + 1 }, (_, i) => `${tile} ${first + i} ${row}`)))
         .toEqual(withValue.map(([column, row]) => `${(column > 59 ? 1 : 0) + (row > 49 ? 2 : 0)} ${column} ${row}`));
     }
   });
 
-  it('are not taken if the file of a needed raster is gone, even if only for neighbouring cells', () => {
+  it('are missing if the file of a required raster is missing, even if only neighbouring cells need it', () => {
     const gone = { ...tileOf('b', 10, 0, 10, 10).tile, open: null };
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 10, 10).tile, gone], new Blocks());
     const shape = new Shape();
@@ -335,7 +335,7 @@ describe('the samples of a shape', () => {
     expect([look(true, 8), look(true, 9), look(false, 9), look(false, 10)]).toEqual([true, false, true, false]);
   });
 
-  it('samples a point as the value of its cell, or by interpolation between the four nearest cell centres', async () => {
+  it('are for a point the value of its cell, or an interpolation between the four nearest cell centres', async () => {
     const plane = (column: number, row: number): number => (column === 3 && row === 3 ? NaN : 10 * column - 4 * row);
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 4, 8, { value: plane }).tile, tileOf('b', 4, 0, 4, 8, { value: plane }).tile], new Blocks());
     const at = async (sample: 'nearest' | 'bilinear', column: number, row: number): Promise<unknown> => {
@@ -350,7 +350,7 @@ describe('the samples of a shape', () => {
     // Interpolation of a plane returns the plane, even between two tiles.
     expect(await at('bilinear', 4.25, 1.75)).toEqual([10 * 3.75 - 4 * 1.25, 0]);
     expect(await at('bilinear', 4.5, 1.5)).toEqual([36, 0]);
-    // If one centre has no value, the other three count.
+    // If one centre has no value, the remaining three are used.
     const [[value, missing]] = [await at('bilinear', 3.75, 3.75) as [number, number]];
     expect(missing).toBe(1);
     expect(value).toBeCloseTo((plane(4, 3) * 0.25 * 0.75 + plane(3, 4) * 0.75 * 0.25 + plane(4, 4) * 0.25 * 0.25) / (1 - 0.75 * 0.75), 10);

@@ -1,4 +1,4 @@
-/** Tests readers in threads. A failure in a thread becomes an error with its location, and no thread uses unlimited memory. */
+/** Tests readers in threads. A failure in a thread must become an error with its location, and no thread may use unlimited memory. */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
@@ -31,7 +31,7 @@ function taking(onChunk: (chunk: Buffer) => void = () => undefined, drain: () =>
 
 const failure = (work: Promise<void>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
 
-it.each(['exits', 'throws later'] as const)('reports a thread that %s with the file that it read', async (what) => {
+it.each(['exits', 'throws later'] as const)('the error of a thread that %s names the file', async (what) => {
   pool = new Threads(MODULE, 2);
   const [first, second, third] = [pool.start('writes one row', 'a.zip!1'), pool.start(what, 'a.zip!2'), pool.start('writes one row', 'a.zip!3')];
   const sink = taking();
@@ -44,7 +44,7 @@ it.each(['exits', 'throws later'] as const)('reports a thread that %s with the f
   expect(sink.paths.filter((path) => path === 'writes one row')).toHaveLength(2);
 });
 
-it('fails the waiting readings when no thread is left', async () => {
+it('waiting readings fail if no thread is left', async () => {
   pool = new Threads(MODULE, 1);
   const readings = [pool.start('exits', 'a.zip!1'), pool.start('writes one row', 'a.zip!2')];
   for (const [index, reading] of readings.entries()) {
@@ -53,12 +53,12 @@ it('fails the waiting readings when no thread is left', async () => {
   expect(await failure(replay(pool.start('writes one row', 'a.zip!3'), taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', at: 'a.zip!3' });
 });
 
-it('reports a module that cannot be loaded', async () => {
+it('a module that cannot be loaded is reported', async () => {
   pool = new Threads(pathToFileURL(fileURLToPath(new URL('../harness/no-such-module.ts', import.meta.url))), 2);
   expect(await failure(replay(pool.start('writes one row', 'a.zip!1'), taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', detail: expect.stringContaining('no-such-module') as string });
 });
 
-it('keeps the kind, message and stack of a bug', async () => {
+it('the error keeps the kind, message and stack of a bug', async () => {
   pool = new Threads(MODULE, 1);
   const error = await failure(replay(pool.start('fails with a bug', 'a.zip!1'), taking(), () => undefined));
   expect(error).toBeInstanceOf(TypeError);
@@ -66,7 +66,7 @@ it('keeps the kind, message and stack of a bug', async () => {
   expect((error as Error).stack).toContain('thread-that-misbehaves');
 });
 
-it('makes a thread wait for the sink that takes its rows, and ends both if the sink throws', async () => {
+it('a thread waits for the sink of its rows, and both end if the sink throws', async () => {
   pool = new Threads(MODULE, 1);
   const reading = pool.start('writes without end', 'a.zip!1');
   let taken = 0;
@@ -81,6 +81,6 @@ it('makes a thread wait for the sink that takes its rows, and ends both if the s
     if (taken > 20_000_000) throw new Error('enough');
   });
   expect(await failure(replay(reading, sink, () => undefined))).toMatchObject({ message: 'enough' });
-  // Without waiting, the thread would have written hundreds of MB in that second.
+  // Without waiting, the thread would write hundreds of MB in a second.
   expect((most - baseline) / 1e6).toBeLessThan(100);
 });

@@ -1,4 +1,4 @@
-/** The reason why a loaded file is not used is correct for random inventories. */
+/** Tests that the reason why a loaded file is not used is correct, with random inventories. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
@@ -10,12 +10,12 @@ import { testEnvironment } from '../harness/environment.ts';
 
 const { seed } = testEnvironment();
 const SOURCES = await loadSources();
-/** Listed comuni, two in each of three regions. */
+/** Comuni in the list: two in each of three regions. */
 const LIST = new Map([['A001', 14], ['A002', 14], ['B001', 13], ['B002', 13], ['C001', 16], ['C002', 16]]);
 const PLACES = [...LIST.keys(), 'X001'];
 const ANY_REGION = fc.constantFrom(null, null, 13, 14, 16);
 
-/** Random files of one source, with one or several of its layers and their places. */
+/** Generates files of one source, with one or several layers and their places. */
 const inventories = fc.constantFrom(...SOURCES).chain((source) => {
   const layers = source.layer.writes.map((layer) => layer.slice('layer.'.length));
   // A layer either has the places of its rows, or the single place ''.
@@ -40,7 +40,7 @@ function regionsOf(file: LoadedFile): (number | null)[] {
   return file.held.flatMap(({ likelyRegion, places }) => places.map((place) => file.region ?? LIST.get(place) ?? likelyRegion));
 }
 
-it(`gives a correct reason for every loaded file that is not used, seed ${seed}`, () => {
+it(`every loaded file that is not used has a correct reason, seed ${seed}`, () => {
   const given = new Map<string, number>();
   fc.assert(fc.property(inventories, ({ files, units }) => {
     const inventory = new Inventory(files, [], LIST, SOURCES);
@@ -58,7 +58,7 @@ it(`gives a correct reason for every loaded file that is not used, seed ${seed}`
         // Both files cover the same layer. They also cover the same place, unless one file is complete.
         expect(file.held.some(({ layer }) => layers.includes(layer))).toBe(true);
         expect(file.held.some((held) => held.places.some((place) => places.includes(place))) || other.complete).toBe(true);
-        // The file belongs to a planned region.
+        // The unused file belongs to a planned region.
         expect(regionsOf(file).some((region) => region === null || units.includes(region) || units.includes(0))).toBe(true);
       } else if (reason.startsWith('it belongs to')) {
         const named = REGIONS.filter(({ name }) => reason.includes(name)).map(({ code }) => code).sort((a, b) => a - b);

@@ -36,7 +36,7 @@ async function mappale(...options: string[]): Promise<{ code: number; out: strin
 }
 
 describe('formats of the report', () => {
-  it('text has file, counts, location, difference and hint; exit 0 or 3', async () => {
+  it('text has file, counts, location, difference and hint, and the exit code is 0 or 3', async () => {
     const good = await mappale(GOOD);
     expect(good.code).toBe(0);
     expect(good.out).toMatch(/^ok +.*several-zones_2024\.csv \(dpc_seismic comuni 2024\): \d+ records = \d+ rows \+ 0 rejects \+ 0 duplicates/);
@@ -55,7 +55,7 @@ describe('formats of the report', () => {
     expect(JSON.parse(byFormat.out)).toMatchObject([{ path: CHANGED, source: 'dpc_seismic', ok: false, findings: [{ level: 'error', code: 'COLUMNS_CHANGED', at: 'made_column-renamed_2026.csv:1' }] }]);
   });
 
-  it('every format reports an added column with exit 3, and only text and json include its values', async () => {
+  it('every format reports an added column with exit code 3, and only text and json include its values', async () => {
     const value = '0.2';
     const text = await mappale(ADDED);
     expect(text.code).toBe(3);
@@ -112,7 +112,7 @@ describe('formats of the report', () => {
 });
 
 describe('the files that validate reads', () => {
-  it('all files in a folder are read, and unknown ones are skipped; a named unknown file is an error with a hint', async () => {
+  it('are all files in a folder, except unknown ones, and a named unknown file is an error with a hint', async () => {
     const place = join(folder, 'mixed');
     mkdirSync(place);
     copyFileSync(GOOD, join(place, 'several-zones_2024.csv'));
@@ -124,7 +124,7 @@ describe('the files that validate reads', () => {
     expect(named).toMatchObject({ ok: false, findings: [{ code: 'FILE_UNKNOWN', detail: expect.any(String), hint: expect.any(String) }] });
   });
 
-  it('findings in a zip are reported with the zip: an added column', async () => {
+  it('may be in a zip, and an added column is reported with the zip', async () => {
     const path = join(folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip');
     await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/made_column-added.csv'))]]);
     const [verdict] = await validate([path], sources, null, () => undefined);
@@ -136,7 +136,7 @@ describe('the files that validate reads', () => {
     ]);
   });
 
-  it('do not include known files that are left aside: named ones fail with a reason and exit 3, others are noted', async () => {
+  it('do not include known files that are ignored: a named one causes exit code 3 with a reason, and all others are noted', async () => {
     const place = join(folder, 'aside');
     mkdirSync(place);
     const census = join(place, 'R14_indicatori_2011_sezioni.csv');
@@ -168,7 +168,7 @@ describe('the files that validate reads', () => {
     expect(out).toContain('5 rows + 1 rejects');
   });
 
-  it('have messages about rejected records that agree with the verdict', async () => {
+  it('have messages about rejected records that agree with the result', async () => {
     const header = 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\n';
     const row = (code: number, zone: string): string => `MOLISE;Campobasso;CB;Finto;${code};${zone}\r\n`;
     const write = (good: number, bad: number): string => {
@@ -184,7 +184,7 @@ describe('the files that validate reads', () => {
     expect(none).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected records that can be used, found 3 of 3 refused' }] });
   });
 
-  it('may have cells without a value (NaN, −9999), which are reported and do not fail the tile', async () => {
+  it('may have cells without a value (NaN, −9999), which are reported and do not reject the tile', async () => {
     const header = readFileSync(fixture('egms_vertical/EGMS_L3_E46N20_100km_U_2018_2022_1.csv'), 'utf8').split('\n', 1)[0] ?? '';
     const columns = header.trim().split(',').length;
     const line = (index: number, velocity: string): string => ['3OaTn5TNYv', 4_650_050 + 100 * (index % 500), 2_050_050 + 100 * Math.floor(index / 500), '12.3', '1.4', velocity, '0.1', '-0.25', ...Array.from({ length: columns - 8 }, () => '0.1')].join(',');
@@ -202,7 +202,7 @@ describe('names that were encoded twice', () => {
   it.each([
     ['one name, and no other accent in the file', ['VIA ROMA', 'VIA I\u00c2\u00b0 MAGGIO', 'PIAZZA GARIBALDI']],
     ['two names among many correct ones', ['VIA I\u00c2\u00b0 MAGGIO', 'VIA CIR\u00c3\u00b2', ...Array.from({ length: 20 }, (_, i) => `LOCALIT\u00c0 ${i}`)]],
-  ])('%s: are kept, counted and reported as the publisher\'s', async (_words, names) => {
+  ])('are kept, counted and reported as the publisher\'s: %s', async (_words, names) => {
     const path = join(folder, 'STRAD_MOLI_20260602.csv');
     writeFileSync(path, streets(names));
     const [verdict] = await validate([path], sources, null, () => undefined);
@@ -212,14 +212,14 @@ describe('names that were encoded twice', () => {
     expect(verdict?.findings.map(({ hint }) => hint).join()).not.toContain('as downloaded');
   });
 
-  it('names encoded twice throughout the file are rejected, with the hint to use the file as downloaded', async () => {
+  it('are rejected if they are everywhere in the file, with the hint to use the file as downloaded', async () => {
     const path = join(folder, 'STRAD_MOLI_20260703.csv');
     writeFileSync(path, Buffer.from(Buffer.from(streets(['VIA CIR\u00d2', 'VIA PER\u00d2', 'LOCALIT\u00c0 FINTA', 'VIA FORL\u00cc']), 'utf8').toString('latin1'), 'utf8'));
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'ENCODING_WRONG', hint: expect.stringContaining('as downloaded') }] });
   });
 
-  it('names encoded twice in a list of comuni are kept too', async () => {
+  it('are also kept in a list of comuni', async () => {
     const path = join(folder, 'zone_doppie_2024.csv');
     writeFileSync(path, 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\nMOLISE;Campobasso;CB;Forl\u00c3\u00ac Finto;70001;3\r\n');
     const [verdict] = await validate([path], sources, null, () => undefined);
@@ -228,7 +228,7 @@ describe('names that were encoded twice', () => {
 });
 
 describe('reading a part of a file', () => {
-  it('--sample stops after the given number of records and reports it', async () => {
+  it('--stops with --sample after the given number of records, and the report states this', async () => {
     const path = join(folder, 'comuni-soppressi.csv');
     const [header, row] = ['Anno;Sigla Automobilistica;Codice Unità territoriale sovracomunale (Uts);Codice Comune;Denominazione Comune;Comune soppresso per scorporo;Data evento;Codice del Comune associato alla variazione;Denominazione Comune associato alla variazione;Codice Unità territoriale sovracomunale associato alla variazione;Sigla Automobilistica associata alla variazione', (code: number) => `2024;CB;070;${String(code).padStart(6, '0')};Finta;;22/01/2024;070902;Altrove;070;CB`];
     writeFileSync(path, `${header}\n${Array.from({ length: 500 }, (_, index) => row(70_000 + index)).join('\n')}\nrotto;ultimo\n`);
@@ -241,7 +241,7 @@ describe('reading a part of a file', () => {
 });
 
 describe('repeated keys', () => {
-  it('are found among a million rows with 8 bytes per key and a table twice as large', () => {
+  it('are found among a million rows in less than 96 MiB', () => {
     const columns = { code: 'text', year: 'int2', name: 'text' } as const;
     const keys = new KeySet(columns, ['code', 'year']);
     const writer = new RowWriter(columns, (chunk) => keys.addRows(chunk, 'x.csv'));
@@ -268,7 +268,7 @@ describe('repeated keys', () => {
       await finished(file);
     });
 
-    it('are counted in a warning that names the first one', async () => {
+    it('are counted in a warning that names the first key', async () => {
       let peak = 0;
       const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 50);
       const before = process.memoryUsage().rss;

@@ -1,4 +1,4 @@
-/** A vector file keeps its own CRS, however many files were opened before. */
+/** Tests that a vector file keeps its own CRS after any number of opened files. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ async function sridOf(path: string): Promise<number | null> {
   }
 }
 
-it(`GeoPackages and GeoJSON opened and closed in turn, ${TIMES} times, each have their own CRS`, async () => {
+it(`each file has its own CRS if GeoPackages and GeoJSON are opened and closed in turn ${TIMES} times`, async () => {
   const files = new Map<string, number>();
   for (const srid of SYSTEMS) {
     const path = join(folder, `${srid}.gpkg`);

@@ -1,4 +1,7 @@
-/** Both engines read the same rows from every vector file: fixtures of the sources, synthetic files, the publishers' files where they are. */
+/**
+ * Tests that both engines read the same rows from every vector file. The files are fixtures of sources, synthetic files, and publishers' files if there are
+ * any.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
@@ -18,7 +21,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
 let folder: string;
-/** Whether gdal-async is installed: nothing can be compared without it. */
+/** Whether gdal-async is installed. Without gdal-async, the engines cannot be compared. */
 let isComparable = false;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vector-engines-'));
@@ -39,14 +42,14 @@ async function digests(engine: VectorEngine, paths: readonly string[]): Promise<
 
 const withoutTime = ({ seconds: _seconds, ...digest }: LayerDigest): Omit<LayerDigest, 'seconds'> => digest;
 
-/** Reads the files with both engines and compares. @returns the layers */
+/** Reads the files with both engines and compares the results. @returns the layers */
 async function sameOf(paths: readonly string[]): Promise<readonly LayerDigest[]> {
   const [native, wasm] = [await digests('gdal-async', paths), await digests('gdal3.js', paths)];
   expect(wasm.layers.map(withoutTime)).toEqual(native.layers.map(withoutTime));
   return wasm.layers;
 }
 
-/** Paths of the vector files below a folder, and of the zips with one. */
+/** Returns the paths of the vector files below a folder, and of zips that contain vector files. */
 function vectorFiles(below: string): string[] {
   return readdirSync(below, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:shp|gpkg|kml|zip)$/i.test(entry.name))
@@ -86,7 +89,7 @@ describe('the two engines', () => {
     for (const kind of ['.shp', '.gpkg', '.gdb']) expect(read[0]!.some(({ file, features }) => file.includes(kind) && features > 0), kind).toBe(true);
   }, 300_000);
 
-  it('read the same values of every type, none and empty ones included', async (context) => {
+  it('read the same values of every type, including missing and empty values', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
     if (await run('ogr2ogr', ['--version']).then(() => false, () => true)) return context.skip('ogr2ogr is not installed');
     const source = join(folder, 'types.geojson');
@@ -94,7 +97,7 @@ describe('the two engines', () => {
     const paths = [['GPKG', 'types.gpkg'], ['OpenFileGDB', 'types.gdb'], ['KML', 'types.kml'], ['ESRI Shapefile', 'types.shp']].map(([format = '', name = '']) => [format, join(folder, name)] as const);
     for (const [format, path] of paths) await run('ogr2ogr', ['-f', format, path, source, '-nlt', format === 'GPKG' ? 'GEOMETRY' : 'MULTIPOLYGON']);
     const layers = await sameOf(paths.map(([, path]) => path));
-    // ogr2ogr writes no feature without geometry to KML.
+    // ogr2ogr does not write features without geometry to KML.
     expect(layers.map(({ features, error }) => [features, error])).toEqual(paths.map(([format]) => [format === 'KML' ? 2 : 3, null]));
   }, 120_000);
 
@@ -108,7 +111,7 @@ describe('the two engines', () => {
     expect((await sameOf([join(folder, 'blank.shp')])).map(({ features, error }) => [features, error])).toEqual([[2, null]]);
   }, 120_000);
 
-  it('read the same geometries: curves, empty ones, collections, heights', async (context) => {
+  it('read the same geometries, including curves, empty geometries, collections and heights', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
     if (await run('ogr2ogr', ['--version']).then(() => false, () => true)) return context.skip('ogr2ogr is not installed');
     const table = join(folder, 'geometries.csv');

@@ -21,14 +21,14 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 const UTM32 = ESRI_WKT[32632];
 
 interface Row {
-  /** Rings, outer ones clockwise as the format requires; null for a null shape. */
+  /** Rings of a shape, or null for a null shape. Outer rings are clockwise, as the format requires. */
   readonly rings: readonly Ring[] | null;
   readonly text: Buffer;
   readonly number: string;
   readonly deleted?: boolean;
 }
 
-/** Writes a shapefile of polygons with a text field of 12 bytes and a number, and sets bytes that no writer sets. */
+/** Writes a shapefile of polygons with a text field of 12 bytes and a number. Sets bytes that other writers do not set. */
 function shapefile(rows: readonly Row[], languageDriver = 0): { shp: Buffer; shx: Buffer; dbf: Buffer } {
   const { shp, shx, dbf } = shapefileParts({
     type: 'polygon', srid: 32632, encoding: null, fields: [{ name: 'scenario', type: 'text', length: 12 }, { name: 'CODE', type: 'integer', length: 9 }],
@@ -119,12 +119,12 @@ describe('a shapefile', () => {
     expect(feature!.ewkb!.readUInt32LE(9 + 4 + 5)).toBe(2);
   });
 
-  it('is read without deleted records, and counted without them', async () => {
+  it('is read and counted without deleted records', async () => {
     const features = await all(await write([row(1), { ...row(2), deleted: true }, row(3)]));
     expect(features.map((f) => f.properties['CODE'])).toEqual([1, 3]);
   });
 
-  it('distinguishes a null shape from one that cannot be read', async () => {
+  it('distinguishes a null shape from a shape that cannot be read', async () => {
     const path = await write([row(1), { ...row(2), rings: null }, row(3)]);
     const bytes = await readFile(path);
     const third = bytes.length - 128;
@@ -137,7 +137,7 @@ describe('a shapefile', () => {
     ]);
   });
 
-  it('reports a coordinate that is not a number, with the feature', async () => {
+  it('with a coordinate that is not a number is reported with the feature', async () => {
     const path = await write([{ ...row(1), rings: [[[0, 0], [0, 10], [Number.NaN, 10], [10, 0], [0, 0]]] }]);
     const [feature] = await all(path);
     expect([feature!.ewkb, feature!.geometryError]).toEqual([null, 'a coordinate is not a number']);
@@ -170,18 +170,18 @@ describe('a shapefile', () => {
   });
 
   it.each([
-    ['a .cpg that says UTF-8', { cpg: 'UTF-8' }, Buffer.from('Agliè')],
-    ['a .cpg that says ANSI 1252', { cpg: 'ANSI 1252' }, Buffer.from('Agliè', 'latin1')],
-    ['a .cpg that says ISO 8859-1', { cpg: 'ISO-8859-1' }, Buffer.from('Agliè', 'latin1')],
+    ['a .cpg with UTF-8', { cpg: 'UTF-8' }, Buffer.from('Agliè')],
+    ['a .cpg with ANSI 1252', { cpg: 'ANSI 1252' }, Buffer.from('Agliè', 'latin1')],
+    ['a .cpg with ISO 8859-1', { cpg: 'ISO-8859-1' }, Buffer.from('Agliè', 'latin1')],
     ['no .cpg and bytes that are UTF-8', {}, Buffer.from('Agliè')],
     ['no .cpg and bytes that are not UTF-8', {}, Buffer.from('Agliè', 'latin1')],
     ['no .cpg and a code page in the .dbf', { languageDriver: 0x02 }, Buffer.from([0x41, 0x67, 0x6c, 0x69, 0x8a])],
-  ])('decodes text by %s', async (_, options, bytes) => {
+  ])('has its text decoded by %s', async (_, options, bytes) => {
     const features = await all(await write([row(1, bytes), row(2, 'Roma')], options));
     expect(features.map((f) => f.properties['scenario'])).toEqual(['Agliè', 'Roma']);
   });
 
-  it('counts as UTF-8 even if a field cut a character', async () => {
+  it('is read as UTF-8 even if the end of a field cuts a character', async () => {
     const path = await write([row(1, Buffer.from('Pericolositàà').subarray(0, 12)), row(2, Buffer.from('è'))]);
     const dataset = await openVector(path);
     expect(dataset.encoding).toBe('UTF-8');
@@ -192,12 +192,12 @@ describe('a shapefile', () => {
     expect((await failure(openVector(await write([row(1)], { cpg: 'KOI8-R' })))).code).toBe('ENCODING_UNKNOWN');
   });
 
-  it('a layer without .prj can be opened, but not read', async () => {
+  it('without .prj can be opened, but not read', async () => {
     const path = await write([row(1)], { prj: null });
     expect((await failure(all(path))).code).toBe('CRS_MISSING');
   });
 
-  it('a layer in an unknown CRS is not read', async () => {
+  it('in an unknown CRS is not read', async () => {
     const error = await failure(all(await write([row(1)], { prj: 'LOCAL_CS["Grid of the works"]' })));
     expect([error.code, error.detail]).toEqual(['CRS_UNKNOWN', 'expected an EPSG code or a known name, found LOCAL_CS["Grid of the works"]']);
   });
@@ -229,7 +229,7 @@ describe('a GeoPackage', () => {
   const features = Array.from({ length: 400 }, (_, i) => ({ values: [`Elevata P3 – così ${i}`, i], geometry: i === 7 ? null : polygon(4_000_000 + i) }));
   const layers = [{ name: 'frane', srid: 3035, geometry: 'MultiPolygon', fields: [{ name: 'per_fr_ita', type: 'string' }, { name: 'n', type: 'integer' }], features }] as const;
 
-  it('has the same bytes each time it is written', async () => {
+  it('has the same bytes every time it is written', async () => {
     await writeGeoPackage(join(folder, 'a.gpkg'), layers);
     await writeGeoPackage(join(folder, 'b.gpkg'), layers);
     expect((await readFile(join(folder, 'a.gpkg'))).equals(await readFile(join(folder, 'b.gpkg')))).toBe(true);
@@ -256,7 +256,7 @@ describe('a GeoPackage', () => {
     expect(error.detail).toMatch(/expected \d+ pages of 4096 bytes by its header, found 40960 bytes/);
   });
 
-  it('is rejected if it is damaged inside, and never yields fewer features', async () => {
+  it('is rejected if it is damaged inside, and never gives fewer features', async () => {
     const path = join(folder, 'e.gpkg');
     await writeGeoPackage(path, layers);
     const bytes = await readFile(path);
@@ -302,7 +302,7 @@ describe('a file in a zip', () => {
     return path;
   };
 
-  it('is read with its parts, in any case of their names, and leaves no files', async () => {
+  it('is read with its parts for any case of their names, and leaves no files', async () => {
     const shp = await write([row(1, Buffer.from('Agliè'))], { cpg: 'UTF-8' });
     const path = await zipped({ 'HPH_x.shp': shp, 'HPH_x.shx': shp.replace('.shp', '.shx'), 'HPH_x.DBF': shp.replace('.shp', '.dbf'), 'HPH_x.prj': shp.replace('.shp', '.prj'), 'HPH_x.cpg': shp.replace('.shp', '.cpg') });
     const zip = await ZipArchive.open(path);
@@ -329,7 +329,7 @@ describe('a file in a zip', () => {
   });
 });
 
-/** Runs a module in its own process. @returns its output, parsed as JSON */
+/** Runs a module in its own process. @returns the output of the process, parsed as JSON */
 async function alone(script: string): Promise<unknown> {
   const file = join(await mkdtemp(join(folder, 'alone-')), 'script.mts');
   const module = pathToFileURL(join(import.meta.dirname, '../../pipelines/formats/vector.ts')).href;
@@ -340,7 +340,7 @@ async function alone(script: string): Promise<unknown> {
 }
 
 describe('a big file', () => {
-  it('is streamed: 200,000 features do not stay in memory', async () => {
+  it('is streamed, so that 200,000 features do not stay in memory', async () => {
     const path = await write(Array.from({ length: 200_000 }, (_, i) => row(i % 1000)));
     const seen = await alone(`
       const dataset = await openVector(${JSON.stringify(path)});
@@ -366,7 +366,7 @@ describe('a big file', () => {
     };
     setImmediate(turn);
     const dataset = await openVector(path);
-    // The file is read in blocks of 64 KiB. An unblocked event loop turns between blocks, sometimes once for two of them.
+    // The file is read in blocks of 64 KiB. An unblocked event loop turns between blocks, sometimes only once for two blocks.
     expect(turns).toBeGreaterThan((await stat(path)).size / 131_072);
     turns = 0;
     let records = 0;
@@ -378,7 +378,7 @@ describe('a big file', () => {
     await dataset.close();
   });
 
-  it('reports the death of its thread, and so does every later file', async () => {
+  it('reports the end of its thread, like every later file', async () => {
     const path = await write(Array.from({ length: 5_000 }, (_, i) => row(i)));
     const errors = await alone(`
       let thread;
@@ -400,26 +400,26 @@ describe('the choice of the engine', () => {
   const wasm = (): Promise<LoadedEngine> => Promise.resolve({ version: '3.8.4', calls });
   const absent = (): Promise<never> => Promise.reject(new Error('Cannot find package\nRequire stack'));
 
-  it('is gdal-async if it is installed', async () => {
+  it('gives gdal-async if it is installed', async () => {
     expect(await chooseEngine(null, { native, wasm: absent })).toEqual({ engine: 'gdal-async', version: '3.6.2', calls, fallback: null });
   });
 
-  it('is gdal3.js if gdal-async cannot be loaded, with the reason', async () => {
+  it('gives gdal3.js and the reason if gdal-async cannot be loaded', async () => {
     expect(await chooseEngine(null, { native: absent, wasm })).toEqual({ engine: 'gdal3.js', version: '3.8.4', calls, fallback: 'Cannot find package' });
   });
 
-  it('is the engine that a test requests, or an error', async () => {
+  it('gives the engine that a test requests, or an error', async () => {
     expect((await chooseEngine('gdal3.js', { native, wasm })).engine).toBe('gdal3.js');
     const error = await failure(chooseEngine('gdal-async', { native: absent, wasm }));
     expect([error.code, error.kind, error.detail]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal-async, found: Cannot find package']);
   });
 
-  it('is an error with the next step if no engine can be loaded', async () => {
+  it('gives an error with the next step if no engine can be loaded', async () => {
     const error = await failure(chooseEngine(null, { native: absent, wasm: absent }));
     expect([error.code, error.kind, error.detail, error.fix]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal3.js, found: Cannot find package', 'make setup']);
   });
 
-  it('happens without importing the compiled package', async () => {
+  it('does not import the compiled package', async () => {
     const source = await readFile(new URL('../../pipelines/formats/gdal-native.ts', import.meta.url), 'utf8');
     const imports = source.split('\n').filter((line) => /\bfrom 'gdal-async'/.test(line));
     expect(imports).toEqual(["import type * as Gdal from 'gdal-async';"]);

@@ -78,7 +78,7 @@ describeDatabase('mappale watch', (engine) => {
   const asked = (): string[] => [...new Set(publisher.seen.map(({ url }) => url))].sort();
   const figures = (): Promise<string> => readFile(join(data, '.mappale.prom'), 'utf8');
 
-  it('a run without a region reports it, with the exit code for usage errors', async () => {
+  it('reports a missing region with the exit code of usage errors', async () => {
     const line = await night('2026-11-22T02:15:00Z');
     expect(line).toMatchObject({ exit_code: 2, failures: [{ error: 'REGION_MISSING' }] });
     expect(asked()).toEqual([]);
@@ -92,7 +92,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(await figures()).toMatch(/mappale_last_run_exit_code 0\n[\s\S]*mappale_parcels\{region="molise"\} \d+\n[\s\S]*mappale_download_asked_timestamp_seconds\{source="mimit_fuel"\} 1795400100\n/);
   });
 
-  it('asks no publisher again on the same day, and only daily publishers on the next day', async () => {
+  it('contacts no publisher again on the same day, and only daily publishers on the next day', async () => {
     expect(await night('2026-11-23T22:00:00Z')).toMatchObject({ exit_code: 0, asked: [], not_due: ['ade_cadastre', 'mimit_fuel'], published: [] });
     expect(asked()).toEqual([]);
     const next = await night('2026-11-24T02:15:00Z');
@@ -101,14 +101,14 @@ describeDatabase('mappale watch', (engine) => {
     expect(describeNight(next)).toContain('asked 1 of 2 sources; nothing new; nothing to publish;');
   });
 
-  it('asks for the cadastre again after its publisher\'s next date', async () => {
+  it('requests the cadastre again after its publisher\'s next date', async () => {
     await night('2027-03-09T02:15:00Z');
     expect(asked()).toEqual([FUEL]);
     await night('2027-03-10T02:15:00Z');
     expect(asked()).toEqual([ZIP, FUEL]);
   });
 
-  it('asks again on the seventh day for five weeks, even if the night starts a second earlier, and then waits for the next date', async () => {
+  it('requests a late file every seventh day for five weeks, even if a night starts a second earlier, and then waits for the next date', async () => {
     const nights = ['2027-03-16T02:15:00Z', '2027-03-17T02:14:58Z', '2027-03-18T02:15:00Z', '2027-04-13T02:15:00Z', '2027-04-20T02:15:00Z'];
     const weeks: boolean[] = [];
     for (const time of nights) {
@@ -123,7 +123,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(warned.join('\n')).toContain('the metrics could not be written');
   });
 
-  it('reports failures of a publisher and of its webhook, keeps the publication, and asks again the next night', async () => {
+  it('reports failures of a publisher and of the webhook, keeps the publication, and tries again the next night', async () => {
     const page = status(200, { 'content-type': 'text/html' }, '<html><title>Manutenzione</title></html>');
     const before = publisher.routes.get(FUEL)!;
     publisher.routes.set(FUEL, page);
@@ -138,14 +138,14 @@ describeDatabase('mappale watch', (engine) => {
     expect(await night('2027-05-11T22:00:00Z')).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'] });
   });
 
-  it('reports a database that does not answer, in its metrics too', async () => {
+  it('reports a database that does not answer, also in the metrics', async () => {
     const gone = new MappaleError('the server does not answer', { code: 'SQL_ECONNREFUSED', kind: 'database' });
     const line = await night('2027-05-12T02:15:00Z', { regions: [findRegion('molise')!] }, () => Promise.reject(gone));
     expect(line).toMatchObject({ exit_code: 6, failures: [{ error: 'SQL_ECONNREFUSED' }] });
     expect(await figures()).toContain('mappale_last_run_exit_code 6\n');
   });
 
-  it('refreshes the regions if the download folder cannot be written, and does not claim that no publisher is due', async () => {
+  it('refreshes the regions if the download folder cannot be written, and does not report that no publisher is due', async () => {
     const file = join(data, 'no-folder');
     await writeFile(file, '');
     const line = await night('2027-05-13T02:15:00Z', { data: [join(file, 'downloads'), data] });
@@ -170,7 +170,7 @@ describeDatabase('mappale watch', (engine) => {
     publisher.routes.set(FUEL, before);
   });
 
-  it('prunes after the refresh if months to keep are set', async () => {
+  it('prunes after the refresh if a number of months is set', async () => {
     const idle = await openRun(context.database);
     await context.database.query('update ledger.run set ended_at = now() where run_id = $1', [idle]);
     await context.database.query("update ledger.run set started_at = started_at - interval '2 years', ended_at = ended_at - interval '2 years'");
@@ -188,7 +188,7 @@ describeDatabase('mappale watch', (engine) => {
     await expect(waiting).resolves.toBeUndefined();
   });
 
-  it('never wakes early, even if a timer does, and reads the clock again after the machine slept', async () => {
+  it('never starts early, even if a timer ends early, and reads the clock again after the machine slept', async () => {
     let now = 0;
     const waited: number[] = [];
     await sleepUntil(150_000, { now: () => now, wait: async (seconds) => {

@@ -1,4 +1,4 @@
-/** Tests unusable files: some withhold a region, and the region is published without the others. */
+/** Tests unusable files. Some unusable files withhold a region. The region is published without all other unusable files. */
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -22,7 +22,7 @@ import { contentOf } from '../harness/arrival.ts';
 
 const MOLISE = 14;
 const { seed } = testEnvironment();
-/** Sources that may withhold a region, as the contract lists them. */
+/** Sources that may withhold a region, according to the contract. */
 const WITHHOLDING = ['ade_cadastre', 'trento_cadastre', 'bolzano_cadastre', 'anncsu_addresses', 'istat_comuni'];
 /** A page that a server may send instead of a file. */
 const PAGE = '<!DOCTYPE html><html><body>made: the server is busy</body></html>';
@@ -96,7 +96,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
   });
 
-  /** Chooses sources at random that may not withhold a region, and a random file of each. */
+  /** Chooses random sources that may not withhold a region, and a random file of each. */
   const someOptional = (count: number, only: (paths: readonly string[]) => boolean = () => true): Map<string, string> => {
     const ids = [...filesOf].filter(([id, paths]) => !WITHHOLDING.includes(id) && only(paths)).map(([id]) => id).sort();
     expect(ids.length).toBeGreaterThanOrEqual(count);
@@ -109,11 +109,11 @@ describeDatabase('a file that cannot be used', (engine) => {
     return chosen;
   };
 
-  it(`an unusable file of any optional source is left out of the first publication, and loaded when it is repaired, seed ${seed}`, async () => {
+  it(`is left out of the first publication if its source is optional, and loaded when it is repaired, seed ${seed}`, async () => {
     const bad = someOptional(4);
     const paths = [...bad.values()];
     const expected = [...bad].map(([id, path]) => [id, basename(path)] as const).sort();
-    // Half of the damages are detected when the file is recognised, the others when the file is read.
+    // Half of the damages are detected when the file is recognised, and half when the file is read.
     const pages = paths.slice(0, 2);
     for (const path of pages) await writeFile(here(path), PAGE);
     const url = await engine.createDatabase();
@@ -145,7 +145,7 @@ describeDatabase('a file that cannot be used', (engine) => {
 
     for (const path of pages) await restore(path);
     const repaired = await open(new Map(), url);
-    // A source without earlier files is measured as on a first load. If other files of the source were in use, the gate compares with them.
+    // The gate measures a source without earlier files as on a first load. If other files of the source were in use, the gate compares with them.
     const accept = sections.some(({ state }) => state === 'kept') ? { who: 'test', why: 'the file was repaired' } : null;
     expect(codes(await refresh(repaired, loadOptions([folder], [MOLISE], { accept })))).toEqual([]);
     expect(await content(repaired)).toEqual(whole);
@@ -154,7 +154,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     await repaired.database.close();
   }, 300_000);
 
-  it('an unusable file of an optional source leaves the other files of its release in use', async () => {
+  it('leaves all other files of its release in use if its source is optional', async () => {
     const bad = someOptional(2, (paths) => paths.length > 1);
     const context = await open(new Map([...bad.values()].map((path) => [basename(path), 'input'])));
     const report = await load(context);
@@ -163,7 +163,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(context)).toEqual(await freshWithout([...bad.values()]));
   }, 240_000);
 
-  it('an unusable file of an optional source leaves its earlier release in use, and everything else is published', async () => {
+  it('leaves its earlier release in use if its source is optional, and all other releases are published', async () => {
     const bad = someOptional(3);
     const url = await engine.copyDatabase(wholeUrl);
     for (const path of bad.values()) await writeFile(here(path), PAGE);
@@ -185,21 +185,21 @@ describeDatabase('a file that cannot be used', (engine) => {
     await context.database.close();
   }, 240_000);
 
-  it.each([['input', 3], ['rejects', 4]] as const)('an unusable file of parcels, addresses or comuni withholds the region: %s, exit %s', async (kind, exit) => {
+  it.each([['input', 3], ['rejects', 4]] as const)('withholds the region if it has parcels, addresses or comuni: %s, exit %s', async (kind, exit) => {
     const id = pick(WITHHOLDING.filter((each) => filesOf.has(each)));
     const context = await open(new Map([[basename(filesOf.get(id)!.at(-1)!), kind]]));
     const report = await load(context);
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, exit, [], []]);
   }, 120_000);
 
-  it('an unusable file of any source withholds the region if its checks fail', async () => {
+  it('withholds the region if its checks fail, for any source', async () => {
     const [[, path] = []] = [...someOptional(1)];
     const context = await open(new Map([[basename(path!), 'checks']]));
     const report = await load(context);
     expect([exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([5, [], []]);
   }, 120_000);
 
-  it('an unusable file of an optional source is left out if it contradicts another file, and the published file stays', async () => {
+  it('is left out if it contradicts another file of an optional source, and the published file stays in use', async () => {
     const path = filesOf.get('dpc_seismic')![0]!;
     const other = join(folder, 'made_again', basename(path));
     await mkdir(join(folder, 'made_again'));
@@ -210,7 +210,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(published)).toEqual(whole);
   }, 240_000);
 
-  it('an unusable file of a mandatory source that is not recognised withholds the region, and the publication stays unchanged', async () => {
+  it('withholds the region if its source is mandatory and it is not recognised, and the publication stays unchanged', async () => {
     const ids = WITHHOLDING.filter((id) => id !== 'istat_comuni' && filesOf.has(id));
     const id = pick(ids);
     const path = filesOf.get(id)!.at(-1)!;
@@ -220,7 +220,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     const report = await load(first);
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, 3, [], []]);
     expect(report.failures.some((failure) => failure.at?.endsWith(basename(path)))).toBe(true);
-    // Another source has a new release, but the region is not published with that release either.
+    // Another source also has a new release, but the region is not published with that release.
     const published = await open(new Map(), await engine.copyDatabase(wholeUrl));
     const seismic = filesOf.get('dpc_seismic')![0]!;
     await writeFile(here(seismic), (await readFile(seismic, 'latin1')).replace(/(?<=[;,])2(?=[\r\n;,])/g, '3'), 'latin1');

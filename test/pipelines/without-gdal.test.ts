@@ -1,4 +1,4 @@
-/** Tests a machine without gdal-async: gdal3.js reads and writes vector files, and the publication is the same. */
+/** Tests a machine without gdal-async. There gdal3.js reads and writes vector files, and the publication must be the same. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -33,8 +33,8 @@ async function mappale(args: readonly string[], engine: 'hidden' | 'gdal-async',
   }
 }
 
-it('reads the GeoJSON of every source that accepts GeoJSON', async () => {
-  // Files with rows in their golden files, which the source reads to the end.
+it('gdal3.js reads the GeoJSON of every source that accepts GeoJSON', async () => {
+  // Only files with rows in their golden files are tested, because the source reads them to the end.
   const files = SOURCES.flatMap((id) => {
     const folder = join(ROOT, 'sources', id, 'fixture');
     return !existsSync(folder) ? [] : readdirSync(folder).filter((name) => name.endsWith('.geojson')).flatMap((name) => {
@@ -64,7 +64,7 @@ describeDatabase('a machine without gdal-async', (database) => {
     return { digests: rows, read: vectorEngine };
   }
 
-  it('publishes the demo region with the digests that gdal-async gives', async (context) => {
+  it('publishes the demo region with the same digests as with gdal-async', async (context) => {
     if (!existsSync(join(ROOT, 'node_modules/gdal-async/lib/binding'))) return context.skip('gdal-async is not installed');
     const [wasm, native] = [await demo('hidden'), await demo('gdal-async')];
     expect(wasm.digests).toEqual(native.digests);

@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const RELATIONSHIPS = '<Relationships><Relationship Id="r7" Type="x/worksheet" Target="/xl/worksheets/dati.xml"/></Relationships>';
 const BOOK = '<x:workbook xmlns:x="m" xmlns:r="r"><x:sheets><x:sheet name="Foglio &amp; 1" sheetId="3" r:id="r7"/></x:sheets></x:workbook>';
 
-/** Creates a workbook with a sheet of the given XML. */
+/** Creates a workbook whose sheet has the given XML. */
 async function workbook(name: string, sheet: string, texts?: string): Promise<string> {
   const path = join(folder, name);
   await writeZip(path, Object.entries({
@@ -40,7 +40,7 @@ async function read(path: string): Promise<{ rows: XlsxRow[]; counted: number; s
 }
 
 describe('a workbook', () => {
-  it('a workbook that was written here is read back, with numbers as digits and gaps as null', async () => {
+  it('is read back after it was written here, with numbers as digits and gaps as null', async () => {
     const path = join(folder, 'a.xlsx');
     const random = randomOf('xlsx');
     const table = Array.from({ length: 3_000 }, (_, row) => Array.from({ length: 30 }, (_unused, column) => (column % 7 === 3 ? null : column % 2 === 0 ? random.below(1_000) : `è <&> "${row % 50}"`)));

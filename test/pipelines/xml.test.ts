@@ -1,4 +1,4 @@
-/** XML element by element: complete elements, malformed ones, and the position of errors. */
+/** Tests reading XML element by element: complete elements, malformed elements, and the position of errors. */
 import { describe, expect, it } from 'vitest';
 import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser } from '../../pipelines/formats/xml.ts';
 
@@ -22,7 +22,7 @@ function fault(...pieces: string[]): { message: string; line: number; column: nu
 }
 
 describe('an element', () => {
-  it('is returned with the caller\'s prefixes, its attributes, text and positions', () => {
+  it('is returned with its attributes, text and positions, under the prefixes of the caller', () => {
     const found = parse('<p:x id="1" p:y="&lt;" xmlns:q="urn:q">\n  <q:z/>a<!-- c --><![CDATA[<b>]]>\n</p:x>');
     expect(found!.element).toMatchObject({ name: 'a:x', text: '\n  a<b>\n', place: { line: 1, column: 1 } });
     expect([...found!.element.attributes]).toEqual([['id', '1'], ['a:y', '<']]);
@@ -31,7 +31,7 @@ describe('an element', () => {
 
   it.each([
     ['<p:x>1</p:x>', 12], ['<p:x/>', 6], ['<p:x/><p:x>', 6], ['<p:x>1</p:x >', 13], ['<p:x>1</p:x> and more <', 12], ['<p:x>1</p:x></p:y>', 12], ['<p:x>à€𝄞</p:x>', 15],
-  ])('%s ends after %i units', (text, length) => {
+  ])('in %s ends after %i UTF-16 units', (text, length) => {
     expect(parse(text)!.length).toBe(length);
   });
 
@@ -54,7 +54,7 @@ describe('an element', () => {
     expect(fault(text)).toEqual({ message, line, column });
   });
 
-  it('may have any ampersand in comments, CDATA and instructions, also across pieces', () => {
+  it('may have any ampersands in comments, CDATA and instructions, also across pieces', () => {
     expect(parse('<p:x><!-- & --><![CDATA[&]]><?i & ?>&amp;</p:x>')!.element.text).toBe('&&');
     expect(parse('<p:x><!-- & </p:x>', ' & </p:x>', ' & --></p:x>')).not.toBeNull();
     expect(fault('<p:x><!-- & </p:x>', ' & -', '-> & </p:x>')).toMatchObject({ message: 'an ampersand that begins no entity' });
@@ -78,7 +78,7 @@ describe('a prologue', () => {
     expect(() => parser.write(Buffer.from(text))).toThrow(expect.objectContaining({ name: 'XmlError', place: { line, column } }));
   });
 
-  it('a document in another encoding is rejected at the byte', () => {
+  it('a document in another encoding is rejected with the position of the byte', () => {
     expect(() => new XmlPrologueParser().write(Buffer.from('<!-- \xe0 --><a>', 'latin1'))).toThrow(expect.objectContaining({ message: 'bytes that are not UTF-8' }));
   });
 });

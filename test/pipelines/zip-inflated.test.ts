@@ -1,4 +1,4 @@
-/** A zip's entries are unpacked unchanged, or reading fails. */
+/** Tests that the entries of a zip are unpacked unchanged, or that reading fails. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { inflated, ZipArchive, type EntryExtent } from '../../pipelines/formats/
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const LINES = Array.from({ length: 200_000 }, (_none, i) => `${i},${(i * 7919) % 1_000_003}\n`).join('');
-/** More than is unpacked in one step. */
+/** Size of an entry, which is more than one step unpacks. */
 const MANY = LINES.repeat(Math.ceil((34 * 1024 * 1024) / LINES.length));
 const CONTENTS: Readonly<Record<string, string>> = { 'deflated.csv': LINES, 'large.csv': MANY, 'stored.csv': LINES, 'empty.csv': '' };
 
@@ -35,7 +35,7 @@ it.each(Object.keys(CONTENTS))('unpacks %s unchanged', async (name) => {
   expect((await read(await archive.extent(name))) === CONTENTS[name]).toBe(true);
 });
 
-it.each(['deflated.csv', 'large.csv'])('reports damage of %s', async (name) => {
+it.each(['deflated.csv', 'large.csv'])('damage of %s is reported', async (name) => {
   const extent = await archive.extent(name);
   const { path, start, end } = extent.compressed as { path: string; start: number; end: number };
   const cases: [EntryExtent, string][] = [
@@ -43,7 +43,7 @@ it.each(['deflated.csv', 'large.csv'])('reports damage of %s', async (name) => {
     [{ ...extent, size: extent.size - 1 }, 'ZIP_DAMAGED'],
     [{ ...extent, size: extent.size + 1 }, 'ZIP_DAMAGED'],
     [{ ...extent, size: 100 }, 'ZIP_DAMAGED'],
-    // From here on the bytes are not a stream of the inflater.
+    // From here on, the bytes are no deflate stream.
     [{ ...extent, compressed: Buffer.alloc(1000, 0xff) }, 'ZIP_UNREADABLE'],
     [{ ...extent, compressed: { path: `${path}.gone`, start, end } }, 'ZIP_UNREADABLE'],
   ];
@@ -55,7 +55,7 @@ it.each(['deflated.csv', 'large.csv'])('reports damage of %s', async (name) => {
   expect(await read({ ...extent, compressed: { path, start, end: end - 1000 } }).then(() => null, (reason: MappaleError) => reason.kind)).toBe('input');
 });
 
-it.each(['deflated.csv', 'large.csv'])('lets a reader of %s stop early', async (name) => {
+it.each(['deflated.csv', 'large.csv'])('a reader of %s can stop early', async (name) => {
   for await (const chunk of inflated(await archive.extent(name))) {
     expect(chunk.toString('latin1', 0, 4)).toBe('0,0\n');
     break;

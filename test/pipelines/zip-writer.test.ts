@@ -43,7 +43,7 @@ describe('a zip written by the writer', () => {
     await archive.close();
   });
 
-  it('has the same bytes each time', async () => {
+  it('has the same bytes every time', async () => {
     expect(await readFile(await write('b.zip'))).toEqual(await readFile(await write('c.zip')));
   });
 
