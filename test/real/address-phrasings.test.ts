@@ -1,4 +1,4 @@
-/** Tests phrasings that people use for addresses, kept next to the checkout. Each must find its street and number at rank 1. */
+/** Tests the ways in which people write addresses, from a file next to the checkout. Each query must find its street and number at rank 1. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from 'vitest';

@@ -10,11 +10,11 @@ const PARCEL = realData('cadastre/ade_wfs_parcel_A176_alcamo.gml');
 const SHEET = realData('cadastre/ade_wfs_zoning_D612_firenze.gml');
 const SHEETS = realData('cadastre/H833_sheets_complete_comune.geojson');
 
-/** Radius of the sphere with the area of the GRS 80 ellipsoid, m. */
+/** Radius of the sphere with the area of the GRS 80 ellipsoid, in metres. */
 const AUTHALIC_M = 6_371_007.180_918;
 const E2 = 0.006_694_380_022_900_8;
 
-/** Returns the latitude on the sphere of equal area, radians. Snyder, Map Projections, equations 3-11 and 3-12. */
+/** Returns the latitude on the sphere of equal area, in radians. Snyder, Map Projections, equations 3-11 and 3-12. */
 function authalic(latitude: number): number {
   const e = Math.sqrt(E2);
   const q = (phi: number): number => {
@@ -24,7 +24,10 @@ function authalic(latitude: number): number {
   return Math.asin(q((latitude * Math.PI) / 180) / q(Math.PI / 2));
 }
 
-/** Returns the area of a ring of lon, lat degrees on the ellipsoid, m². Edges are straight in longitude and authalic sine, which suffices for parcels. */
+/**
+ * Returns the area on the ellipsoid of a ring of longitude and latitude in degrees, in m². Edges are straight in longitude and authalic sine, which
+ * suffices for parcels.
+ */
 function areaOf(ring: readonly (readonly [number, number])[]): number {
   let sum = 0;
   for (let i = 0; i + 1 < ring.length; i += 1) {
@@ -35,7 +38,7 @@ function areaOf(ring: readonly (readonly [number, number])[]): number {
   return Math.abs((sum / 2) * AUTHALIC_M * AUTHALIC_M);
 }
 
-/** Returns the area of an EWKB MultiPolygon, m². */
+/** Returns the area of an EWKB MultiPolygon, in m². */
 function areaOfEwkb(ewkb: Buffer): number {
   let area = 0;
   let at = 13;
@@ -54,7 +57,7 @@ function areaOfEwkb(ewkb: Buffer): number {
 }
 
 describe('real files of the cadastre', () => {
-  it.skipIf(MOLISE === null)('have 26 sheets and 1,344 parcels in MOLISE.zip without rejects', async () => {
+  it.skipIf(MOLISE === null)('have 26 sheets and 1,344 parcels in MOLISE.zip, without rejects', async () => {
     const { recognition, collected } = await trial(source, MOLISE!);
     expect(recognition).toEqual({ role: 'regione', vintage: '2026-07-01', region: 14, complete: true });
     expect(collected!.members.map(({ path, records, rows, rejects, duplicates }) => ({ path, records, rows, rejects, duplicates }))).toEqual([
@@ -67,7 +70,7 @@ describe('real files of the cadastre', () => {
     expect(parcels!.filter(({ reference }) => !known.has((reference as string).slice(0, 11)))).toEqual([]);
   });
 
-  it.skipIf(MOLISE === null || SHEETS === null)('have sheets of San Felice whose areas agree with an independent reading within 0.1 %', async () => {
+  it.skipIf(MOLISE === null || SHEETS === null)('have sheets of San Felice whose areas agree with an independent computation within 0.1 %', async () => {
     const { collected } = await trial(source, MOLISE!);
     const published = JSON.parse(readFileSync(SHEETS!, 'utf8')) as { features: { properties: Record<string, unknown>; geometry: { type: string; coordinates: [number, number][][] | [number, number][][][] } }[] };
     const areas = new Map(published.features.map(({ properties, geometry }) => {
@@ -82,7 +85,7 @@ describe('real files of the cadastre', () => {
       expect(area, String(reference)).toBeGreaterThan(1000);
       expect(Math.abs(area / areas.get(reference as string)! - 1), String(reference)).toBeLessThan(0.001);
     }
-    // Parcels are inside their sheets, so some of the comune's parcels cannot cover more than all of its sheets.
+    // Parcels are inside their sheets. Some parcels of the comune therefore cannot cover more than all sheets of the comune.
     const parcels = collected!.rows['raw_parcel']!.reduce((sum, { geom }) => sum + areaOfEwkb(geom as Buffer), 0);
     expect(parcels).toBeLessThan([...areas.values()].reduce((sum, area) => sum + area, 0));
   });
@@ -92,7 +95,7 @@ describe('real files of the cadastre', () => {
     expect(recognition).toEqual({ role: 'gml', vintage: '2025-02-23', region: null, complete: false });
     const [row] = collected!.rows['raw_parcel']!;
     expect(row).toMatchObject({ reference: 'A176_003100.329', administrative_unit: null, file_belfiore: null });
-    // Six positions, the first as published: 38.00030250 12.99962227.
+    // The ring has six positions. The first is published as 38.00030250 12.99962227.
     const ewkb = row!['geom'] as Buffer;
     expect([ewkb.readUInt32LE(5), ewkb.readUInt32LE(22), ewkb.readDoubleLE(26), ewkb.readDoubleLE(34)]).toEqual([6706, 6, 12.99962227, 38.0003025]);
   });

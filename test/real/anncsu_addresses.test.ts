@@ -32,12 +32,12 @@ const ANAGNI = realData('anncsu/anncsu_anagni_A269_indirizzario_20260223_reexpor
 const QUERIES = fileURLToPath(new URL('../../../shared/facts/address-queries.tsv', import.meta.url));
 
 describe('published files of ANNCSU', () => {
-  it.skipIf(CALABRIA === null)('include the stradario of Calabria, read to the last street', async () => {
+  it.skipIf(CALABRIA === null)('include the stradario of Calabria, which is read to the last street', async () => {
     const { recognition, collected } = await trial(source, CALABRIA!);
     expect(recognition).toEqual({ role: 'STRAD', vintage: '2026-06-02', region: 18, complete: true });
     expect(collected!.members[0]).toMatchObject({ records: 71_073, rows: 71_073, rejects: [] });
     const rows = collected!.rows['raw_street']!;
-    // The publisher's count of accesses equals that of its indirizzario of the same day.
+    // The count of accesses equals the number of accesses in the indirizzario of the same day.
     expect(rows.reduce((sum, row) => sum + Number(row['total_accesses']), 0)).toBe(1_407_437);
     expect(new Set(rows.map((row) => row['progressivo_nazionale'])).size).toBe(71_073);
     expect(rows.every((row) => (row['search_tokens'] as string[]).every((tokens) => /^[a-z0-9]+( [a-z0-9]+)*$/.test(tokens)))).toBe(true);
@@ -45,14 +45,14 @@ describe('published files of ANNCSU', () => {
     expect(rows.filter((row) => (row['search_types'] as (string | null)[])[0] === null).length / rows.length).toBeLessThan(0.02);
   });
 
-  it.skipIf(LAMEZIA === null)('include the indirizzario of Lamezia, read to the last access with its points', async () => {
+  it.skipIf(LAMEZIA === null)('include the indirizzario of Lamezia, which is read to the last access with points', async () => {
     const { recognition, collected } = await trial(source, LAMEZIA!);
     expect(recognition).toEqual({ role: 'INDIR', vintage: '2026-06-02', region: null, complete: false });
     expect(collected!.members[0]).toMatchObject({ records: 6_000, rows: 6_000, rejects: [] });
     expect(collected!.rows['raw_access']!.every((row) => row['coord_x'] !== null)).toBe(true);
   });
 
-  it.skipIf(ANAGNI === null)('include the indirizzario of Anagni without coordinates, read to the last access', async () => {
+  it.skipIf(ANAGNI === null)('include the indirizzario of Anagni, which is read to the last access without coordinates', async () => {
     const { recognition, collected } = await trial(source, ANAGNI!);
     expect(recognition).toEqual({ role: 'INDIR', vintage: '2026-02-23', region: null, complete: false });
     expect(collected!.members[0]).toMatchObject({ records: 10_814, rows: 10_814, rejects: [] });
@@ -115,7 +115,7 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
     await inWorkspace(database, 'build_18', async (session) => {
       await provideRegion(session, 'build_18', 18, 'Calabria');
       const all = { files: [], parts: [], columns: null };
-      // Addresses alone, without the cadastre.
+      // Only addresses are loaded, without the cadastre.
       await session.query('create table parcel (belfiore text)');
       const inventory = await Inventory.read(database, [anncsu!]);
       await provideMembers(session, 'build_18', rankFiles(inventory.files));

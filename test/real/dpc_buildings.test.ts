@@ -1,4 +1,4 @@
-/** Tests a comune's aggregates as published. The expected numbers were computed once with Python from the bytes of the .shp (rings, shoelace formula). */
+/** Tests the published aggregates of a comune. Python computed the expected numbers from the bytes of the .shp (rings, shoelace formula). */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { walkWkb } from '../../pipelines/formats/wkb.ts';
@@ -8,7 +8,7 @@ import { trial } from '../harness/trial.ts';
 
 const folder = realData('buildings');
 
-/** Returns the signed areas of all rings of a polygon or multipolygon, EWKB. Outer rings run clockwise here, holes counter-clockwise. */
+/** Returns the signed areas of all rings of an EWKB polygon or multipolygon. Here outer rings are clockwise and holes counter-clockwise. */
 function ringsArea(ewkb: Buffer): number {
   let area = 0;
   let [x0, y0, x1, y1] = [0, 0, 0, 0];
@@ -25,7 +25,7 @@ function ringsArea(ewkb: Buffer): number {
   return Math.abs(area);
 }
 
-it.skipIf(folder === null)('reads every aggregate of Milo, with the expected sum of areas in the file\'s projection', async () => {
+it.skipIf(folder === null)('every aggregate of Milo is read, with the expected sum of areas in the file\'s projection', async () => {
   const { recognition, collected } = await trial(source, join(folder!, 'Milo.shp'));
   expect(recognition).toMatchObject({ role: 'aggregati', vintage: '2021-03-23', complete: false });
   expect(collected!.members.map(({ records, rejects }) => [records, rejects.length])).toEqual([[1095, 0]]);

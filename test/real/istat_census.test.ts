@@ -54,13 +54,13 @@ describe("Istat's own files", () => {
   });
 
   describe.skipIf(SHAPEFILE === null)('geometry 2021 of Napoli', () => {
-    it('is recognised with its region and sidecars', async () => {
+    it('is recognised with its region and the files that belong to it', async () => {
       const found = await recognition(SHAPEFILE!);
       expect(found).toMatchObject({ role: 'sections', vintage: 'basi_2021', region: 15 });
       expect([...found!.sidecars!].sort()).toEqual(['R15_21_WGS84.cpg', 'R15_21_WGS84.dbf', 'R15_21_WGS84.prj', 'R15_21_WGS84.shx']);
     });
 
-    it('has 5,726 census sections in EPSG:32632, including one that is not a place', async () => {
+    it('has 5,726 census sections in EPSG:32632, including one without a place', async () => {
       const { members, rows } = await collect(source, SHAPEFILE!, { role: 'sections', region: 15 });
       const sections = rows['raw_census_section']!;
       expect(members).toMatchObject([{ records: 5726, rows: 5726, rejects: [] }]);
@@ -71,14 +71,14 @@ describe("Istat's own files", () => {
     });
   });
 
-  it.skipIf(TABLES === null)('ignore companion tables of the geometry with a reason', async () => {
+  it.skipIf(TABLES === null)('include companion tables of the geometry, which are ignored with a reason', async () => {
     for (const name of ['ASC1_R15_21.csv', 'ISAM_R15_21.csv', 'LOC_R15_21.csv', 'ZIC_R15_21.csv']) {
       expect(readFileSync(join(TABLES!, name)).subarray(0, 2)).toEqual(Buffer.from([0xff, 0xfe]));
       expect(await recognition(join(TABLES!, name)), name).toMatchObject({ ignored: expect.stringContaining('geometry') });
     }
   });
 
-  it.skipIf(FIELD_LIST === null)('ignore the list of fields with a reason', async () => {
+  it.skipIf(FIELD_LIST === null)('include the list of fields, which is ignored with a reason', async () => {
     expect(await recognition(FIELD_LIST!)).toMatchObject({ ignored: expect.stringContaining('fields') });
   });
 });

@@ -6,7 +6,7 @@ import { trial } from '../harness/trial.ts';
 const path = realData('istat-admin/codes/istat_comuni-soppressi.csv');
 
 describe('the real list of suppressed comuni', () => {
-  it.skipIf(path === null)('has 2,634 events since 1861, 333 of divided comuni, 107 abroad', async () => {
+  it.skipIf(path === null)('has 2,634 events since 1861, including 333 of divided comuni and 107 abroad', async () => {
     const { recognition, collected } = await trial(source, path!);
     expect(recognition).toEqual({ role: 'soppressi', vintage: '2024-01-22', region: null, complete: true });
     expect(collected!.members[0]).toMatchObject({ records: 2634, rows: 2634, rejects: [], duplicates: [] });

@@ -1,4 +1,4 @@
-/** Loads all real files at once, as a user would. The report names the unusable files, and the region is published. */
+/** Loads all real files at once, like a user. The report must name the unusable files, and the region must be published. */
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,11 +19,11 @@ interface Report {
 
 describe.skipIf(folder === null)('all real files (real data next to the checkout)', () => {
   describeEngines('loaded by make load-region', (engine) => {
-    it('publish Molise with exit 0 or 3, and name each file that is left out with its source and sections', async () => {
+    it('publish Molise with exit code 0 or 3, and the report names each file that is left out, with its source and sections', async () => {
       const url = await engine.createDatabase();
       const { code, stdout, stderr } = await new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
         execFile('make', ['--silent', 'load-region', 'REGION=molise', `DATA=${folder ?? ''}`, 'ARGS=--json'], { cwd: ROOT, env: childEnvironment({ DATABASE_URL: url }), maxBuffer: 1e8 },
-          // `make` ends with 2 for any failure, and prints the exit code of its command.
+          // `make` exits with 2 for any failure, and prints the exit code of its command.
           (error, out, stderr) => resolve({ code: error === null ? 0 : Number(/Error (\d+)/.exec(stderr)?.[1] ?? -1), stdout: out, stderr }));
       });
       expect([0, 3], stderr.slice(-2000)).toContain(code);

@@ -28,7 +28,7 @@ const counts = (row: Income): (number | null)[] => BRACKET_NAMES.map((name) => r
 const amounts = (row: Income): (number | null)[] => BRACKET_NAMES.map((name) => row[`${name}_eur`] as number | null);
 
 describe('the real files of the MEF', () => {
-  it.skipIf(absent)('files of 2023 have 7,896 comuni and one row of taxpayers without a comune', async () => {
+  it.skipIf(absent)('have in 2023 7,896 comuni and one row of taxpayers without a comune', async () => {
     const found = await rows('comunale', 2023);
     expect(found).toHaveLength(7_897);
     expect(found.filter(({ level }) => level === 'comune')).toHaveLength(7_896);
@@ -36,7 +36,7 @@ describe('the real files of the MEF', () => {
     expect((await trial(source, path('comunale', 2023))).recognition).toMatchObject({ role: 'comunale', vintage: '2023', complete: true });
   });
 
-  it.skipIf(absent)('files of 2023 never withhold a single bracket, and add up to the total if none is withheld', async () => {
+  it.skipIf(absent)('never withhold a single bracket in 2023, and add up to the total if no bracket is withheld', async () => {
     const found = (await rows('comunale', 2023)).filter(({ level }) => level === 'comune');
     const withheld = new Map<number, number>();
     for (const row of found) {
@@ -50,7 +50,7 @@ describe('the real files of the MEF', () => {
     expect(found.some((row) => counts(row).includes(0))).toBe(true);
   });
 
-  it.skipIf(absent)('files by postal code have 606 codes of 41 comuni in 2023, and 608 in 2021, each of one comune', async () => {
+  it.skipIf(absent)('have 606 postal codes of 41 comuni in 2023, and 608 in 2021, each of one comune', async () => {
     const of2023 = await rows('subcomunale', 2023);
     expect(of2023).toHaveLength(606);
     expect(new Set(of2023.map(({ belfiore }) => belfiore)).size).toBe(41);
@@ -74,7 +74,7 @@ describeDatabase('the Gini index of real comuni', (engine) => {
     };
   });
 
-  // Reference values of 2023, computed independently of this program from the published file.
+  // Reference values of 2023, which another program computed from the published file.
   it.skipIf(absent).each([
     ['Roma', 'H501', 0.4829], ['Milano', 'F205', 0.5464], ['Napoli', 'F839', 0.484], ['Lamezia Terme', 'M208', 0.4298], ['Abano Terme', 'A001', 0.4285],
     ['Aosta', 'A326', 0.4063], ['Gorizia', 'E098', 0.3766], ['Allein', 'A205', 0.3148], ['Basiglio', 'A699', 0.5326],

@@ -15,7 +15,7 @@ interface School extends Record<string, unknown> {
 }
 
 describe('the real schools of Aosta, Trento and Bolzano', () => {
-  it.skipIf(FILE === null)('are 1,208 without rejects, each in one of two regions', async () => {
+  it.skipIf(FILE === null)('are 1,208, without rejects, each in one of two regions', async () => {
     const { recognition, collected } = await trial(source, FILE!);
     expect(recognition).toEqual({ role: 'AUTSTAT', vintage: '2020_2021', dated: '2020-09-01', region: null, complete: true });
     const [member] = collected!.members;
@@ -26,7 +26,7 @@ describe('the real schools of Aosta, Trento and Bolzano', () => {
     expect(rows.every(({ comune_key }) => comune_key !== '' && !comune_key.includes('*'))).toBe(true);
   });
 
-  it.skipIf(FILE === null)('have a street and a number, with or without a comma, if an address is stated', async () => {
+  it.skipIf(FILE === null)('have a street and a number if an address is stated, with or without a comma', async () => {
     const rows = (await trial(source, FILE!)).collected!.rows['raw_school'] as School[];
     const stated = rows.filter(({ address }) => address !== null);
     const numbered = stated.filter(({ number, street_words }) => number !== null && street_words.length > 0);

@@ -23,7 +23,7 @@ interface Station extends Record<string, unknown> {
 }
 
 describe('the real fuel stations', () => {
-  it.skipIf(FILE === null)('are 3,998 without rejects, with complete names that contain the separator and texts without tabs', async () => {
+  it.skipIf(FILE === null)('are 3,998, without rejects, with complete names that contain the separator, and with texts without tabs', async () => {
     const { recognition, collected } = await trial(source, FILE!);
     expect(recognition).toEqual({ role: 'stations', vintage: '2026-08-21', region: null, complete: false });
     const [member] = collected!.members;
@@ -36,7 +36,7 @@ describe('the real fuel stations', () => {
     expect(rows.every((row) => Object.values(row).every((value) => typeof value !== 'string' || !/[\t]|^ | $| {2}/.test(value)))).toBe(true);
     expect(rows.filter(({ region_code }) => region_code === null)).toEqual([]);
     expect(rows.filter(({ lat, lon }) => lat === null || lon === null).length).toBe(1);
-    // Half of the stations have a house number. All other stations have a kilometre instead, or neither.
+    // Half of the stations have a house number. All other stations have a kilometre or no number.
     expect(rows.filter(({ number }) => number !== null)).toHaveLength(2_096);
   });
 });
@@ -51,7 +51,7 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
   it.skipIf(FILE === null || LIST === null)('are each reported in one region, located or with the reason', async () => {
     const { collected } = await trial(source, FILE!);
     const rows = collected!.rows['raw_fuel_station'] as Station[];
-    // Comuni as written by the stations, each a comune without boundary or street. Only the assignment of stations to comuni is tested.
+    // Creates the comuni that the stations name, without boundaries and streets. Only the assignment of stations to comuni is tested.
     const counts = new Map<string, number>();
     const announced = new Map<string, number>();
     await rolledBack(database, async (session) => {
@@ -104,7 +104,7 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
     expect(announced.size).toBe(3_998);
     expect([...announced.values()].every((times) => times === 1)).toBe(true);
     expect([...counts.values()].reduce((sum, n) => sum + n, 0)).toBe(3_998);
-    // No comune has loaded data, so no station can be located.
+    // No comune has data, so no station can be located.
     expect(Object.fromEntries([...counts].sort())).toEqual({ comune_not_loaded: 3_998 });
   });
 });

@@ -18,7 +18,7 @@ const MOLISE = 14;
 const folders = ['cadastre', 'istat-admin', 'seismic'].map((name) => realData(name));
 const there = folders.every((folder) => folder !== null && existsSync(folder));
 const sources = await loadSources();
-/** fid → record as text, by engine. */
+/** Records as text by fid, for each engine. */
 const records = new Map<string, Map<number, string>>();
 
 async function contextOn(database: Database): Promise<Context> {
@@ -38,7 +38,7 @@ describe.skipIf(!there)('San Felice del Molise (H833), as published (real data n
     let opened: Promise<Context> | undefined;
     const context = (): Promise<Context> => (opened ??= engine.openDatabase().then(contextOn));
 
-    it('has a row or a reject for every parcel and sheet of the zip', async () => {
+    it('has a row or a reject for every parcel and every sheet of the zip', async () => {
       const report = await refresh(await context(), options);
       expect(report.failures).toEqual([]);
       const cadastre = report.loaded.find(({ files }) => files.includes('MOLISE.zip'));
@@ -47,7 +47,7 @@ describe.skipIf(!there)('San Felice del Molise (H833), as published (real data n
       expect(counts).toEqual({ parcels: 1344, sheets: 26 });
     });
 
-    it('has areas that agree with an independent computation to 0.1 %', async () => {
+    it('has areas that agree with an independent computation within 0.1 %', async () => {
       const rows = await (await context()).database.query<{ area_m2: number; geojson: { coordinates: [number, number][][][] } }>('select area_m2, st_asgeojson(geom, 12)::jsonb as geojson from core.parcel');
       expect(rows.length).toBe(1344);
       for (const { area_m2, geojson } of rows) {
@@ -56,7 +56,7 @@ describe.skipIf(!there)('San Felice del Molise (H833), as published (real data n
       }
     });
 
-    it('gives the same fids and the same bytes when it is loaded again', async () => {
+    it('has the same fids and the same bytes if it is loaded again', async () => {
       const { database } = await context();
       const first = await readAll(database);
       const again = await refresh(await context(), options);

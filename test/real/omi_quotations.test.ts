@@ -40,7 +40,7 @@ describe('the real files of the OMI', () => {
     expect(collected!.members.map((member) => [member.records, member.rows, member.rejects.length])).toEqual(records.map((n) => [n, n, 0]));
   });
 
-  it.skipIf(absent)('have the perimeters of a provincia\'s 25 comuni and none in the index', async () => {
+  it.skipIf(absent)('have the perimeters of a provincia\'s 25 comuni and no perimeter in the index', async () => {
     const { recognition, collected } = await trial(source, real('Provincia di GORIZIA 2018-2.kmz'));
     expect(recognition).toMatchObject({ role: 'ARCHIVE', vintage: '2018_2' });
     expect(collected!.members).toHaveLength(26);
@@ -56,7 +56,7 @@ describe('the real files of the OMI', () => {
     expect(keys(perimeters)).toEqual(keys(zones));
   });
 
-  it.skipIf(absent)('have the prices and rents of Milano as in a plain reading of the lines', async () => {
+  it.skipIf(absent)('have the same prices and rents of Milano as the lines of the file', async () => {
     const path = real(`${MILANO}/QI_1292013_1_20251_VALORI.csv`);
     const [title, header, ...lines] = readFileSync(path, 'latin1').trimEnd().split('\n') as [string, string, ...string[]];
     expect(parseTitle(title)).toMatchObject({ semester: { text: '2025_1' } });
@@ -93,13 +93,13 @@ describeEngines('the real half-years of the OMI', (engine) => {
     }
   });
 
-  it.skipIf(absent)('add up, record by record, and pass their checks', () => {
+  it.skipIf(absent)('are counted completely, record by record, and pass their checks', () => {
     expect(loaded).toHaveLength(8);
     for (const { records, rows, rejects, duplicates } of loaded) expect(records).toBe(rows + rejects + duplicates);
     expect(loaded.reduce((sum, { rejects }) => sum + rejects, 0)).toBe(0);
   });
 
-  it.skipIf(absent)('have the perimeters of Milano once for each file, KML and KMZ, and use one of the two', async () => {
+  it.skipIf(absent)('have the perimeters of Milano once for each file, KML and KMZ, and use one of the two files', async () => {
     const [found] = await database.query<{ n: number; valid: number }>("select count(*)::int4 as n, count(*) filter (where st_isvalid(geom))::int4 as valid from layer.omi_perimeter where belfiore = 'F205'");
     expect(found).toEqual({ n: 86, valid: 86 });
     const inventory = await Inventory.read(database, [await registerSource('omi_quotations')]);
@@ -109,7 +109,7 @@ describeEngines('the real half-years of the OMI', (engine) => {
     await expect(refuseTies(database, [await registerSource('omi_quotations')], [{ relation: 'layer.omi_perimeter', current: inventory.current(0, 'layer.omi_perimeter') }])).resolves.toBeUndefined();
   });
 
-  it.skipIf(absent)('assign a point of Milano to one zone, which is quoted', async () => {
+  it.skipIf(absent)('assign a point of Milano to one zone, which has quotations', async () => {
     const rows = await database.query<{ zona: string; quotations: number }>(
       `select p.zona, (select count(*)::int4 from layer.omi_quotation q where q.half_year = p.half_year and q.belfiore = p.belfiore and q.zona = p.zona) as quotations
        from (select distinct on (zona) * from layer.omi_perimeter) p where st_covers(p.geom, st_setsrid(st_makepoint(9.1905, 45.4640), 4326))`,

@@ -1,4 +1,4 @@
-/** Tests pairs of comuni of the published list: a query with two names is never read as the second one. */
+/** Tests pairs of comuni of the published list. A query with two names must never be read as the second comune. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';
@@ -22,7 +22,7 @@ interface Listed {
   readonly belfiore: string;
 }
 
-/** Returns the rows of the list, read without the project's reader. */
+/** Returns the rows of the list without the project's reader. */
 function listed(path: string): Listed[] {
   const text = readFileSync(path, 'latin1').replace(/"[^"]*"/g, 'quoted');
   return text.split('\r\n').map((line) => line.split(';')).filter((cells) => /^[A-Z]\d{3}$/.test(cells[19] ?? '')).map((cells) => ({
@@ -31,7 +31,7 @@ function listed(path: string): Listed[] {
   }));
 }
 
-/** Plates of provinces that no comune of the list has today, including two that were renamed. */
+/** Plates of provinces that no comune of the list has today, including two renamed provinces. */
 const OLD_PLATES: Readonly<Record<string, string>> = { 104: 'OT', 105: 'OG', 106: 'VS', 107: 'CI', '041': 'PS', '040': 'FO' };
 
 describe.skipIf(FILE === null)('the published list of comuni', () => {

@@ -1,4 +1,4 @@
-/** Runs one real comune catastale of Trento through every step: its pieces, its parcels, and its boundary. */
+/** Runs one real comune catastale of Trento through every step: the parcel parts, the parcels, and the boundary. */
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data ne
     });
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
-    it('has 1,493 pieces of 1,320 parcels, the number in its boundary', async () => {
+    it('has 1,493 parts of 1,320 parcels, which is the number that its boundary states', async () => {
       expect(report.failures).toEqual([]);
       expect(report.loaded.find(({ source }) => source === 'trento_cadastre')).toMatchObject({ vintage: '2024-07-01', region: TRENTINO, records: 1494, rows: 1494, rejects: 0, duplicates: 0 });
       const [counts] = await context.database.query(`
@@ -46,13 +46,13 @@ describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data ne
       expect(Math.abs(found!.parcels - found!.boundary)).toBeLessThan(0.01);
     });
 
-    it('gives its land and building parcels references and fids in the first half of the region\'s range, in the present comune', async () => {
+    it('has land and building parcels with references and fids in the first half of the region\'s range, in the current comune', async () => {
       const rows = await context.database.query('select reference, label, gml_id, kind, belfiore, sheet, fid from core.parcel order by fid limit 2');
       expect(rows[0]).toEqual({ reference: 'IT.TN.001..1', label: '.1', gml_id: 'IT.TN.001..1', kind: 'land', belfiore: 'M365', sheet: null, fid: 400_000_000 });
       expect(await context.database.query('select prefix, code, name, name_other, belfiore from core.comune_catastale')).toEqual([{ prefix: 'IT.TN.001', code: '001', name: 'AGRONE', name_other: null, belfiore: 'M365' }]);
     });
 
-    it('is the same in its zip', async () => {
+    it('is the same if it is read from its zip', async () => {
       const zipped = await mkdtemp(join(tmpdir(), 'mappale-trento-'));
       try {
         const entries = (await readdir(folder)).sort().map((name): ZipEntry => [name, readFileSync(join(folder, name)), { modified: '2024-07-02' }]);

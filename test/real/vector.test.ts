@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openVector } from '../../pipelines/formats/vector.ts';
 import { realData } from '../harness/real-data.ts';
 
-/** Folders of shapefiles as delivered by their publishers, with the CRS and the total number of records of each. */
+/** Folders of publishers' shapefiles, with the CRS and the total number of records of each folder. */
 const FOLDERS: readonly (readonly [string, number, number])[] = [
   ['istat/2021_R15_geodata/SHP', 32632, 5726],
   ['istat-admin/boundaries/shp-napoli-census-editions', 32632, 8],

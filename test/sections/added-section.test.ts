@@ -1,5 +1,5 @@
 /**
- * Tests that a section is one folder: copies the checkout, adds the folder `shaking` to its sections, and checks every part of a section.
+ * Tests that a section is one folder. Copies the checkout, adds the folder `shaking` to its sections, and checks every part of a section.
  * `docs/adding-a-section.md` describes the same steps.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -36,11 +36,11 @@ describeDatabase('a section that is added as one folder', (engine) => {
     await copy?.remove();
   });
 
-  it('is the only table built in an existing database: nothing else became stale', () => {
+  it('is the only table that is built in an existing database, because no other table becomes stale', () => {
     expect(loaded.built).toEqual(['section.shaking']);
   });
 
-  it('equals the values of the model\'s nodes, at every parcel', async () => {
+  it('has the values of the model\'s nodes at every parcel', async () => {
     const [parcels, nodes] = await look(async (database) => [
       await queryRecords<{ fid: number; x: number; y: number; json: { ag_min: number; ag_max: number; corners: number } | null }>(
         database,
@@ -56,7 +56,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
     }
   });
 
-  it('is explained, node by node', async () => {
+  it('is explained with every node', async () => {
     const [{ fid } = { fid: 0 }] = await look((database) => database.query<{ fid: number }>('select min(fid) as fid from section.shaking'));
     const found = JSON.parse(await copy.mappale(url, 'explain', String(fid), 'shaking', '--json')) as { reproduced: boolean; rules: string[]; evidence: { source: string; value: string }[] };
     expect(found).toMatchObject({ reproduced: true, rules: ['sql/sections/shaking/build.sql'] });
@@ -73,7 +73,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
     expect(dictionary).toEqual([{ comment: 'Greatest acceleration of the corners; unit: g' }]);
   });
 
-  it('is served: in the record with coverage and licence, in include, in the OpenAPI document and on the map', async () => {
+  it('is served in the record with coverage and licence, in include, in the OpenAPI document and on the map', async () => {
     const token = (await copy.mappale(url, 'token', 'create', '--scopes', 'parcels:read')).trim();
     const server: ChildProcess = spawn(process.execPath, [join(copy.folder, 'pipelines/mappale.mjs'), 'serve', '--port', '0'], { cwd: copy.folder, env: childEnvironment({ DATABASE_URL: url }), stdio: ['ignore', 'pipe', 'ignore'] });
     try {

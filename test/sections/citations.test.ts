@@ -1,4 +1,4 @@
-/** Every section of every parcel cites exactly the releases that `explain` names for its values. */
+/** Tests that every section of every parcel cites exactly the releases that `explain` names for its values. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -47,7 +47,7 @@ function citedBy({ source }: Block): Cited {
 
 const BUILDINGS: Readonly<Record<string, string>> = { topographic: 'igm_dbsn', register: 'trento_cadastre', aggregates: 'dpc_buildings' };
 
-/** The parts of the truth that give the source of a value. */
+/** The parts of the truth from which the source of a value follows. */
 interface Truth {
   readonly terrain?: { readonly elevation_of: string } | null;
   readonly economics?: { readonly tax_year: number } | null;
@@ -67,7 +67,7 @@ describeEngines('the citations of a region', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it.each(SECTION_NAMES)('citations of %s are the sources that explain names', async (section) => {
+  it.each(SECTION_NAMES)('of %s are the sources that explain names', async (section) => {
     const different: string[] = [];
     let filled = 0;
     // The embedded engine explains every parcel only if it is requested by name.

@@ -1,4 +1,4 @@
-/** The current comune that a code of any edition leads to, case by case, and its effects on the regions' areas and postal codes. */
+/** Tests which current comune a code of any edition gives, case by case, and the effects on the areas of regions and on postal codes. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
@@ -9,7 +9,7 @@ import { NO_MERGERS, sqlOf } from '../harness/sql.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}`, import.meta.url), 'utf8');
 
-// Region 20: province 112 had the number 090 until 2025, and before 2017 partly 104, which was founded in 2006 from 090.
+// Region 20: province 112 had the number 090 until 2025. Before 2017, a part of it had the number 104, which was separated from 090 in 2006.
 // Region 14: province 070 never changed its number.
 const SETUP = `
   create schema codes;
@@ -58,19 +58,19 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       'select old_istat_code, istat_code, belfiore, reason, event_date::text as event_date, divided from comune_register order by old_istat_code, istat_code',
     );
   };
-  /** Returns the rows of a region for former codes: code, comune, reason, day, divided. */
+  /** Returns the rows of a region for former codes. A row has code, comune, reason, day, and whether the comune was divided. */
   const build = (suppressed: string, region = 14): Promise<unknown[][]> => inCodes(
     `update region set code = ${region}; ${suppressed === '' ? '' : `insert into comune_suppressed values ${suppressed}`}`,
     async (session) => (await rowsOf(session)).filter(({ reason }) => reason !== 'in force').map((row) => [row.old_istat_code, row.belfiore, row.reason, row.event_date, row.divided]),
   );
 
-  it('has every current code of the region, each leading to itself', async () => {
+  it('maps every current code of the region to itself', async () => {
     const rows = await inCodes('select 1', rowsOf);
     expect(rows.filter(({ reason }) => reason === 'in force')).toEqual(['1', '2', '3'].map((n) => (
       { old_istat_code: `11200${n}`, istat_code: `11200${n}`, belfiore: `Z00${n}`, reason: 'in force', event_date: null, divided: false })));
   });
 
-  it('dates former numberings by the first day of the next one, and a comune that moved without a day', async () => {
+  it('dates former numberings by the first day of the next numbering, and a comune that moved has no day', async () => {
     expect(await build('', 20)).toEqual([
       ['090001', 'Z001', 'province renumbered', '2026-01-01', false],
       ['090002', 'Z002', 'province renumbered', '2026-01-01', false],
@@ -81,7 +81,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(await build('')).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
   });
 
-  it('uses the current code also as the code of 2017 if the edition is older than 2026', async () => {
+  it('also uses the current code as the code of 2017 if the edition is older than 2026', async () => {
     const rows = await inCodes('update comune_code set istat_code = code_107_2017, code_107_2017 = null where region_code = 20', rowsOf);
     expect(rows.map(({ old_istat_code, istat_code, reason, event_date }) => [old_istat_code, istat_code, reason, event_date])).toEqual([
       ['090001', '090001', 'in force', null], ['090002', '090002', 'in force', null], ['090003', '090003', 'in force', null],
@@ -100,7 +100,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     ]));
   });
 
-  it('marks divided codes, divided at once or later, across regions or with an unknown part', async () => {
+  it('marks codes of comuni that were divided at once or later, across regions or with an unknown part', async () => {
     const suppressed = `
       ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', ''),
       ('070802', 'B', false, '1920-01-01', '070801', ''),
@@ -119,17 +119,17 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect((await build(suppressed, 20)).filter(([code]) => (code as string).startsWith('0708'))).toEqual([['070803', 'Z001', 'divided', '1930-01-01', true]]);
   });
 
-  it('treats a division as whole again if all parts came to the same comune', async () => {
+  it('treats a division as reversed if all parts came to the same comune', async () => {
     expect(await build(`
       ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070802', ''),
       ('070802', 'B', false, '1950-01-01', '070001', '')`)).toEqual(expect.arrayContaining([['070801', 'Z101', 'divided', '1928-01-01', false]]));
   });
 
-  it('leads a current code only to its comune, and a reused code to its last use', async () => {
+  it('maps a current code only to its comune, and a reused code to its last use', async () => {
     expect(await build("('070104', 'Old', false, '1960-01-01', '070001', ''), ('070801', 'X', false, '1928-01-01', '070001', ''), ('070801', 'Y', false, '1999-01-01', '070002', '')")).toEqual([
       ['070801', 'Z102', 'merged', '1999-01-01', false], ['094002', 'Z102', 'moved to another province', null, false],
     ]);
-    // In a chain, the next use of a code counts: a comune that merged into the first 070801 is mapped to the successor of the first 070801.
+    // In a chain, the next use of a code is followed. A comune that merged into the first 070801 is mapped to the successor of the first 070801.
     expect(await build(`
       ('070801', 'X', false, '1928-01-01', '070001', ''), ('070801', 'Y', false, '1999-01-01', '070002', ''), ('070800', 'W', false, '1900-01-01', '070801', '')`))
       .toEqual(expect.arrayContaining([['070800', 'Z101', 'merged', '1900-01-01', false]]));
@@ -170,7 +170,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     ].sort());
   });
 
-  it('never leads a code that is not divided to two comuni', async () => {
+  it('never maps the code of an undivided comune to two comuni', async () => {
     const twice = await inCodes(`
       insert into comune_suppressed
       select '0708' || lpad((i % 40)::text, 2, '0'), '', i % 3 = 0, date '1900-01-01' + i * 97, case when i % 7 = 0 then '07000' || 1 + i % 2 else '0708' || lpad((i * 13 % 40)::text, 2, '0') end, ''
@@ -182,7 +182,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(twice).toEqual([]);
   });
 
-  it('gives the areas of regions: their outline, else the sum of all comuni with boundaries of any year, else nothing', async () => {
+  it('gives the area of a region from its outline, else from all comuni with boundaries of any year, else no area', async () => {
     const areas = (more: string): Promise<unknown> => inCodes(`
       create table boundary (kind text, code text, area_m2 float8);
       insert into boundary values ('comune', '090001', 1e6), ('comune', '104002', 2e6), ('comune', '112003', 4e6), ('comune', '070001', 8e6), ('comune', '094002', 16e6),
@@ -197,7 +197,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(await areas(", ('regione', '14', 99e6)")).toEqual([{ code: 14, area_km2: 99 }, { code: 20, area_km2: 7 }]);
   });
 
-  it('gives postal codes of a former code to the current comune, and of a divided code to no comune', async () => {
+  it('gives postal codes of a former code to the current comune, and those of a divided comune to no comune', async () => {
     const caps = await inCodes(`
       update region set code = 14;
       insert into comune_suppressed values ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', '');

@@ -1,6 +1,6 @@
 /**
- * Shares of parcels in areas with edges that are straight in their publisher's CRS. Exact values are computed in the plane with proj4js and
- * polyclip-ts. A parcel's edges are straight in degrees, so they are split at 10 m and transformed to the publisher's CRS. There the area needs no
+ * Tests shares of parcels in areas with edges that are straight in their publisher's CRS. Exact values are computed in the plane with proj4js and
+ * polyclip-ts. A parcel's edges are straight in degrees, so they are split at 10 m and transformed to the publisher's CRS. In that CRS, the area needs no
  * splitting. The inverse transformation is used only in transverse Mercator, where it is exact.
  */
 import { beforeAll, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const { seed } = testEnvironment();
 const AREAS = 40;
 const PARCELS_EACH = 12;
 
-/** Tables that the section reads, in addition to the layers of one loaded source. */
+/** Tables that the section reads in addition to the layers of one loaded source. */
 const SETUP = `
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table current_member as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank;
@@ -36,7 +36,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
     create table flood_coverage (member_id int4, class text);`,
 };
 
-/** Returns a ring around a centre, of about this size in metres. */
+/** Returns a ring around a centre, of about the given size in metres. */
 function ringAround([x, y]: EastNorth, size: number, random: Random): EastNorth[] {
   const corners = 4 + random.below(5);
   const ring = Array.from({ length: corners }, (_, i): EastNorth => {
@@ -47,12 +47,12 @@ function ringAround([x, y]: EastNorth, size: number, random: Random): EastNorth[
   return [...ring, ring[0]!];
 }
 
-/** Returns a place in Italy with at least 100 km around it inside the CRS. */
+/** Returns a point in Italy that is at least 100 km from the limits of the CRS. */
 function placeIn(random: Random): LonLat {
   return [8 + 8 * random.next(), 38 + 7.5 * random.next()];
 }
 
-/** Draws a number between two limits, equally likely in each order of magnitude. */
+/** Draws a number between two limits. Each order of magnitude has the same probability. */
 function magnitude(from: number, to: number, random: Random): number {
   return from * (to / from) ** random.next();
 }
@@ -89,7 +89,7 @@ function trueArea(polygons: MultiPolygon, projection: Projection): number {
   return polygonsArea(polygons.map((rings) => rings.map((ring) => divided(ring, 10).map((point) => laeaEurope.forward(projection.inverse(point))))));
 }
 
-/** Ten metres in degrees of latitude; slightly less in longitude. */
+/** Ten metres in degrees of latitude, and slightly less in longitude. */
 const TEN_METRES = 0.00009;
 
 /** Returns the area that a parcel shares with hazard areas, and the area of the parcel, in m². */
@@ -116,7 +116,7 @@ describeDatabase('shares of parcels in areas with edges of 10 m to 100 km', (eng
     database = await engine.openDatabase();
   });
 
-  it.each(CASES)(`shares of %s (%s, EPSG:%i) are exact to 1e-6 or 0.001 m²; seed ${seed}`, async (source, theme, srid, projection) => {
+  it.each(CASES)(`of %s (%s, EPSG:%i) are exact to 1e-6 or 0.001 m², seed ${seed}`, async (source, theme, srid, projection) => {
     const random = randomOf('exact shares', srid, seed);
     const areas = Array.from({ length: AREAS }, () => ringAround(projection.forward(placeIn(random)), magnitude(30, 60_000, random), random));
     const parcels = areas.flatMap((ring) => Array.from({ length: PARCELS_EACH }, () => parcelNear(ring, projection, random)));

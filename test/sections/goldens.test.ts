@@ -1,6 +1,6 @@
 /**
- * The rows of every table of a small synthetic region, on both engines: the golden files show the effects of a change of SQL.
- * `npx vitest run test/sections/goldens.test.ts -u` writes them; `test/contract/versions.test.ts` then names the version to raise.
+ * Compares the rows of every table of a small synthetic region with golden files, on both engines. The golden files show the effects of a change of SQL.
+ * `npx vitest run test/sections/goldens.test.ts -u` writes the files, and `test/contract/versions.test.ts` then names the version to raise.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,16 +17,16 @@ import { goldenOf } from '../harness/golden.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
-/** Ids of this database, and the provenance of a row. */
+/** Columns with ids of this database or the provenance of a row. */
 const OWN: readonly string[] = ['release_id', 'member_id', 'document_id', 'file_id', 'position'];
 
-/** Tables that are empty if the lists of comuni are complete, as here. Other tests cover these tables with other lists. */
+/** Tables that are empty because the lists of comuni are complete here. Other tests cover these tables with other lists. */
 const EMPTY: readonly string[] = ['core.comune_found'];
 
-/** Table that is built in every region, but has rows only in regions with land registers. */
+/** Table that is built in every region, but only has rows in regions with land registers. */
 const REGISTERS = 'sql/core/comune_catastale.sql';
 
-/** Rounds a number to the digits that matter: degrees to a centimetre, all others to a ten-thousandth. */
+/** Rounds degrees to a centimetre, and all other numbers to a ten-thousandth. */
 function rounded(value: unknown, key = ''): unknown {
   if (typeof value === 'number') return Number(value.toFixed(key === 'coordinates' ? 7 : 4));
   if (Array.isArray(value)) return value.map((each) => rounded(each, key));
@@ -34,7 +34,7 @@ function rounded(value: unknown, key = ''): unknown {
   return value;
 }
 
-/** Compares values except for the last digit of numbers: another PROJ may move a corner by half a millimetre. */
+/** Compares values except for the last digit of numbers. Another version of PROJ may move a corner by half a millimetre. */
 function close(one: unknown, other: unknown, key = ''): boolean {
   if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other) <= (key === 'coordinates' ? 1.5e-7 : 1.5e-4 + 1e-6 * Math.abs(one));
   if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return one === other;
@@ -47,7 +47,7 @@ function close(one: unknown, other: unknown, key = ''): boolean {
   );
 }
 
-/** The two regions. Some files build tables only for the second one: its land registers. */
+/** The two regions. Some files build tables only for the second region, from its land registers. */
 const [FIRST, SECOND] = [14, 4];
 const OF_FIRST = [...productFiles(0), ...productFiles(FIRST)].filter(({ file }) => file !== REGISTERS);
 const OF_SECOND = productFiles(SECOND).filter(({ file }) => file === REGISTERS || !OF_FIRST.some((other) => other.file === file));
@@ -63,7 +63,7 @@ describe.each([{ code: FIRST, makers: OF_FIRST }, { code: SECOND, makers: OF_SEC
   });
   afterAll(() => files.remove());
 
-  it.each(SECTIONS)('the section $name has rows only for its declared kinds of parcels', async ({ name, kinds }) => {
+  it.each(SECTIONS)('include the section $name only for its declared kinds of parcels', async ({ name, kinds }) => {
     const found = await context.database.query<{ kind: string }>(`select distinct p.kind from core.parcel p join ${tableOfSection(name)} s using (fid)`);
     expect(found.length).toBeGreaterThan(0);
     expect(found.filter(({ kind }) => !(kinds as readonly string[]).includes(kind))).toEqual([]);

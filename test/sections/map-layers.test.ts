@@ -1,4 +1,4 @@
-/** How sections are drawn on the map: columns that exist, classes without overlap, and colours that stay distinct with colour blindness. */
+/** Tests how sections are drawn on the map. Columns must exist, classes must not overlap, and colours must stay distinct with colour blindness. */
 import { describe, expect, it } from 'vitest';
 import { drawingsOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -13,7 +13,7 @@ const SEEN: Readonly<Record<string, Matrix>> = {
   'without green cones': [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
 };
 
-/** Distance in CIE Lab from which two adjacent areas are distinguishable; 2.3 is the just noticeable difference. */
+/** Distance in CIE Lab from which two adjacent areas are distinguishable. The just noticeable difference is 2.3. */
 const APART = 7;
 
 /** Returns the CIE Lab of a perceived colour. */
@@ -56,8 +56,8 @@ describe('a section on the map', () => {
     }
   });
 
-  it.each(drawn.flatMap(({ name, legend }) => Object.keys(SEEN).map((eyes) => ({ name, eyes, legend }))))('has distinct colours, including none and not mapped, for vision $eyes: $name', ({ eyes, legend }) => {
-    // An empty list counts as none, like a class of a count.
+  it.each(drawn.flatMap(({ name, legend }) => Object.keys(SEEN).map((eyes) => ({ name, eyes, legend }))))('has colours that are distinguishable $eyes, also for none and not mapped: $name', ({ eyes, legend }) => {
+    // An empty list is drawn as none, like the class for the count 0.
     const colors = [...new Set([...legend.classes.map(({ color }) => color), legend.none!.color, legend.not_mapped!.color])];
     expect(colors.filter((color) => !/^#[0-9a-f]{6}$/.test(color))).toEqual([]);
     const alike = colors.flatMap((color, index) => colors.slice(0, index).filter((other) => {

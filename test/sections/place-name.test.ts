@@ -1,4 +1,4 @@
-/** The names of places in the address search: former provinces of comuni, and cities in other languages. */
+/** Tests the names of places in the address search: former provinces of comuni, and cities in other languages. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -10,13 +10,13 @@ import { rolledBack } from '../harness/rolled-back.ts';
 const SQL = readFileSync(new URL('../../sql/core/place_name.sql', import.meta.url), 'utf8');
 const random = randomOf('place names');
 
-/** First digits of codes and the plates of their provinces, including renamed and abolished ones. */
+/** First digits of codes and the plates of their provinces, including renamed and abolished provinces. */
 const PLATES: readonly (readonly [string, readonly string[]])[] = [
   ['001', ['TO']], ['015', ['MI']], ['016', ['BG']], ['025', ['BL']], ['030', ['UD']], ['034', ['PR']], ['041', ['PU', 'PS']], ['044', ['AP']], ['048', ['FI']], ['058', ['RM']], ['063', ['NA']],
   ['071', ['FG']], ['072', ['BA']], ['079', ['CZ']], ['087', ['CT']], ['090', ['SS']], ['091', ['NU']], ['092', ['CA']], ['095', ['OR']], ['104', ['OT']], ['105', ['OG']], ['106', ['VS', 'MD']],
   ['107', ['CI']], ['108', ['MB']], ['109', ['FM']], ['110', ['BT']], ['111', ['SU']],
 ];
-/** Provinces of 1992: code, plate, and the plates of the provinces that they came from. */
+/** Provinces of 1992: code, plate, and the plates of the provinces from which they were created. */
 const FOUNDED: readonly (readonly [string, string, readonly string[]])[] = [
   ['096', 'BI', ['VC']], ['097', 'LC', ['CO', 'BG']], ['098', 'LO', ['MI']], ['099', 'RN', ['FO', 'FC']], ['100', 'PO', ['FI']], ['101', 'KR', ['CZ']], ['102', 'VV', ['CZ']], ['103', 'VB', ['NO']],
 ];
@@ -67,7 +67,7 @@ describeDatabase('the names of places', (engine) => {
     }
   });
 
-  it('contain the provinces that a province of 1992 came from, for comuni that were in it from the start', async () => {
+  it('contain the provinces from which a province of 1992 was created, for comuni that were in the new province from the start', async () => {
     const comuni = FOUNDED.map(([code, sigla], index) => made(index, sigla, Array.from({ length: 5 }, () => `${code}${String(200 + index)}`)));
     const late = made(20, FOUNDED[0]![1], [`${FOUNDED[0]![0]}300`, '001300', '001300', '001300', '001300']);
     const rows = await rowsOf([...comuni, late], []);
@@ -75,7 +75,7 @@ describeDatabase('the names of places', (engine) => {
     expect(platesOf(rows, late.belfiore)).toEqual(['TO']);
   });
 
-  it('lead a suppressed comune through later suppressions to the current comune, and give that comune its province', async () => {
+  it('map a suppressed comune through later suppressions to the current comune, which gets the former comune\'s province', async () => {
     const [first, second] = [made(0, 'TO', Array.from({ length: 5 }, () => '001001')), made(1, 'MB', ['108002', '108002', '108002', '108002', '015002'])];
     const rows = await rowsOf([first, second], [['041901', 'Scomparsa', '1920-01-01', '058902'], ['058902', 'Intermedia', '1930-01-01', '015002'], ['063903', 'Perduta', '1930-01-01', '063904'],
       ['044904', 'Divisa', '1940-01-01', '001001', 'true'], ['044904', 'Divisa', '1940-01-01', '015002', 'true']]);
@@ -84,7 +84,7 @@ describeDatabase('the names of places', (engine) => {
     expect(platesOf(rows, 'Q000')).toEqual([]);
   });
 
-  it('contain foreign names of cities, and none that an Italian place has', async () => {
+  it('contain foreign names of cities, except names that an Italian place has', async () => {
     const foreign = [...SQL.matchAll(/^ {4}\('((?:[^']|'')+)', '((?:[^']|'')+)', '([a-z]{2}(?: [a-z]{2})*)'\)/gm)].map(([, city, name, languages]) => [city!.replaceAll("''", "'"), name!.replaceAll("''", "'"), languages!] as const);
     const cities = [...new Set(foreign.map(([city]) => city))];
     const comuni = cities.map((name, index) => made(index, 'TO', Array.from({ length: 5 }, () => `001${String(index).padStart(3, '0')}`), name));
@@ -92,7 +92,7 @@ describeDatabase('the names of places', (engine) => {
     expect(rows.filter((row) => row.includes('|foreign|')).length).toBeGreaterThan(100);
     expect(new Set(foreign.flatMap(([, , languages]) => languages.split(' '))).size).toBeGreaterThan(10);
     for (const { belfiore } of comuni) expect(rows.some((row) => row.endsWith(`|foreign|${belfiore}`)), belfiore).toBe(true);
-    // A comune with the foreign name, and a second one with the Italian name.
+    // Adds a comune with the foreign name, and a second comune with the Italian name.
     const [city, name] = random.pick(foreign.filter(([each]) => foreign.filter(([other]) => other === each).length === 1));
     const taken = made(900, 'TO', Array.from({ length: 5 }, () => '001900'), name);
     const belfiore = comuni.find((each) => each.name === city)!.belfiore;

@@ -1,4 +1,4 @@
-/** Coverage of an empty section: on tables written by hand, and on a region with only some sources loaded. */
+/** Tests the coverage of an empty section, with tables that the test defines and with a region of only some sources. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
@@ -23,7 +23,7 @@ describeDatabase('the coverage of a section', (engine) => {
 
   type Said = Record<string, string[]>;
 
-  /** Returns the coverage of parcels 1400000001, 2, 3 of Z001, Z002, Z003 with empty sections, over these tables. */
+  /** Returns the coverage of three parcels with empty sections, from the given tables. The parcels 1400000001, 2 and 3 are in Z001, Z002 and Z003. */
   const said = (statements: string, sections: readonly string[] = COVERED): Promise<Said> => rolledBack(context.database, async (session) => {
     await session.script(`
         create schema cases;
@@ -60,7 +60,7 @@ describeDatabase('the coverage of a section', (engine) => {
     return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));
   });
 
-  it('coverage without any release is not_loaded, and not_mapped if the loaded files cover other comuni', async () => {
+  it('is not_loaded without any release, and not_mapped if the loaded files cover other comuni', async () => {
     expect(await said('')).toEqual(Object.fromEntries(COVERED.map((section) => [section, ['not_loaded', 'not_loaded', 'not_loaded']])));
     const other = 'insert into omi_quotation default values; insert into income default values; insert into accesso default values;';
     expect(await said(`${other} insert into census_section values ('150630000001');`, ['valuation', 'valuation_history', 'economics', 'demographics', 'address'])).toEqual({
@@ -69,12 +69,12 @@ describeDatabase('the coverage of a section', (engine) => {
     });
   });
 
-  it('coverage for quotations is mapped in a comune with quotations and with perimeters that lead to a price', async () => {
+  it('is mapped for quotations in a comune with quotations and with perimeters that have a price', async () => {
     const omi = "insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4051), ('Z002', 4051, null), ('Z003', null, 4051);";
     expect(await said(omi, ['valuation', 'valuation_history'])).toEqual({ valuation: ['mapped', 'not_mapped', 'not_mapped'], valuation_history: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('coverage for quotations is not_mapped for a parcel whose perimeter has no link, in a mapped comune', async () => {
+  it('is not_mapped for quotations in a mapped comune if the parcel\'s perimeter has no link', async () => {
     expect(await said(`insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4037), ('Z002', 4051, 4037), ('Z003', 4051, 4037);
       insert into section.valuation_14 (fid, belfiore, zona, half_year, perimeter_half_year) values (1400000001, 'Z001', 'R1', null, 4037), (1400000002, 'Z002', 'R1', 4051, 4051);
       insert into section.valuation_history_14 (fid, since, until, belfiore, zona, half_year, perimeter_half_year, then_belfiore, then_zona) values
@@ -83,11 +83,11 @@ describeDatabase('the coverage of a section', (engine) => {
       .toEqual({ valuation: ['not_mapped', 'mapped', 'mapped'], valuation_history: ['not_mapped', 'mapped', 'mapped'] });
   });
 
-  it('coverage for incomes is mapped in a comune with its own row, not in one with only postal codes', async () => {
+  it('is mapped for incomes in a comune with a row of its own, but not in a comune with only postal codes', async () => {
     expect(await said("insert into income default values; insert into declared_income values ('Z001', null), ('Z002', '86001');", ['economics'])).toEqual({ economics: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('coverage for the census is mapped for a parcel in a census section with data, and not_mapped without data or outside all census sections', async () => {
+  it('is mapped for the census in a census section with data, and not_mapped without data or outside all census sections', async () => {
     const placed = `
       insert into section.demographics_14 values (1400000001, '940010000001', 0.5), (1400000002, '940010000002', 0.5);
       insert into core.census_figures_14 select (jsonb_populate_record(null::core.census_figures, (
@@ -96,16 +96,16 @@ describeDatabase('the coverage of a section', (engine) => {
       insert into section.population_14 (fid, section_id, estimated, areal, estimation_method) values (1400000001, '940010000001', 1.5, 1.5, 'areal');`;
     expect(await said(`insert into census_section values ('940010000001'), ('940010000002'); ${placed}`, ['demographics', 'population']))
       .toEqual({ demographics: ['mapped', 'not_mapped', 'not_mapped'], population: ['mapped', 'not_mapped', 'not_mapped'] });
-    // Other regions are loaded, and this one was published without the census.
+    // Other regions are loaded, and this region was published without the census.
     expect(await said('', ['demographics', 'population'])).toEqual({ demographics: ['not_loaded', 'not_loaded', 'not_loaded'], population: ['not_loaded', 'not_loaded', 'not_loaded'] });
   });
 
-  it('coverage for points is mapped in a comune that every list of the section names, and in all comuni if the lists are of Italy', async () => {
+  it('is mapped for points in a comune that every list of the section names, and in all comuni if the lists cover Italy', async () => {
     const points = 'insert into school default values; insert into fuel_station default values; insert into cultural_place default values;';
     // The lists contain no schools of the second comune.
     expect(await said(`${points} insert into point_of_interest values ('school', 'Z001', 1), ('fuel', 'Z001', 2), ('fuel', 'Z002', 2), ('fuel', null, 2), ('pharmacy', 'Z003', 19), ('culture', 'Z003', 19);`, ['poi', 'cultural_heritage']))
       .toEqual({ poi: ['mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['mapped', 'mapped', 'mapped'] });
-    // The lists of two categories do not show whether the third has points.
+    // The lists of two categories do not show whether the third category has points.
     const lists = ['school', 'pharmacy', 'fuel'];
     const absent = randomOf('lists of points', testEnvironment().seed).pick(lists);
     const two = lists.filter((category) => category !== absent).map((category) => `('${category}', 'Z001', 20)`).join(', ');
@@ -114,7 +114,7 @@ describeDatabase('the coverage of a section', (engine) => {
     expect(await said(points, ['poi', 'cultural_heritage'])).toEqual({ poi: ['not_mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['not_mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('coverage for addresses is mapped in a comune of INDIR', async () => {
+  it('is mapped for addresses in a comune of INDIR', async () => {
     expect(await said("insert into accesso default values; insert into access_point values ('Z003');", ['address'])).toEqual({ address: ['not_mapped', 'not_mapped', 'mapped'] });
   });
 

@@ -1,4 +1,4 @@
-/** Options of every command: JSON, help, and completion in the shells of this machine. */
+/** Tests the options of every command: JSON, help, and completion in the shells of this machine. */
 import { execFileSync } from 'node:child_process';
 import { accessSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ describeDatabase('with --json, a command', (engine) => {
   const report = z.looseObject({ runId: z.number().nullable(), failures: z.array(z.unknown()), units: rows });
   let words: Readonly<Record<string, readonly [line: readonly string[], schema: z.ZodType]>>;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** Has none of the files that `watch` asks for. */
+  /** This folder has none of the files that `watch` requires. */
   let publisher: PublisherServer;
 
   beforeAll(async () => {
@@ -97,7 +97,7 @@ describeDatabase('with --json, a command', (engine) => {
       watch: [['watch', '--once', '--data', files.folder], z.looseObject({ exit_code: z.number() })],
       rejects: [['rejects'], z.object({ summary: rows, rejects: rows })],
       validate: [['validate', join(files.folder)], rows.min(1)],
-      // There is no earlier publication.
+      // This command ends with an error, because there is no earlier publication.
       diff: [['diff', region], error],
       explain: [['explain', id, 'basic'], z.looseObject({ fid: z.literal(fid), rows })],
       history: [['history', id], z.looseObject({ fid: z.literal(fid), fields: rows })],
@@ -119,7 +119,7 @@ describeDatabase('with --json, a command', (engine) => {
 
   it('prints one valid JSON document, also for an error', async () => {
     expect(Object.keys(words).sort()).toEqual(commands.map(([path]) => path).filter((path) => !ENDLESS.includes(path)).sort());
-    // Commands that change what is published come last.
+    // Commands that change the publication come last.
     for (const [path, [line, schema]] of Object.entries(words)) {
       const found = await json(line).catch((error: unknown) => JSON.parse(JSON.stringify(error)) as unknown);
       expect([path, schema.safeParse(found).error?.issues ?? []]).toEqual([path, []]);
@@ -127,7 +127,7 @@ describeDatabase('with --json, a command', (engine) => {
   });
 });
 
-/** Words that complete a line, in each shell. */
+/** Returns the words that complete a line in each shell. */
 const COMPLETE: Readonly<Record<'bash' | 'zsh' | 'fish', (script: string, line: readonly string[]) => readonly [program: string, words: readonly string[]]>> = {
   bash: (script, line) => ['bash', ['--norc', '-c', `source ${script}; complete -p mappale > /dev/null || exit 1; COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${line.length - 1}; _mappale; printf '%s\\n' "\${COMPREPLY[@]}"`]],
   zsh: (script, line) => ['zsh', ['-f', '-c', `autoload -U compinit && compinit -D; source ${script}; emulate ksh; COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${line.length - 1}; _mappale; printf '%s\\n' "\${COMPREPLY[@]}"`]],

@@ -1,4 +1,4 @@
-/** Runs all commands of docs/first-hour.md, in order and in an empty folder, up to the first one that needs the internet. */
+/** Runs all commands of docs/first-hour.md, in order and in an empty folder, up to the first command that needs the internet. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { childEnvironment, testEnvironment } from '../harness/environment.ts';
 
 const run = promisify(execFile);
 
-/** Lines of the code blocks, without the installation. */
+/** Returns the lines of the code blocks, without the installation. */
 const [local = ''] = read('docs/first-hour.md').split(/^## A real region$/m);
 const LINES = [...local.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.trim().split('\n')).filter((line) => line !== 'make setup');
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a server and ends it after `ask`. @param ask receives the address that the server printed, and the sign-in link */
+/** Runs a server and stops it after `ask`. @param ask receives the address that the server printed, and the sign-in link */
 async function served(line: string, ask: (address: string, link: string) => Promise<void>): Promise<void> {
   const server = spawn('/bin/sh', ['-c', `exec ${line} --port 0`], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(server, 'exit');
@@ -39,7 +39,7 @@ async function served(line: string, ask: (address: string, link: string) => Prom
   expect((await ended)[0]).toBe(0);
 }
 
-it('the first hour works as documented: a region, a record, a map, exports, a table, a report', async () => {
+it('the commands of the first hour give the documented results', async () => {
   expect(LINES.length).toBeGreaterThan(10);
   const said = new Map<string, string>();
   const messages = new Map<string, string[]>();
@@ -63,13 +63,13 @@ it('the first hour works as documented: a region, a record, a map, exports, a ta
   expect(enriched.map((line) => line.split(',').slice(0, 4))).toEqual([['at home', '41.9969839', '14.0032805', 'found'], ['at sea', '42.3', '14.9', 'not_loaded']]);
   expect((await readFile(join(folder, 'molise.parquet'))).toString('latin1', 0, 4)).toBe('PAR1');
   expect(await readFile(join(folder, 'molise.html'), 'utf8')).toContain('Molise');
-  // The example of README, without durations.
+  // The output must equal the example of README, without durations.
   const timeless = (text: string): string => text.replace(/ +/g, ' ').replace(/\d+(?:\.\d+)? (?:s|min)\b/g, '…');
   const [, example = ''] = /^```console\n([\s\S]*?)^```/m.exec(read('README.md')) ?? [];
   const shown = example.trim().split('\n').filter((line) => line !== '…').map(timeless);
   expect(shown.length).toBeGreaterThan(2);
   expect(shown.filter((line) => !timeless(said.get('npx mappale load-region')!).includes(line))).toEqual([]);
-  // The load prints its phases. Details need `--verbose`, and warnings of checks are in the report.
+  // The load prints its phases. Details are printed only with `--verbose`, and warnings of checks are in the report.
   expect(messages.get('npx mappale load-region')!.map((line) => line.replace(/\d+/g, 'N').replace(/,.*/, ''))).toEqual([
     expect.stringContaining('writing the files of a synthetic region'), 'loading N releases of N sources',
     'Italia: building N tables', 'Italia: published as N', 'Molise: building N tables', 'Molise: published as N',

@@ -4,7 +4,7 @@ import { anchor, code, facts, page, prose, table } from '../../scripts/site/mark
 import { groupsOf, navigationOf } from '../../scripts/site/navigation.ts';
 
 describe('Markdown of generated pages', () => {
-  it('keeps the characters of a text, with words between backquotes as code and web addresses as links', () => {
+  it('shows the characters of a text, words between backquotes as code and web addresses as links', () => {
     expect(prose('a*b [c] <d> & `e_*f`, see https://example.org/a_b.')).toBe('a\\*b \\[c\\] \\<d\\> \\& `e_*f`, see <https://example.org/a_b>.');
     expect(code('a`b')).toBe('`` a`b ``');
   });

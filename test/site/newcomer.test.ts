@@ -1,4 +1,4 @@
-/** Typical mistakes of newcomers. Each mistake ends with the correct exit code and with a command that fixes it. */
+/** Tests typical mistakes of newcomers. Each mistake must end with the correct exit code and with a command that fixes it. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -30,7 +30,7 @@ vi.mock('node:fs/promises', async (importReal) => {
   return { ...real, statfs: async (path: string) => (disk.freeBytes === null ? real.statfs(path) : { bavail: disk.freeBytes, bsize: 1 }) };
 });
 
-/** System programs with which a command may begin. */
+/** System programs with which a suggested command may begin. */
 const SYSTEM = new Set(['apt-get', 'createdb', 'createuser', 'df', 'export', 'mkdir', 'mv', 'nvm', 'pg_isready', 'psql', 'systemctl', 'unset']);
 
 /** Returns the reason why the last line is not a valid command, or null. */
@@ -40,7 +40,7 @@ async function untypable(report: string): Promise<string | null> {
   // Placeholders that only the user knows are in capitals.
   const said = words(line.replace(/^sudo (?:-u postgres )?/, '')).map((word) => (word === 'REGION' ? 'molise' : word));
   if (said[0] === 'npx') return refusal(said.slice(2));
-  if (said[0] === 'make') return new RegExp(`^${said[1]}:`, 'm').test(read('Makefile')) ? null : 'no such target';
+  if (said[0] === 'make') return new RegExp(`^${said[1]}:`, 'm').test(read('Makefile')) ? null : 'the Makefile has no such target';
   return SYSTEM.has(said[0] ?? '') ? null : `unknown program: ${line}`;
 }
 
@@ -61,7 +61,7 @@ afterEach(() => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a command on a database. @returns the error with which it ended, or null */
+/** Runs a command on a database. @returns the error of the command, or null */
 async function ended(line: readonly string[], url = `pglite:${join(folder, 'none')}`): Promise<MappaleError | null> {
   vi.stubEnv('DATABASE_URL', url);
   process.argv = [process.execPath, join(ROOT, 'pipelines/mappale.mjs'), ...line];
@@ -87,19 +87,19 @@ describe('a newcomer', () => {
     ['mistypes a region with two words', () => ['fetch', 'fruli venezia giula'], 'REGION_UNKNOWN', 2, () => 'npx mappale fetch friuli-venezia-giulia'],
     ['names a place that is not a region', () => ['plan', 'Atlantis'], 'REGION_UNKNOWN', 2, () => 'npx mappale plan REGION'],
     ['names an unknown source', (at) => ['fetch', 'molise', '--sources', 'istat', '--data', join(at, 'empty')], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
-    ['asks for synthetic files of an unknown source', (at) => ['synth', '--out', join(at, 'synthetic'), '--source', 'cadastre'], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
-    ['asks for a synthetic region that is too large', (at) => ['synth', '--out', join(at, 'synthetic'), '--parcels', '87000000'], 'SYNTHETIC_REGION', 2, () => 'npx mappale synth --help'],
+    ['requests synthetic files of an unknown source', (at) => ['synth', '--out', join(at, 'synthetic'), '--source', 'cadastre'], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
+    ['requests a synthetic region that is too large', (at) => ['synth', '--out', join(at, 'synthetic'), '--parcels', '87000000'], 'SYNTHETIC_REGION', 2, () => 'npx mappale synth --help'],
     ['writes into a missing folder', (at) => ['export', 'molise', '--out', join(at, 'new', 'molise.csv')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
     ['names a folder as the file to write', (at) => ['export', 'molise', '--out', join(at, 'empty')], 'NOT_A_FILE_NAME', 2, (at) => `npx mappale export molise --out ${join(at, 'empty', 'FILE')}`],
-    ['asks for an export on standard output', () => ['export', 'molise', '--out', '-'], 'NOT_A_FILE_NAME', 2, () => 'npx mappale export molise --out FILE'],
+    ['requests an export on standard output', () => ['export', 'molise', '--out', '-'], 'NOT_A_FILE_NAME', 2, () => 'npx mappale export molise --out FILE'],
     ['reads a missing database', () => ['parcel', '1400000000'], 'DATABASE_OUT_OF_DATE', 6, () => 'npx mappale load-region'],
     ['names another folder as the database', () => ['load-region'], 'PGLITE_FOLDER', 2, () => 'export DATABASE_URL=pglite:.mappale/database'],
-    ['asks for a report without a region', () => ['report'], 'REPORT_OF_WHAT', 2, () => 'npx mappale report REGION'],
-    ['asks for a report in a missing folder', (at) => ['report', 'molise', '--out', join(at, 'new', 'molise.html')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
+    ['requests a report without a region', () => ['report'], 'REPORT_OF_WHAT', 2, () => 'npx mappale report REGION'],
+    ['requests a report in a missing folder', (at) => ['report', 'molise', '--out', join(at, 'new', 'molise.html')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
     ['names a folder as the page of a report', (at) => ['report', 'molise', '--out', join(at, 'empty')], 'NOT_A_FILE_NAME', 2, (at) => `npx mappale report molise --out ${join(at, 'empty', 'FILE')}`],
     ['mistypes a section in a list', () => ['export', 'molise', '--sections', 'risk,econmics'], 'SECTION_UNKNOWN', 2, () => 'npx mappale export molise --sections risk,economics'],
     ['mistypes a format', () => ['export', 'molise', '--format=geoparquett'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
-    ['asks for an unknown format', () => ['export', 'molise', '--format', 'shp'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
+    ['requests an unknown format', () => ['export', 'molise', '--format', 'shp'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
     ['gives a port as a word', () => ['serve', '--port', 'http'], 'NUMBER_EXPECTED', 2, () => 'npx mappale serve --port 0'],
     ['gives the embedded database several processes', () => ['serve', '--workers', '2'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1'],
     ['gives many processes few connections', () => ['serve', '--workers', '8', '--connections', '4'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1 --connections 4'],
@@ -113,7 +113,7 @@ describe('a newcomer', () => {
     expect(await fixOf(await ended(line(folder), url))).toEqual([code, exit, fix(folder)]);
   });
 
-  it('gets the next command as the last line of every usage error, unless something must be changed by hand', () => {
+  it('gets the next command as the last line of every usage error, unless a change by hand is necessary', () => {
     const byHand: Readonly<Record<string, string>> = {
       KEY_AMBIGUOUS: 'columns of the table', KEY_MISSING: 'columns of the table', CITUS_MISSING: 'servers of a cluster, by their superuser', CITUS_NO_WORKERS: 'as before',
       WORKER_WITHOUT_ROLE: 'as before',
@@ -135,13 +135,13 @@ describe('a newcomer', () => {
     }
   });
 
-  it('has too little disk space for the embedded database: gets the required space before anything is created', async () => {
+  it('gets the required space before anything is created if the disk is too small for the embedded database', async () => {
     disk.freeBytes = 100 * 1024 ** 2;
     expect(await fixOf(await ended(['load-region']))).toEqual(['DISK_FULL', 2, 'export DATABASE_URL=pglite:/OTHER_DISK/mappale']);
     expect(existsSync(join(folder, 'none'))).toBe(false);
   });
 
-  it('has a disk that fills up while a file is written: no part of the file stays', async () => {
+  it('gets an error and no partial file if the disk becomes full while a file is written', async () => {
     const out = join(folder, 'molise.parquet');
     process.argv = [process.execPath, join(ROOT, 'pipelines/mappale.mjs'), 'export', 'molise', '--out', out];
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
@@ -159,7 +159,7 @@ describe('a newcomer', () => {
     expect(await fixOf(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
   });
 
-  it('has a Node that is too old: gets the reason before anything is loaded that it cannot read', async () => {
+  it('gets the reason before any module is loaded that a too old version of Node cannot read', async () => {
     const older = 'data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.4" } })';
     const failed = await run(process.execPath, ['--import', older, join(ROOT, 'pipelines/mappale.mjs'), 'status'], { env: childEnvironment({}) })
       .then(() => null, (error: unknown) => error as { code: number; stderr: string });
@@ -168,7 +168,7 @@ describe('a newcomer', () => {
     expect(await untypable(failed!.stderr.trimEnd())).toBeNull();
   });
 
-  it('gets suggestions that are similar, and none that are not', () => {
+  it('gets only suggestions that are similar', () => {
     expect(nearest('lombardy', ['lombardia', 'piemonte'])).toEqual(['lombardia']);
     expect(nearest('Sicila', ['sicilia', 'sardegna'])).toEqual(['sicilia']);
     expect(nearest('rsik', ['risk', 'solar', 'poi'])).toEqual(['risk']);
@@ -191,7 +191,7 @@ describe('a server that does not meet the requirements', () => {
     expect(await fixOf(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, fix]);
   });
 
-  /** Starts a server that answers each message of a client with the next of these. @returns its address for a user and database */
+  /** Starts a server that answers each message of a client with the next of the given answers. @returns the server's URL for a user and database */
   async function answering(...answers: readonly Buffer[]): Promise<{ url: string; port: number; close(): Promise<void> }> {
     const sockets = new Set<Socket>();
     const server: Server = createServer((socket) => {
@@ -228,7 +228,7 @@ describe('a server that does not meet the requirements', () => {
     await server.close();
   });
 
-  it('does not answer, or has an unknown name', async () => {
+  it('causes an error with the next command if it does not answer or has an unknown name', async () => {
     const gone = await answering();
     await gone.close();
     expect(await fixOf(await ended(['status'], gone.url))).toEqual(['SQL_ECONNREFUSED', 6, 'sudo systemctl start postgresql']);
@@ -246,7 +246,7 @@ describeEngines('a newcomer with a server', (engine) => {
     return changed.href;
   };
 
-  it('names a missing database, has no right to create PostGIS or anything else in it, and each last line fixes the problem', async () => {
+  it('gets a last line that fixes the problem for a missing database, for a missing PostGIS and for missing rights', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const name = `${new URL(url).pathname.slice(1)}_new`;
@@ -294,7 +294,7 @@ describeEngines('a newcomer with a server', (engine) => {
     }
   });
 
-  it('uses a port of another mappale or of another program: gets its name, and a free port', async () => {
+  it('gets the name of the program that uses a port, and a free port', async () => {
     const url = await engine.createDatabase();
     expect(await ended(['migrate'], url)).toBeNull();
     for (const [answer, found] of [['{"status":"ok","version":"9.9.9","dataset":{}}', /mappale 9\.9\.9, which answers at/], ['hello', /another program/]] as const) {

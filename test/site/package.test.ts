@@ -1,4 +1,4 @@
-/** The npm package: packed from a copy of the checkout, installed by an ordinary user, and run from another folder. */
+/** Tests the npm package. It is packed from a copy of the checkout, installed by an ordinary user, and run from another folder. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ const HEAVY = /node_modules\/(?!commander\/)|\/sources\/|\/sql\/|\/api\/|\/pipel
 const TRACE = `import { register } from 'node:module';
 register('data:text/javascript,' + encodeURIComponent("import { writeSync } from 'node:fs'; export async function load(url, context, next) { writeSync(2, url + '\\\\n'); return next(url, context); }"));`;
 
-/** An ordinary user, so that the package is installed without special rights. Undefined: this process already runs without special rights. */
+/** An ordinary user, so that the package is installed without special rights. Undefined if this process already runs without special rights. */
 const OTHER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 const hasRegistry = await run('npm', ['view', 'commander', 'version'], { timeout: 20_000 }).then(() => true, () => false);
@@ -73,7 +73,7 @@ describe('the compiled program', () => {
 });
 
 describe('the package', () => {
-  it('has neither sources in TypeScript nor tests, and no script that runs when it is installed', async () => {
+  it('has no TypeScript sources, no tests, and no script that runs at installation', async () => {
     const { stdout } = await run('tar', ['-tzf', tarball], { maxBuffer: 1e7 });
     const files = stdout.trim().split('\n');
     expect(files.length).toBeGreaterThan(400);
@@ -104,14 +104,14 @@ if (hasRegistry) describeDatabase('an ordinary user', (engine) => {
     await run('npm', ['install', '--global', '--prefix', join(home, 'npm'), '--no-audit', '--no-fund', tarball], { ...OTHER, cwd: home, env: environment });
   }, 600_000);
 
-  it('prints help that names commands as they are typed', async () => {
+  it('gets help that names commands as the user types them', async () => {
     expect((await mappale('--help')).stdout).toContain('load-region');
     const { stdout } = await mappale('status', '--help');
     expect([stdout.includes('$ mappale status'), stdout.includes('npx')]).toEqual([true, false]);
   });
 
   it('loads the demo region into the home folder, prints a record and serves it', async () => {
-    // Without GDAL, which the package does not install, some sources are left out: exit code 3.
+    // The package does not install GDAL. Some sources are therefore left out, with exit code 3.
     await mappale('load-region').catch((error: { code: number; stderr: string }) => expect([3, error.stderr]).toEqual([error.code, error.stderr]));
     expect(await readdir(join(home, '.local/share/mappale'))).toContain('demo');
     expect((await mappale('status')).stdout).toContain('Molise');

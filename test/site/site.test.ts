@@ -1,4 +1,4 @@
-/** The site of the documentation, built once: it has every page, no dead link and no request to another host, and agrees with the program. */
+/** Tests the documentation site, which is built once. It must have every page, no dead links and no requests to other hosts, and agree with the program. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -28,7 +28,7 @@ const ICONS = 'https://api.iconify.design/simple-icons/';
 
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&#123;': '{', '&nbsp;': ' ' };
 
-/** Returns the text that a reader sees. */
+/** Returns the text of a page as a reader sees it. */
 function plain(html: string): string {
   return html.replace(/<[^>]*>/g, '').replace(/&#?\w+;/g, (entity) => ENTITIES[entity] ?? entity);
 }
@@ -54,7 +54,7 @@ function deadLinks(files: ReadonlyMap<string, string>): string[] {
 
 describeDatabase('the site', (engine) => {
   let folder: string;
-  /** Pages, styles and scripts, by their path in the site. */
+  /** Content of pages, styles and scripts, by their path in the site. */
   const files = new Map<string, string>();
   const pages = new Map<string, string>();
   beforeAll(async () => {
@@ -90,7 +90,7 @@ describeDatabase('the site', (engine) => {
 
   it('requests nothing from other hosts', () => {
     for (const [path, text] of files) {
-      // Addresses of scripts, styles, pictures and fonts, in pages, styles and scripts. Links that a reader follows may lead anywhere.
+      // Only addresses of scripts, styles, pictures and fonts are checked. Links that a reader follows may lead anywhere.
       const loaded = [
         ...[...text.matchAll(/<(?:script|img|iframe|object|embed|video|audio|source|base)\b[^>]*/gi)].map(([tag]) => tag),
         ...[...text.matchAll(/<link\b[^>]*/gi)].map(([tag]) => tag),
@@ -158,7 +158,7 @@ describeDatabase('the site', (engine) => {
     }
   });
 
-  it('shows for each source its publisher, licence, attribution, and the sections that use it', async () => {
+  it('shows the publisher, licence, attribution and sections of each source', async () => {
     const used = new Set<string>();
     for (const { id, manifest: { attribution, ignored } } of await loadSources()) {
       const content = contentOf(`sources/${id}.html`);
@@ -170,7 +170,7 @@ describeDatabase('the site', (engine) => {
 
   it('lists every error in the code, each with a hint', async () => {
     const documented = documentedErrors();
-    // Error codes, found independently: a name next to its kind, or an argument of functions that create input errors.
+    // Error codes that are found without the page's code. They are next to a kind, or an argument of a function that creates input errors.
     const named = new Set(TYPESCRIPT.filter((file) => /^(pipelines|api|cli|sources)\//.test(file) && !/\.test\.ts$|\/synthetic/.test(file)).flatMap((file) =>
       [...read(file).matchAll(/\bcode: '([A-Z][A-Z0-9_]+)', (?:kind|at)\b/g)].map((match) => match[1]!)));
     expect(named.size).toBeGreaterThan(100);

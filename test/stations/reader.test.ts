@@ -8,7 +8,7 @@ import source from './source.ts';
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 describe('the list of stations', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s with the rows of its golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });

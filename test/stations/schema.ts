@@ -1,7 +1,7 @@
 /** Converts one station to values. */
 import { z } from 'zod';
 
-/** Field name → published column name. */
+/** Maps field names to published column names. */
 export const COLUMNS = { station_code: 'codice', name: 'nome', latitude: 'lat', longitude: 'lon' } as const;
 
 /** All columns of the only known layout. */

@@ -1,4 +1,4 @@
-/** Stations of the synthetic region: one at the first parcel of each comune, one repeated, and one with an invalid code. */
+/** Writes the stations of the synthetic region. One is at the first parcel of each comune, one is repeated, and one has an invalid code. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';

@@ -1,4 +1,4 @@
-/** Coverage by kind of parcel: every kind of request returns the same value, even if some random releases are not loaded. */
+/** Tests coverage by kind of parcel. Every kind of request must return the same value, even if some random releases are not loaded. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -17,10 +17,10 @@ import { freshContext } from '../harness/fresh-context.ts';
 import { loadOptions, syntheticFiles } from '../harness/region.ts';
 import { queryRecords } from '../harness/records.ts';
 
-/** Sections that the contract defines for roads and waters too. All other sections are only for land. */
+/** Sections that the contract also defines for roads and waters. All other sections are only for land. */
 const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
 const BUILDINGS = ['dpc_buildings', 'igm_dbsn'];
-/** Sections that are not loaded if none of these sources is. */
+/** Sections that are not loaded if none of the given sources is loaded. */
 const FED_BY: Readonly<Record<string, readonly string[]>> = {
   subsidence: ['egms_vertical'], coastal_erosion: ['ispra_shoreline'], land_cover: ['clc_land_cover'], land_use: ['urban_atlas'], nightlights: ['viirs_nightlights'],
   economics: ['mef_income'], valuation: ['omi_quotations'], valuation_history: ['omi_quotations'], demographics: ['istat_census'], population: ['istat_census'],
@@ -64,7 +64,7 @@ describeDatabase('the coverage of every section', (engine) => {
 
   const about = `seed ${seed}, without ${[...leftOut].join(', ')}`;
 
-  it('is not_applicable for kinds of parcel that a section does not support, before all other values, and never elsewhere', () => {
+  it('is not_applicable exactly for the kinds of parcel that a section does not support, before all other values', () => {
     expect(new Set(parcels.map(({ kind }) => kind))).toEqual(new Set(KINDS));
     expect(missing.length, about).toBeGreaterThan(1);
     const wrong = parcels.flatMap(({ fid, kind }) => COVERED.flatMap((section) => {
@@ -78,7 +78,7 @@ describeDatabase('the coverage of every section', (engine) => {
     expect(wrong, about).toEqual([]);
   });
 
-  it('is equal in functions over all regions, in features, in columns and at the end of the day', async () => {
+  it('is equal in functions over all regions, in features, in columns and in answers for the end of the day', async () => {
     const ask: Ask = (statement, parameters) => one(context.database, statement, parameters);
     const names = columnsOf(SECTION_NAMES).map(({ name }) => name);
     const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);
@@ -100,7 +100,7 @@ describeDatabase('the coverage of every section', (engine) => {
     }
   });
 
-  it('coverage of a comune does not depend on its roads and waters', async () => {
+  it('does not depend on the roads and waters of a comune in the comune\'s coverage', async () => {
     for (const belfiore of new Set(parcels.map((parcel) => parcel.belfiore))) {
       const { coverage } = await one<{ coverage: Pick<ComuneCoverage, 'parcels_asked' | 'sections'> }>(
         context.database, 'select api.quality_coverage(14, $1) as coverage', [belfiore],

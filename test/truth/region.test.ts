@@ -1,6 +1,6 @@
 /**
- * Compares every field of every section of every parcel of a synthetic region with the truth that its generator computed without
- * PostGIS: the whole process from the publishers' files to the record.
+ * Tests the whole process from the publishers' files to the record. Every field of every parcel of a synthetic region is compared with the truth, which the
+ * generator computed without PostGIS.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
@@ -17,7 +17,7 @@ import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
-/** A region with land registers needs fewer parcels, because only the names differ. A region as sparse as in Italy is tested in addition to a dense one. */
+/** A region with land registers needs fewer parcels, because only the names differ. A region as sparse as Italy is tested in addition to a dense region. */
 const REGIONS = [
   { name: 'Molise', code: 14, parcels: testEnvironment().truth, seed: 5, dense: true, repaired: 1 },
   { name: 'Molise with the density of Italy', code: 14, parcels: 1_200, seed: 6, dense: false, repaired: 1 },
@@ -39,22 +39,22 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
 
 /** Tolerance of a number, by section and field. Other numbers must be equal after the contract's rounding. */
 const TOLERANCE: Readonly<Record<string, number>> = {
-  // PostGIS measures kilometres of shore along a geodesic, the truth along a straight line in degrees: they differ by some centimetres.
+  // PostGIS measures kilometres of shore along a geodesic, the truth along a straight line in degrees. The results differ by some centimetres.
   'coastal_erosion.distance_m': 0.1,
-  // Means of cells weighted by overlap, rounded to a hundredth: the last digit may differ.
+  // These are means of cells, weighted by overlap and rounded to a hundredth. The last digit may differ.
   'subsidence.velocity_mm_year': 0.0101,
   'subsidence.acceleration_mm_year2': 0.0101,
   'demographics.parcel_share': 2e-6,
-  // Sums of areas, for which proj4js and PROJ differ by a millionth.
+  // These are sums of areas, for which proj4js and PROJ differ by a millionth.
   'buildings.footprint_m2': 0.0101,
   'buildings.residential_footprint_m2': 0.0101,
   'buildings.built_share': 2e-6,
   'solar.roof_area_m2': 0.0101,
   'solar.kwp_max_total': 0.0101,
   'solar.pvout_kwh_year_total': 2.01,
-  // Measured on a sphere here, on the ellipsoid in PostGIS.
+  // This is measured on a sphere here, and on the ellipsoid in PostGIS.
   'cultural_heritage.distance_m': 0.0101,
-  // A hundredth goes to the largest remainder, computed from hundredths of a square metre.
+  // The last hundredth is given to the largest remainder, which is computed from hundredths of a square metre.
   'population.estimated': 0.0101,
   'population.dasymetric': 0.0101,
   'population.areal': 0.0101,
@@ -65,10 +65,10 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   'land_use.share': 2e-6,
 };
 
-/** Lists with elements from several sources: the order of the elements, and their maximum number. */
+/** Lists with elements from several sources, with the order of the elements and their maximum number. */
 const LISTS: Readonly<Record<string, { readonly by: readonly string[]; readonly most: number }>> = { poi: { by: ['category', 'name', 'id'], most: 50 } };
 
-/** Returns the list as in an answer. */
+/** Returns the list in the form of an answer. */
 function ordered(section: string, list: Json): Json {
   const order = LISTS[section];
   if (order === undefined || !Array.isArray(list)) return list;
@@ -91,12 +91,12 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sections that the contract (2, 6) defines for roads and waters too. */
+/** Sections that the contract (2, 6) also defines for roads and waters. */
 const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
-/** Sections whose source maps all land: a parcel without a value is in a place that the source does not cover. */
+/** Sections with a source that maps all land. A parcel without a value is in a place that the source does not cover. */
 const DIVIDING = ['demographics', 'population', 'economics'];
 
-/** Returns the coverage of a section at a parcel, as the generator's sources report it, or as it follows from the value. */
+/** Returns the coverage of a section at a parcel. It comes from the generator's sources or follows from the value. */
 function coverageOf(region: SyntheticRegion, section: string, parcel: SyntheticParcel, expected: JsonObject): Json {
   if (parcel.kind !== 'land' && !OF_EVERY_KIND.includes(section)) return 'not_applicable';
   if (section === 'solar') return buildingSource(region, parcel.comune) === null ? 'not_mapped' : 'mapped';
@@ -127,7 +127,7 @@ function differences(path: string, expected: Json | undefined, found: Json | und
   return expected === found ? [] : [`${path}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`];
 }
 
-/** Compares the section basic: the published corners to 7 decimals, the area to the centimetre, a point inside. */
+/** Compares the section basic: the published corners with 7 decimals, the area to the hundredth, and a point inside. */
 function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expected: JsonObject, record: JsonObject): string[] {
   const basic = record['basic'] as JsonObject;
   const wanted = expected['basic'] as JsonObject;
@@ -141,7 +141,7 @@ function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expe
   if (geometry.type !== 'MultiPolygon') found.push(`basic.geometry.type: ${geometry.type}`);
   if (geometry.coordinates.length !== parcel.polygons.length) found.push(`basic.geometry: ${geometry.coordinates.length} polygons, expected ${parcel.polygons.length}`);
   const [here, there] = [corners(geometry.coordinates), corners(parcel.polygons)];
-  // Six of the seven decimals, because a half may be rounded either way. No corner may be dropped, not even one on a straight edge.
+  // Only six of the seven decimals are compared, because a half may be rounded either way. No corner may be dropped, not even on a straight edge.
   if (here.length !== there.length) found.push(`basic.geometry: ${here.length} corners, expected ${there.length}`);
   const cadastral = wanted['cadastral'] as JsonObject;
   const none = (code: Json | undefined): Json => (code === '0' || code === undefined ? null : code);
@@ -156,7 +156,7 @@ function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expe
   return found;
 }
 
-/** Computes 80 × price / income, from the truths of two sources. */
+/** Computes 80 × price / income from the truths of two sources. */
 function affordability(expected: JsonObject): Json {
   const economics = expected['economics'];
   if (!isObject(economics)) return null;
@@ -164,7 +164,7 @@ function affordability(expected: JsonObject): Json {
   return typeof price === 'number' && typeof income === 'number' && income > 0 ? Math.round((80 * price * 1e4) / income) / 1e4 : null;
 }
 
-/** Computes roofs and yields, from the truths of two sources. */
+/** Computes roofs and yields from the truths of two sources. */
 function solar(region: SyntheticRegion, roofs: BuildingTruth, parcel: SyntheticParcel, kwhPerKwp: Json | undefined): Json {
   if (parcel.kind !== 'land' || buildingSource(region, parcel.comune) === null) return null;
   const { roofCount, roofM2 } = roofs.of(parcel) ?? { roofCount: 0, roofM2: 0 };
@@ -203,7 +203,7 @@ async function prepare({ code, parcels, seed, dense }: typeof REGIONS[number]): 
   return { files, truth };
 }
 
-/** Files and truth by region. Both engines use the same ones, because computing them takes a third of the CPU time of this test. */
+/** Files and truth by region. Both engines use the same files and truth, because computing these takes a third of the CPU time of this test. */
 const prepared = new Map<string, Promise<Prepared>>();
 afterAll(async () => {
   for (const each of prepared.values()) await (await each).files.remove();
@@ -226,18 +226,18 @@ describe.each(REGIONS.map((each) => [each.name, each] as const))('%s', (name, re
     report = await refresh(context, loadOptions([files.folder], [files.region.code]));
   }, 900_000);
 
-  it('is loaded without a failure, and every record is accounted for', () => {
+  it('is loaded without a failure, and every record is counted', () => {
     expect(report.failures.map((failure) => failure.report())).toEqual([]);
     for (const { records, rows, rejects, duplicates } of report.loaded) expect(records).toBe(rows + rejects + duplicates);
   });
 
-  it('has exactly the parcels that were published', async () => {
-    // The map also has malformed parcels that are repaired; they are not in the synthetic truth.
+  it('has exactly the parcels that the synthetic files contain', async () => {
+    // The map also has malformed parcels that are repaired. They are not in the synthetic truth.
     const [row] = await context.database.query<{ good: number; repaired: number }>('select count(*) filter (where not made_valid) as good, count(*) filter (where made_valid) as repaired from core.parcel');
     expect(row).toEqual({ good: files.region.parcelCount, repaired });
   });
 
-  it('answers every field of every section of every parcel with the truth', async () => {
+  it('has the true value in every field of every section of every parcel', async () => {
     const wrong = new Map<string, { count: number; example: string }>();
     const seen = new Map<string, number>();
     const lines: string[] = [];
@@ -284,7 +284,7 @@ describe.each(REGIONS.map((each) => [each.name, each] as const))('%s', (name, re
     }
     await compare();
     expect(Object.fromEntries(wrong)).toEqual({});
-    // Every section must have values for many parcels, because an empty comparison would prove nothing.
+    // Every section must have values for many parcels. Otherwise the comparison would prove nothing.
     for (const section of SECTION_NAMES.filter((name) => name !== 'basic')) expect(seen.get(section) ?? 0, section).toBeGreaterThan(dense ? 100 : 20);
     const kinds = [...new Set([...files.region.parcels()].map(({ kind }) => kind))];
     expect(kinds.length, 'kinds of parcel').toBe(code === 4 ? 1 : 3);

@@ -1,6 +1,7 @@
 /**
- * Compares terrain with a computation that shares no code with the program: gdaldem, numpy and shapely, in `scripts/terrain-truth.py`. The rasters and results
- * are in the folder next to this file. The tiles overlap and disagree, have holes, meet within parcels, and leave a quarter to another model.
+ * Compares terrain with an independent computation by gdaldem, numpy and shapely, in `scripts/terrain-truth.py`. The rasters and results
+ * are in the folder next to this file. The tiles overlap with different values, have holes, and have borders within parcels. A quarter of the area is
+ * covered only by another model.
  */
 import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { freshContext } from '../harness/fresh-context.ts';
 import { loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const FOLDER = fileURLToPath(new URL('./terrain/', import.meta.url));
-/** Decimals that the contract prints, by field; other fields are texts and counts. */
+/** Number of decimals in the contract, by field. All other fields are texts and counts. */
 const DECIMALS: Readonly<Record<string, number>> = {
   elevation_min: 1, elevation_max: 1, elevation_mean: 1, elevation_std: 1, slope_mean: 1, slope_max: 1, ruggedness_index: 2, tri_mean: 2,
 };
@@ -59,7 +60,7 @@ describeDatabase('terrain compared with gdaldem', (engine) => {
     expect(wrong.slice(0, 20)).toEqual([]);
   });
 
-  it('names its model', async () => {
+  it('has a record that names the elevation model', async () => {
     const rows = await context.database.query<{ reference: string; holder: string }>(
       "select x.reference, api.parcel(api.parcel_by_reference(x.reference), array['terrain']) -> 'terrain' ->> 'source' as holder from unnest($1::text[]) as x (reference)",
       [truth.map(({ reference }) => reference)],

@@ -4,7 +4,7 @@
 -- writes: section.shaking
 -- incremental: rows of parcels
 -- grain: one row per parcel with a value of the model around it
--- crs: EPSG:4326; nodes are found by whole numbers, multiples of the grid's step
+-- crs: EPSG:4326; nodes are found by whole multiples of the grid's step
 
 -- The corners of the grid square of each parcel, by number.
 create table corner as

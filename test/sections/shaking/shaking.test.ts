@@ -1,4 +1,4 @@
-/** Tests of the section's own SQL, on rows written by hand. */
+/** Tests the section's own SQL with rows that the test defines. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { describeDatabase } from '../../../test/harness/database.ts';
