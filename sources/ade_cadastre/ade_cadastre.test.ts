@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('files of the cadastre', () => {
-  it.each(FIXTURES)('reads %s as its golden file expects', async (name) => {
+  it.each(FIXTURES)('reads %s as in the golden file', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, fixture(name)))).toEqual(golden);
   });

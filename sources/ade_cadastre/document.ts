@@ -388,7 +388,7 @@ export class GmlDocument {
       });
     }
     throw inputError('the collection contains an unknown element', {
-      code: 'ELEMENT_UNEXPECTED', at: this.#at, detail: `expected wfs:member, found ${element.name}`, hint: 'The publisher may have changed the format. Remove the file from the folder, or report it.',
+      code: 'ELEMENT_UNEXPECTED', at: this.#at, detail: `expected wfs:member, found ${element.name}`, hint: 'The publisher may have changed the format. Remove the file from the folder, or report the file.',
     });
   }
 
@@ -412,7 +412,7 @@ export class GmlDocument {
     return true;
   }
 
-  /** Returns the index at which reading can continue, or −1 if it is not known yet. */
+  /** Returns the index at which reading can continue, or −1 if the index is not known yet. */
   #resume(from: number, content: Content): number {
     const candidates: number[] = [];
     const rootEnd = this.#find(this.#rootClose, from);

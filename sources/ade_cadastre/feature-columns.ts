@@ -1,4 +1,4 @@
-/** Compares the properties of the features of one document with the known ones. */
+/** Compares the properties of the features of one document with the known properties. */
 import type { AddedColumnSink } from '../../pipelines/formats/csv.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
 import { manifest } from './manifest.ts';

@@ -143,8 +143,8 @@ select
 from surplus
 where not same;
 
--- Record members that repeat references of other members. The choice of the kept row depends on both members, so each of them is reused only together
--- with the other.
+-- Record members that repeat references of other members. The choice of the kept row depends on both members. A member is therefore reused only
+-- together with the other member.
 create table entangled as
 select member_id
 from raw_parcel

@@ -94,7 +94,7 @@ function truncated(at: string, origin: Origin): Error {
 }
 
 function again(origin: Origin): string {
-  return origin === 'entry' ? 'The document was already broken when the zip was created. Remove it from the zip to load the others, or wait for the publisher\'s next release.' : 'The download was probably cut short. Download the file again.';
+  return origin === 'entry' ? 'The document was already broken when the zip was created. Remove the document from the zip to load the others, or wait for the publisher\'s next release.' : 'The download was probably cut short. Download the file again.';
 }
 
 /**
@@ -117,7 +117,10 @@ class Lines {
     this.#open = open;
   }
 
-  /** Returns the line and the column of an offset. Both start at 1, and the column counts bytes. Offsets must not decrease between calls, except to 0. */
+  /**
+   * Returns the line and the column of an offset. Lines and columns start at 1, and the column counts bytes. Offsets must not decrease between calls,
+   * except to 0.
+   */
   async at(offset: number): Promise<{ line: number; column: number }> {
     if (offset === 0) return { line: 1, column: 1 };
     this.#chunks ??= this.#open()[Symbol.asyncIterator]();

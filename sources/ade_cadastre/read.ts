@@ -8,7 +8,7 @@ import { replay, type SinkMessage } from '../../pipelines/readers/threaded-sink.
 import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { readDocument, type Input } from './member.ts';
 
-/** Maximum depth of nested archives: Italy's zip contains zips of regions. These contain zips of provinces, which contain zips of comuni. */
+/** Maximum depth of nested archives: Italy's zip contains zips of regions. A region's zip contains zips of provinces, which contain zips of comuni. */
 const DEPTH = 4;
 
 /** Names of files that other programs add to zips. These files never contain the publisher's data. */
@@ -37,7 +37,7 @@ export async function readIn(threads: number, file: InputFile, sink: Sink): Prom
     await readDocument({ path: '', name: file.name, at: file.name, from: () => file.open() as AsyncIterable<Buffer> }, sink, (bytes) => sink.progress(bytes));
     return;
   }
-  // Start the threads before the zip is opened. They are then ready when the first province has been inflated.
+  // Start the threads before the zip is opened. The threads are then ready when the first province has been inflated.
   const pool = threads === 0 ? null : new Threads<Input, SinkMessage>(new URL('./thread.ts', import.meta.url), threads);
   let archive: ZipArchive | null = null;
   try {
@@ -125,7 +125,7 @@ async function* walk(archive: ZipArchive, folder: string, depth: number, share: 
         code: 'ENTRY_UNEXPECTED',
         at: `${archive.label}!${entry.path}`,
         detail: 'expected zips of provinces and comuni, and <code>_<NAME>_map.gml and _ple.gml inside them',
-        hint: 'Use the zip as downloaded from the publisher. If it is unchanged, report the problem.',
+        hint: 'Use the zip as downloaded from the publisher. If the zip is unchanged, report the problem.',
       });
     }
   }

@@ -45,7 +45,7 @@ const { west: WEST, south: SOUTH, east: EAST, north: NORTH } = ITALY;
 /** Maximum length of a number. The strict parser reads `-` and exponents. */
 const NUMBER_BYTES = 40;
 
-/** True for the four characters that XML calls white space. */
+/** Returns whether a byte is one of the four characters that XML calls white space. */
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
@@ -427,7 +427,7 @@ export class ParcelScanner {
       if (byte !== DOT) return this.#anyNumber(limit);
     }
     at += 2;
-    // The publisher prints eight decimals. They are read as two words of four digits, with the first digit in the lowest byte.
+    // The publisher prints eight decimals. The decimals are read as two words of four digits, with the first digit in the lowest byte.
     const a = view.getInt32(at, true);
     const b = view.getInt32(at + 4, true);
     const digitsA = (a & 0xf0f0f0f0) | (((a + 0x06060606) & 0xf0f0f0f0) >>> 4);

@@ -1,6 +1,6 @@
 /**
  * The strict path: parses one member with an XML parser and checks each field. The strict path reads every member that the scanner does not accept.
- * It either writes the row or reports the error and its position.
+ * This path either writes the row or reports the error and its position.
  */
 import type { ZodError } from 'zod';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';

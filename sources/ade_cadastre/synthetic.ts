@@ -25,7 +25,7 @@ export interface Quirks {
   readonly rejects: Readonly<Record<'xml_malformed' | 'geometry_empty' | 'reference_conflict' | 'comune_unknown', number>>;
   /** Number of members that repeat an earlier member: a parcel with the same bytes, and the sheets of a map that is in the zip twice. */
   readonly duplicates: number;
-  /** Reference of an accepted parcel outside the region. Its ring crosses itself and is repaired. */
+  /** Reference of an accepted parcel outside the region. The ring of this parcel crosses itself and is repaired. */
   readonly repaired: string;
   /** Reference of the member with the pseudo-comune `comune_unknown`. This member is only rejected if the list of comuni is loaded. */
   readonly pseudoComune: string;
@@ -100,7 +100,7 @@ function geometryText(id: string, polygons: MultiPolygon): string {
   return `${text}        </CP:msGeometry>\n`;
 }
 
-/** @param label text of the label in the file; one quirk has a label that is not well-formed */
+/** @param label text of the label in the file; in one quirk, the label is not well-formed */
 function parcelMember(reference: string, label: string, belfiore: string, polygons: MultiPolygon): string {
   const id = `CadastralParcel.IT.AGE.PLA.${reference}`;
   return `    <wfs:member>\n      <CP:CadastralParcel gml:id="${id}">\n${envelope(polygons, '        ')}${geometryText(id, polygons)}`

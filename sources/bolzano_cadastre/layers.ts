@@ -11,7 +11,7 @@ export const layers: Layers = {
       reference: ['text not null', 'IT.BZ.<ccat>.<code>; unique in a file'],
       registered_area_m2: ['float8', 'Registered area in square metres; null if not stated. This area is not served, because the drawn area is measured'],
       pieces: ['int4 not null', 'Number of records that the parcel was merged from'],
-      made_valid: ['bool not null', 'True when a published polygon was invalid and st_makevalid repaired it'],
+      made_valid: ['bool not null', 'True if a published polygon was invalid and st_makevalid repaired it'],
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
     },
     indexes: { 'parcels of a document': ['member_id'] },

@@ -230,7 +230,7 @@ describe('recognising files', () => {
 });
 
 describeDatabase('loading tiles', (engine) => {
-  it('determines a tile by its name even without cells, or by its cells after a rename, and keeps a cell in both of two tiles', async () => {
+  it('determines a tile by its name even without cells, or by its cells after a rename, and keeps a cell that is in two tiles in both', async () => {
     const found = await loaded(await engine.openDatabase(), 'egms_vertical', `
       delete from member where member_id > 5;
       update member set file_id = member_id;

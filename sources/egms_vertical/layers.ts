@@ -17,7 +17,7 @@ export const layers: Layers = {
     },
   },
   egms_tile: {
-    description: 'Tiles of 100 km in the release. A cell without a row was not measured if the cell is inside a tile. Outside the tiles, its motion is unknown.',
+    description: 'Tiles of 100 km in the release. A cell without a row was not measured if the cell is inside a tile. Outside the tiles, the motion of a cell is unknown.',
     position: 'Line of the CSV that determined the tile: 1 (the header) if the file name states the tile, otherwise the line of the first cell.',
     columns: {
       tile_x: ['int4 not null', 'Column of the tile: easting / 100 km, EPSG:3035 (46 of E46N19).'],

@@ -94,7 +94,7 @@ export class LineCounter {
   }
 
   #visible(chunk: Buffer, start: number, end: number): number {
-    // A CR is only part of the line end if it is the last byte of the line. A line that contains only such a CR is blank.
+    // A CR is part of the line end only if the CR is the last byte of the line. A line that contains only such a CR is blank.
     return end > start && chunk[end - 1] === CR ? end - start - 1 : end - start;
   }
 }
@@ -260,7 +260,7 @@ class TileRows {
     return true;
   }
 
-  /** Writes the row if it is certainly valid. Returns false if the schema must decide. */
+  /** Writes the row if the row is certainly valid. Returns false if the schema must decide. */
   #fast(buffer: Buffer, start: number, end: number): boolean {
     if (!this.#split(buffer, start, end)) return false;
     const from = this.#from;

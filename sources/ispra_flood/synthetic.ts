@@ -62,7 +62,7 @@ function quirks(x: number, y: number): Zone[] {
     P('P2', boxArea([x + 28.5, y + 29.5, x + 30.5, y + 31.5])),
     P('P2', boxArea([x + 29.5, y + 29.5, x + 31.5, y + 31.5]), 'accented'),
     P('P3', spikedArea([x + 2.5, y + 30.5, x + 4.5, y + 32.5], 4)),
-    // An area without a class in the text and in the file name. An area with a class covers a part of it.
+    // An area without a class in the text and in the file name. An area with a class covers a part of this area.
     { class: 'HPH', area: boxArea([x + 36.5, y + 20.5, x + 38.5, y + 26.5]), scenario: null },
     P('P1', boxArea([x + 37.5, y + 20.5, x + 39.5, y + 22.5])),
   ];
@@ -126,7 +126,7 @@ const synthetic: Synthetic = {
 
   truth(region) {
     const grid = new CellGrid(region);
-    // Returns the part of the valley that the block's cells can touch. The corners of this part are those of the whole valley.
+    // Returns the part of the valley that the block's cells can touch. The part has the same corners as the whole valley.
     const { block, cornersPerCell } = region.dense ? DENSE : USUAL;
     const around = zonesByBlock(block, (x, y) => [...valley(cornersPerCell, y, x - 2.5, x + block + 2.5), ...quirks(x, y)]);
     return (parcel) => {

@@ -31,7 +31,7 @@ const LABELS: Readonly<Record<Class, string>> = { P4: 'Molto elevata P4', P3: 'E
 function zones(x: number, y: number): Zone[] {
   const of = (level: Class, area: CellArea): Zone => ({ class: level, label: LABELS[level], area });
   return [
-    // A slide with many vertices. A slide of another authority with a worse class covers half of it.
+    // A slide with many vertices. A slide of another authority with a worse class covers half of this slide.
     of('P2', jaggedArea([x + 1.5, y + 16.5, x + 20.5, y + 19.5], 16)),
     of('P4', boxArea([x + 10.5, y + 15.5, x + 24.5, y + 18.5])),
     of('P3', holedArea([x + 26.5, y + 16.5, x + 34.5, y + 24.5], [x + 28.5, y + 18.5, x + 32.5, y + 22.5])),

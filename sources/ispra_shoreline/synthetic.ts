@@ -1,7 +1,7 @@
 /**
  * Writes the synthetic region's shore, which is the northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. The file has segments
- * of every class, with means at and near the limits of severity. It also has segments without information, segments of two lines, and a segment far
- * out at sea.
+ * of every class, with means at and near the limits of severity. The file also has segments without information, segments of two lines, and a segment
+ * far out at sea.
  */
 import { join } from 'node:path';
 import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
@@ -102,7 +102,7 @@ const synthetic: Synthetic = {
     const all = segments(region);
     const [west, , , north] = region.box;
     return (parcel) => {
-      // The file is a part of Italy. It covers the comuni whose northern edge is the shore, and each comune has several segments.
+      // The file is a part of Italy. The file covers the comuni whose northern edge is the shore, and each comune has several segments.
       const coverage = { coastal_erosion: parcel.comune.coastal ? 'mapped' : 'not_mapped' };
       // A degree of latitude has 111 km, so a parcel that is 0.01 degree further south is outside the radius.
       if (parcel.sheet.box[3] < north - 0.01) return { coastal_erosion: [], coverage };

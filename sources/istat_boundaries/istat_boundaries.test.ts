@@ -122,7 +122,7 @@ describeDatabase('loading boundaries', (engine) => {
     `insert into raw_boundary values (${member}, ${position}, '${kind}', '${code}', null, 'Finto', '2026-01-01', ${geometry});`;
 
   test('reprojects and repairs boundaries, keeps each unit once, and measures its area', async () => {
-    // The comune's box is drawn in UTM like the publisher's boundaries. Its area is computed in degrees without PostGIS.
+    // The comune's box is drawn in UTM like the publisher's boundaries. The area of the box is computed in degrees without PostGIS.
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const { box } = region.comuni[0];
     const corners: [number, number][] = [];

@@ -86,7 +86,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
   if (form === null) {
     throw inputError('the file contains an unknown layer', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${layer.name}`, detail: `expected Com…, ProvCM…, Reg… or RipGeo… with their codes, found ${layer.fields.map((field) => field.name).join(', ')}`,
-      hint: 'Use the file as downloaded. If it is unchanged, remove it from the folder and report its layers.',
+      hint: 'Use the file as downloaded. If the file is unchanged, remove the file from the folder and report its layers.',
     });
   }
   const kind: Level = form === 'geojson' ? 'comune' : form;

@@ -130,7 +130,7 @@ describe('reading geometry', () => {
     return join(folder, `${name}.shp`);
   }
 
-  it('keeps codes as text, reads 0 as missing only where it means so, and rejects records that cannot be located', async () => {
+  it('keeps codes as text, reads 0 as missing only in fields where 0 means not stated, and rejects records that cannot be located', async () => {
     const path = await shapefile('R02_21_WGS84', [
       [2, 7, 7901, 1, 79010000001, 1, 17, 10],
       [2, 7, 7901, 2, 79010000002, 0, 0, 0],

@@ -152,7 +152,7 @@ interface Header {
 function openHeader(names: readonly string[], fileName: string, at: string): Header {
   const lower = names.map((name) => name.trim().toLowerCase());
   if (lower.includes('sez2011')) {
-    throw inputError('the indicators are those of the census sections of 2011', {
+    throw inputError('the indicators belong to the census sections of 2011', {
       code: 'CENSUS_BASES', at, detail: 'expected the key SEZ21_ID, found SEZ2011', hint: 'Use the issue of July 2024 or later, which has the same file name.',
     });
   }

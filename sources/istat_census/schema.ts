@@ -34,7 +34,10 @@ const count = z.union([z.string(), z.number()]).transform((value, context) => {
   return z.NEVER;
 });
 
-/** Returns whether the code of the census section starts with the number of the comune. If it does not, one of the two values is wrong. */
+/**
+ * Returns whether the code of the census section starts with the number of the comune. If the code starts with another number, one of the two values
+ * is wrong.
+ */
 const sameComune = (row: { readonly section_id: string; readonly istat_code: string }): boolean => row.section_id.slice(0, -7) === row.istat_code.replace(/^0+/, '');
 const disagreement = { path: ['section_id'], message: 'expected a section code that begins with the number of its comune' };
 
@@ -42,7 +45,7 @@ export const sectionRow = z.strictObject({
   section_id: sectionId,
   region_code: region,
   istat_code: procom,
-  /** 1 centro, 2 nucleo, 3 località produttiva, 4 case sparse; 0 means that it does not apply. */
+  /** 1 centro, 2 nucleo, 3 località produttiva, 4 case sparse; 0 means that the field does not apply. */
   tipo_loc: z.union([z.literal([0, 1, 2, 3, 4], { error: 'expected 0–4' }), z.null()]).transform((value) => (value === 0 ? null : value)),
   population: count.nullable(),
   households: count.nullable(),

@@ -20,7 +20,7 @@ const BASES_VINTAGE = 'basi_2021';
 /** Pattern of the tables that come with the geometry, as CSV (UTF-16, tabs), xlsx and ods. */
 const COMPANION = /^(?:(?:SEZ|LOC|ISAM|ZIC|ASC[123])_)?R\d{2}_21\b.*\.(?:csv|xlsx|ods)$/i;
 const FIELD_LIST = /^TRACCIATO\b.*\.(?:xlsx|csv)$/i;
-const OLD_BASES = 'the key is that of the census sections of 2011, whose geometry is not loaded. Use the issue of July 2024 or later, which has the same file name and the key SEZ21_ID';
+const OLD_BASES = 'the file has the key of the census sections of 2011, whose geometry is not loaded. Use the issue of July 2024 or later, which has the same file name and the key SEZ21_ID';
 
 /**
  * Returns the census year in the key of sections of other bases than 2021 (`SEZ2011`, `SEZ31_ID`), or null if there is no such key.
@@ -36,7 +36,7 @@ function otherBases(columns: readonly string[]): number | null {
 
 /** Returns the reason why a file of other bases is not read. */
 function otherBasesText(year: number): string {
-  return year === 2011 ? OLD_BASES : `the key is that of the census sections of ${year}. Only census sections of 2021 (SEZ21_ID) are read, and years are never mixed`;
+  return year === 2011 ? OLD_BASES : `the file has the key of the census sections of ${year}. Only census sections of 2021 (SEZ21_ID) are read, and years are never mixed`;
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {

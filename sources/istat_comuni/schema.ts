@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 
-/** Published column names of each field. They are compared without case, accents, line breaks and footnote marks. */
+/** Published column names of each field. Names are compared without case, accents, line breaks and footnote marks. */
 export const COLUMNS = {
   region_code: 'Codice Regione',
   province_code: "Codice dell'Unità territoriale sovracomunale*",

@@ -4,7 +4,7 @@
 -- grain: one row per tax year, level, comune and postal code
 -- crs: none
 
--- If rows of one file have the same key, the last one is used.
+-- If rows of one file have the same key, the last row is used.
 create table income_ranked as
 select
   i.*,

@@ -45,9 +45,9 @@ export const manifest: Manifest = {
     gestore: 'operator of the place: not served',
   },
   optional: {
-    '*': 'a query returns only the columns that it names',
-    'etichetta|tipo|tipo_luogo|tipologia|type|disciplina|categoria|classe|class|category|indirizzo|address': 'a query returns only the columns that it names',
-    'provincia|prov|sigla_provincia|province|codice_catalogo|identifier|codice|codice_dbunico|catalog_code': 'a query returns only the columns that it names',
+    '*': 'a query returns only the columns named in the query',
+    'etichetta|tipo|tipo_luogo|tipologia|type|disciplina|categoria|classe|class|category|indirizzo|address': 'a query returns only the columns named in the query',
+    'provincia|prov|sigla_provincia|province|codice_catalogo|identifier|codice|codice_dbunico|catalog_code': 'a query returns only the columns named in the query',
     'lat_luogo|lon_luogo|lat_sede|lon_sede': 'only the query of this project returns several pairs of coordinates',
   },
   // The query returns 58,941 places, and 6,721 of them have an institutional name.

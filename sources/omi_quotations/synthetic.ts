@@ -3,8 +3,8 @@
  * perimeters, and one more has perimeters in an older format. Zones are redrawn twice, a comune changes its code, and the perimeters of another
  * comune have not changed since 2018.
  *
- * A zone is a block of whole sheets, so a parcel is in one zone with all its area. The position of its representative point does not matter. In each
- * comune, one zone is the outline of a single parcel, which is a hole in the zone around it.
+ * A zone is a block of whole sheets, so a parcel is in one zone with all its area. The position of a parcel's representative point does not matter.
+ * In each comune, one zone is the outline of a single parcel, which is a hole in the zone around it.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -189,7 +189,7 @@ function linkZona(comune: SyntheticComune, zona: string, halfYear: number): stri
 }
 
 function place(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
-  // The column contains the region's number followed by the old ISTAT code. It is empty for every fifth comune.
+  // The column contains the region's number followed by the old ISTAT code. The column is empty for every fifth comune.
   const istat = comune.index % 5 === 4 ? '' : `${region.code}${comune.istatCode}`;
   return `SUD;${region.name.toUpperCase()};${comune.province.sigla};${istat};${String.fromCharCode(65 + (comune.index % 26))}2AA; ;${codeOf(region, comune, halfYear)};${omiName(comune)}`;
 }

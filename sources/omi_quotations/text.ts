@@ -9,8 +9,8 @@ import { inputError } from '../../pipelines/contract/source.ts';
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Characters of the bytes 0x80–0x9F in Windows-1252; U+FFFD if a byte has no character. They are listed here, because in some versions of Node
- * TextDecoder decodes these bytes as Latin-1.
+ * Characters of the bytes 0x80–0x9F in Windows-1252; U+FFFD if a byte has no character. The characters are listed here, because in some versions of
+ * Node TextDecoder decodes these bytes as Latin-1.
  */
 const C1 = '€\uFFFD‚ƒ„…†‡ˆ‰Š‹Œ\uFFFDŽ\uFFFD\uFFFD‘’“”•–—˜™š›œ\uFFFDžŸ';
 

@@ -8,7 +8,7 @@ export const layers: Layers = {
     position: 'Always 1, because a file contains one raster.',
     columns: {
       ...tileColumns('metres'),
-      elevation_of: ['text not null default \'ground\'', 'Always ground, because the elevations are those of the ground.'],
+      elevation_of: ['text not null default \'ground\'', 'Always ground, because the model describes the ground and not the surface.'],
       geom: ['geometry(polygon, 4326) not null', 'Extent of the raster, EPSG:4326.'],
     },
     checks: { overlaps: [6, 35, 19, 47.5], grid: 'one' },

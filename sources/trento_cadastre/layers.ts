@@ -12,7 +12,7 @@ export const layers: Layers = {
       roof: ['text', 'PT_FABB of the piece at this position: S under a roof, N not under a roof; null if not stated'],
       pieces: ['int4 not null', 'Number of pieces from which the parcel was merged'],
       drawn_area_m2: ['float8 not null', 'Area in the file\'s projection, square metres'],
-      made_valid: ['bool not null', 'True when a published polygon was invalid and st_makevalid repaired it'],
+      made_valid: ['bool not null', 'True if a published polygon was invalid and st_makevalid repaired it'],
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
     },
     indexes: { 'parcels of a document': ['member_id'] },

@@ -90,7 +90,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
   if (form === 'parcel' && !PIECES.test(layer.name) && !isPieces(fields)) {
     throw inputError('the file contains an unknown layer', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${layer.name}`, detail: `expected …_vl_parcel_poly, …_vl_uniqueparcel_poly or …_vl_boundary, found ${layer.fields.map(({ name }) => name).join(', ')}`,
-      hint: 'Use the file as downloaded. If it is unchanged, remove it from the folder and report its layers.',
+      hint: 'Use the file as downloaded. If the file is unchanged, remove the file from the folder and report its layers.',
     });
   }
   return {

@@ -3,7 +3,7 @@ import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
   land_use_polygon: {
-    description: 'Land use of the Urban Atlas 2018: polygons of at least 0.25 ha (1 ha outside towns), as published. They fill a functional urban area without overlaps.',
+    description: 'Land use of the Urban Atlas 2018: polygons of at least 0.25 ha (1 ha outside towns), as published. The polygons fill a functional urban area without overlaps.',
     position: 'Number of the feature in its layer, from 1.',
     areasOf: 'raw_land_use',
     columns: {

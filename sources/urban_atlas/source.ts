@@ -27,7 +27,10 @@ function hasColumns({ fields, head }: VectorLook): boolean {
   return OF_THE_YEAR.some((name) => found.includes(name)) && resembles(found, LAND_USE);
 }
 
-/** Returns the reason why a file or layer is not read, from its name. Returns null if the file is read, or if its name is not from the Urban Atlas. */
+/**
+ * Returns the reason why a file or layer is not read, from its name. Returns null for a file that is read and for a name that is not from the Urban
+ * Atlas.
+ */
 function notRead(name: string): LayerAside | null {
   const [, , , rest = ''] = NAME.exec(name) ?? [];
   const isRead = rest === '' || ISSUE.test(rest) || BOUNDARY.test(rest) || URBAN_CORE.test(rest);
@@ -71,7 +74,7 @@ function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReadin
   if (!resembles(fields.map((field) => field.name), LAND_USE)) {
     throw inputError('the file contains an unknown layer', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${name}`, detail: `expected the land use with most of its columns, …_Boundary or …_UrbanCore, found ${fields.map((field) => field.name).join(', ')}`,
-      hint: 'Use the file as downloaded. If it is unchanged, remove it from the folder and report its layers.',
+      hint: 'Use the file as downloaded. If the file is unchanged, remove the file from the folder and report its layers.',
     });
   }
   return {

@@ -1,6 +1,6 @@
 /**
  * Writes the tiles of 10° of the region in the format of collection 2, with light only in the region. The tiles of the previous year belong to
- * collection 1. They have other values and must not be served.
+ * collection 1. These tiles have other values and must not be served.
  */
 import { join } from 'node:path';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
