@@ -79,7 +79,7 @@ describe('the reader', () => {
     ]);
   });
 
-  it('reports progress in bytes of the outermost file, up to its size without the zip directories', async () => {
+  it('reports progress in bytes of the outermost file, up to the file\'s size without the zip directories', async () => {
     const reported: number[] = [];
     const file = await inputFile(fixture('MOLISE.zip'), { role: 'regione' });
     await source.read(file, { reuse: () => Promise.resolve(true), member: () => Promise.reject(new Error('unused')), progress: (bytes) => reported.push(bytes) });

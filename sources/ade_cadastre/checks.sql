@@ -6,7 +6,7 @@
 
 -- check: parcel_reference_repeated
 -- level: error
--- expects: a reference names one parcel of a file, including members reused from an earlier release
+-- expects: each reference names only one parcel of a file, including members reused from an earlier release
 select
   p.reference,
   count(*) as parcels
@@ -20,7 +20,7 @@ having count(*) > 1;
 
 -- check: sheet_reference_repeated
 -- level: error
--- expects: a reference names one sheet of a file, including members reused from an earlier release
+-- expects: each reference names only one sheet of a file, including members reused from an earlier release
 select
   s.reference,
   count(*) as sheets

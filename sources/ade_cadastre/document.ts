@@ -25,13 +25,13 @@ export interface Root {
   readonly name: string;
   /** Name of `wfs:member` with the prefix that the root element declares. */
   readonly memberName: string;
-  /** True if `wfs`, `gml` and `CP` have the publisher's namespaces. The scanner knows no other prefixes. */
+  /** True if the prefixes `wfs`, `gml` and `CP` have the publisher's namespaces. The scanner knows no other prefixes. */
   readonly usual: boolean;
   /** URI of each prefix. `''` is the prefix of the default namespace. */
   readonly namespaces: Readonly<Record<string, string>>;
   /** The document up to the root's start tag, as published. */
   readonly text: string;
-  /** Null if the value is not a number (`unknown`). */
+  /** Null if the attribute is not a number (`unknown`). */
   readonly numberMatched: number | null;
   readonly numberReturned: number | null;
 }
@@ -43,7 +43,7 @@ export interface Problem {
   readonly code: string;
   readonly message: string;
   readonly raw: Buffer;
-  /** Line and column relative to `position`. */
+  /** Line and column of the problem, relative to `position`. */
   readonly place: Place;
 }
 
@@ -52,7 +52,7 @@ interface DocumentOptions {
   readonly at: string;
   /** If false, every member is read by the strict parser. For tests. */
   readonly fast?: boolean;
-  /** Limit that replaces `MEMBER_BYTES`. For tests. */
+  /** Maximum length of a member, instead of `MEMBER_BYTES`. For tests. */
   readonly memberBytes?: number;
 }
 
@@ -82,14 +82,14 @@ export class GmlDocument {
   #rows: Rows | null = null;
   #scanner: ParcelScanner | null = null;
   #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  /** Bytes before this index are processed. */
+  /** All bytes before this index are processed. */
   #start = 0;
   #end = 0;
   /** Offset of the buffer's first byte in the document. */
   #origin = 0;
   /** End of the last complete member in the buffer, or less than `#start`. */
   #limit = 0;
-  /** The element at `#start`, parsed as far as its bytes have arrived. */
+  /** The element at `#start`, which is parsed as far as its bytes have arrived. */
   #unfinished: Unfinished | null = null;
   /** True after the last byte of the document. */
   #isComplete = false;
@@ -104,7 +104,7 @@ export class GmlDocument {
   members = 0;
   /** True if the document ended before the end tag of the root element. */
   truncated = false;
-  /** Problems since the last call. The caller removes them after each call. */
+  /** Problems that were found since the last call. The caller removes the problems after each call. */
   problems: Problem[] = [];
 
   constructor(options: DocumentOptions) {
@@ -217,7 +217,7 @@ export class GmlDocument {
   /**
    * Scans the member at `at` without the additional properties. The strict path would take many times as long for each member of a document with
    * additional properties.
-   * @returns the index after the member, or −1
+   * @returns the index after the member, or −1 if the scanner does not accept the member
    */
   #scanWithout(added: ReadonlySet<string>, scanner: ParcelScanner, at: number): number {
     const close = this.#find(this.#memberClose, at);
@@ -261,7 +261,7 @@ export class GmlDocument {
     }
   }
 
-  /** Reads the next element or text outside the hot path. @returns false if more bytes are needed */
+  /** Reads the next element or text on the slow path. @returns false if more bytes are needed */
   #step(): boolean {
     if (this.#state === 'skipping') return this.#skip();
     const buffer = this.#buffer;

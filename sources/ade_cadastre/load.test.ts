@@ -124,7 +124,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ]);
   });
 
-  it('recognise roads and water by their labels only', async () => {
+  it('recognise roads and water only by their labels', async () => {
     const { parcels } = await loadFixture('labels-with-letters.gml');
     expect(parcels.map(({ label, kind }) => `${label}: ${kind}`)).toEqual([
       'A: land', '12/A: land', 'STRADA001: road', 'ACQUA005: water', '1.2: land', 'STRADARIO: land', '12 BIS: land',
@@ -197,7 +197,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(contradicting.parcels.map(({ reference, administrative_unit }) => ({ reference, administrative_unit }))).toEqual([{ reference: 'Z001_000100.5', administrative_unit: 'Z009' }]);
   });
 
-  it('reject each parcel outside Italy and ask whether its axes were swapped', async () => {
+  it('reject each parcel outside Italy, and ask whether its axes were swapped', async () => {
     const { loaded, parcels, refused } = await loadFixture('axes-exchanged.gml');
     expect(loaded).toMatchObject({ records: 3, rows: 1, rejects: 2 });
     expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.A']);

@@ -74,7 +74,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
   }
 }
 
-/** Rejects the features with problems, with their lines and columns. */
+/** Rejects the features that have problems, with line and column. */
 async function report(document: GmlDocument, lines: Lines, member: MemberSink): Promise<void> {
   for (const problem of document.problems.splice(0)) {
     const start = await lines.at(problem.position);

@@ -23,7 +23,7 @@ const AHEAD = 3;
 
 /** @throws input errors of the zip and of `readDocument` */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  // Leave one processor to this thread and the database.
+  // Leaves one processor to this thread and the database.
   const threads = Math.max(1, Math.min(MOST_THREADS, availableParallelism() - 1));
   await readIn(file.size < THREADED_BYTES ? 0 : threads, file, sink);
 }
@@ -100,7 +100,7 @@ function regionOf(path: string, depth: number): { region?: number } {
 }
 
 /**
- * @param folder path of the archive inside the file, with `/`
+ * @param folder path of the archive inside the file, with a final `/`
  * @param share number of bytes of the outermost file per byte of this archive
  */
 async function* walk(archive: ZipArchive, folder: string, depth: number, share: number): AsyncGenerator<Step, void, undefined> {

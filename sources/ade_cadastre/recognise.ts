@@ -50,7 +50,7 @@ function regionOf(role: (typeof ROLES)[number], name: string, inside: readonly s
 /**
  * Returns the number of zips around the first document, or null if the document is not from the cadastre. A zip starts with its first entry, so the
  * first bytes contain the start of all nested levels. A zip that starts with something else must be opened.
- * @param path inside the probed zip
+ * @param path path inside the probed zip
  * @param levels maximum number of levels to inspect, because a zip may contain itself
  */
 async function depthOf(probe: Probe, path: string, head: Buffer, levels: number): Promise<number | null> {

@@ -18,7 +18,7 @@ export interface Reference {
   readonly label: string | null;
 }
 
-/** Number of characters before the dot. Never split the reference at `_`, because `_` occurs only if the comune has no sezioni censuarie. */
+/** Number of characters before the first dot. Never split the reference at `_`, because `_` occurs only if the comune has no sezioni censuarie. */
 export const SHEET_REFERENCE_LENGTH = 11;
 
 const GRAMMAR = /^([A-Z]\d{3})([A-Z_])(\d{4})([0-9A-Z])([0-9A-Z])(?:\.([^]+))?$/u;

@@ -1,5 +1,5 @@
 /**
- * Compares the scanner with a real XML parser. Documents are damaged and cut at random. A strict parser must accept everything that the scanner
+ * Compares the scanner with a real XML parser. Documents are damaged and cut at random. A strict parser must accept every document that the scanner
  * accepts, with the same values. The parser of this test is independent of the source: it collects the events of saxes.
  */
 import { readFileSync } from 'node:fs';
@@ -192,7 +192,7 @@ describe('a damaged document', () => {
       if (error !== null) continue;
       expect(fast.records, because).toBe(fast.rows + problems.length);
       expect(fast.members, because).toBe(reading.length);
-      // Every row must equal a member with the same numbers, in the order of the document. Short rings are padded.
+      // Every row must equal a member with the same numbers, in the order of the document. The scanner pads short rings.
       const rows = [...copied(fast.parcels), ...copied(fast.sheets)].sort((a, b) => a.position - b.position);
       let next = 0;
       for (const { reference, rings } of rows) {

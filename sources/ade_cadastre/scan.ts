@@ -72,7 +72,7 @@ class Run {
     this.#tags = tags.map((tag) => Buffer.from(tag, 'latin1'));
   }
 
-  /** @returns the index after the match, or −1 */
+  /** @returns the index after the match, or −1 if there is no match */
   learn(bytes: Uint8Array, view: DataView, from: number, limit: number): number {
     let at = from;
     let first = from;
@@ -139,7 +139,7 @@ const REFERENCE_OPEN = new Run('nothing', '</CP:LABEL>', '<CP:NATIONALCADASTRALR
 const UNIT_OPEN = new Run('nothing', '</CP:NATIONALCADASTRALREFERENCE>', '<CP:ADMINISTRATIVEUNIT>');
 const CLOSE = new Run('nothing', '</CP:ADMINISTRATIVEUNIT>', '</CP:CadastralParcel>', '</wfs:member>');
 
-/** Scans members of one document into the rows of `raw_parcel`. */
+/** Scans the members of one document into the rows of `raw_parcel`. */
 export class ParcelScanner {
   readonly #writer: RowWriter;
   /** Cadastral code in the file's name as four bytes, or null if the name has no code. */
@@ -151,7 +151,7 @@ export class ParcelScanner {
   /** Current index of the coordinate reader. */
   #at = 0;
   #out: DataView = new DataView(new ArrayBuffer(0));
-  /** End index of the EWKB. */
+  /** Index of the end of the EWKB. */
   #to = 0;
 
   /**

@@ -1,6 +1,6 @@
 /**
- * The synthetic region's cadastral map: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`, in the dialect of the
- * publisher's MapServer. The map is written as a stream, with at most one feature in memory.
+ * The cadastral map of the synthetic region: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`, in the dialect
+ * of the publisher's MapServer. The map is written as a stream, with at most one feature in memory.
  *
  * The quirks are additional features next to the region's parcels. Quirks with a geometry are west of the region, outside the zones of all other sources.
  */

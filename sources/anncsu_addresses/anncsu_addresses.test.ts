@@ -53,7 +53,7 @@ describe('reading ANNCSU', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('gives the same rows from a zip as from the plain file', async () => {
+  it('gives the same rows from a zip and from the plain file', async () => {
     const plain = await trial(source, join(FOLDER, 'fixture', 'INDIR_MOLI_20260602.csv'));
     const zip = await trial(source, await zipped('indirizzarioMolise20260602.zip', 'INDIR_MOLI_20260602.csv', readFileSync(join(FOLDER, 'fixture', 'INDIR_MOLI_20260602.csv'))));
     expect(zip.recognition).toEqual(plain.recognition);

@@ -1,4 +1,4 @@
--- purpose: checks of an ANNCSU release
+-- purpose: checks an ANNCSU release
 -- reads: layer.odonimo, layer.odonimo_indir, layer.accesso
 -- writes: none
 -- grain: one row per violation
@@ -36,7 +36,7 @@ having count(a.progressivo_accesso) <> o.total_accesses;
 
 -- check: coordinates_not_swapped
 -- level: warn
--- expects: COORD_X_COMUNE is the longitude and COORD_Y_COMUNE the latitude; swapped? Addresses with a swapped point are kept without a point
+-- expects: COORD_X_COMUNE is the longitude and COORD_Y_COMUNE is the latitude, so no coordinates are swapped Addresses with a swapped point are kept without a point
 select
   belfiore,
   count(*) as swapped

@@ -1,7 +1,7 @@
 -- purpose: loads each street and access of a file once, with the point only if it is plausible
 -- reads: staging.raw_access, staging.raw_street
 -- writes: layer.odonimo, layer.odonimo_indir, layer.accesso
--- grain: as the layers
+-- grain: one row per street and one row per access of a file
 -- crs: EPSG:6706 degrees become EPSG:4326; PROJ treats the two as identical, so only the SRID changes
 
 -- The streets of INDIR are stored on the rows of their first accesses.

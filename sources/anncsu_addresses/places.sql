@@ -1,4 +1,4 @@
--- purpose: the comuni in each file
+-- purpose: records the comuni in each file
 -- reads: layer.odonimo, layer.odonimo_indir, layer.accesso
 -- writes: place
 -- grain: one row per layer, file and comune

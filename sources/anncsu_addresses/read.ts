@@ -25,7 +25,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SEPARATOR = 0x3b;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Maximum length of a line. The publisher's lines have at most a few hundred bytes, so a file without line ends is something else. */
+/** Maximum length of a line. The publisher's lines have at most a few hundred bytes, so a file without line ends is not a file of ANNCSU. */
 const LONGEST_LINE = 1_048_576;
 /** Types of the columns of raw_access up to metodo. */
 const ACCESS_TYPES: readonly ColumnType[] = [
@@ -52,7 +52,7 @@ interface Layout {
 }
 
 /**
- * Parses the first line.
+ * Parses the first line of a file.
  * @returns null if the line is not a header of ANNCSU
  * @throws `COLUMNS_CHANGED` if the header lacks columns
  */
@@ -284,7 +284,7 @@ class IndirLines extends Lines {
   readonly #scanner: AccessScanner;
   /** Bytes of the street's columns on the previous line, with the separator after them. */
   #prefix: Buffer = Buffer.alloc(0);
-  /** 0 if the previous line had no valid street. */
+  /** Length of these bytes; 0 if the previous line had no valid street. */
   #prefixLength = 0;
   /** The street's columns, kept until its first access is accepted. */
   #unwritten: { readonly columns: string; readonly street: IndirStreet } | null = null;

@@ -29,7 +29,7 @@ group by ccat;
 
 -- check: comune_catastale_says_its_comune
 -- level: error
--- expects: each comune catastale names its comune, by ISTAT code or by name
+-- expects: each comune catastale states its comune by ISTAT code or by name
 select
   ccat,
   parcels
@@ -40,7 +40,7 @@ where istat_code is null
 
 -- check: comune_catastale_in_one_comune
 -- level: warn
--- expects: all parcels of a comune catastale agree on its names and its comune
+-- expects: all parcels of a comune catastale state the same names and the same comune
 select
   c.ccat,
   c.parcels as say_so,

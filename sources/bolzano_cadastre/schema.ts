@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 
 /**
- * Field names → published column names. A shapefile cuts names to ten letters and numbers names that become equal. The numbers depend on the program,
+ * Published column names of each field. A shapefile cuts names to ten letters and numbers names that become equal. The numbers depend on the program,
  * so the spellings of GeoServer (`PART_CCA00`) and GDAL (`PART_CCA_1`) are both listed.
  */
 export const COLUMNS = {
@@ -34,7 +34,7 @@ const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (v
 const said = text.transform((value) => (value === '' ? null : value));
 
 export const parcelSchema = z.strictObject({
-  /** `481/1` is a land parcel; `.107/2`, with a dot, is a building parcel. */
+  /** `481/1` is a land parcel, and `.107/2` with a dot is a building parcel. */
   code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
   /** Registered area in square metres. */
   registered_area_m2: text.pipe(z.string().regex(/^$|^\d+(\.\d+)?$/, 'expected square metres or nothing')).transform((value) => (value === '' ? null : Number(value))),

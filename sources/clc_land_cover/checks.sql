@@ -1,4 +1,4 @@
--- purpose: checks of the land cover of a release
+-- purpose: checks the land cover of a release
 -- reads: layer.land_cover_polygon
 -- writes: none
 -- grain: one row per violation

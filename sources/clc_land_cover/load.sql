@@ -1,4 +1,4 @@
--- purpose: makes polygons valid, reprojects them once, cuts them into pieces, and records class names and covered regions
+-- purpose: repairs polygons, reprojects them once, cuts them into pieces, and records class names and covered regions
 -- reads: staging.raw_land_cover, core.region_box
 -- writes: layer.land_cover_polygon, layer.land_cover_piece, layer.land_cover_class, layer.land_cover_reach
 -- grain: one row per published polygon, per piece, per class of a member, and per member

@@ -17,9 +17,9 @@ const LAYERS: LayerNames = {
 const ISSUE = /(?:^|_)CLC\d{4}_V(\d{4}_?\d+[a-z]?\d*)/i;
 /** Pattern of the published name of the whole map. Files that were cut from the map have longer or shorter names. */
 const WHOLE = /^U\d{4}_CLC2018_V\d{4}_\d+[a-z]?\d*(?:_(?:geoPackage|shp|vector))?$/i;
-/** Other formats in which the map is published. */
+/** Pattern of the names of the map in other formats. */
 const OTHER_FORM = /\.(?:tiff?|gdb(?:\/|$))/i;
-/** Overseas departments of France, which are separate layers of the package. */
+/** Names of the overseas departments of France, which are separate layers of the package. */
 const OVERSEAS = /_FR_[A-Z]{3}$/i;
 
 const hasColumn = ({ fields, head }: VectorLook): boolean => (fields === null ? /"?code_18"?\b/i.test(head.toString('latin1')) : fields.includes('code_18'));
@@ -39,7 +39,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   );
   if (looks.length === 0) {
     const other = [probe.name, ...(probe.entries ?? []).map(({ path }) => path)].find((name) => OTHER_FORM.test(name));
-    return other === undefined || !LAYERS.map.test(stemOf(probe.name)) ? null : aside(probe.name, 'this is the raster or File Geodatabase of CORINE; use the vector map as GeoPackage or shapefile');
+    return other === undefined || !LAYERS.map.test(stemOf(probe.name)) ? null : aside(probe.name, 'the file is the raster or File Geodatabase of CORINE; use the vector map as GeoPackage or shapefile');
   }
   // The name of the zip determines the year of all its files. If the zip's name has no year, one file of the right year in the zip is enough.
   const outer = whyAside(stemOf(probe.name), LAYERS);

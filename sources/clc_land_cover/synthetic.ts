@@ -25,7 +25,7 @@ type Density = typeof DENSE;
 const densityOf = ({ dense }: SyntheticRegion): Density => (dense ? DENSE : USUAL);
 /** Number of blocks per polygon of the matrix, in each direction. */
 const MATRIX = 16;
-/** Margin beyond the region's south-western corner. */
+/** Margin beyond the region's south-western corner, in cells. */
 const MARGIN = 30;
 
 /** A polygon: an area and its holes. */
@@ -61,7 +61,7 @@ function gap({ cornersPerCell }: Density, x: number, y: number): CellArea {
 function matrix(density: Density, grid: CellGrid, x: number, y: number): Zone {
   const { block } = density;
   const size = MATRIX * block;
-  // The border of the matrix runs through the middle of cells and around the region.
+  // The border of the matrix runs through the middle of cells and encloses the region.
   const box: CellBox = [x === 0 ? -MARGIN : x + 0.5, y === 0 ? -MARGIN : y + 0.5, x + size + 0.5, y + size + 0.5];
   const holes: CellArea[] = [];
   for (let row = y; row < Math.min(y + size, grid.rows); row += block) {

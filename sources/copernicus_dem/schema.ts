@@ -1,4 +1,4 @@
-/** Names and allowed properties of a tile. */
+/** Defines the names and the allowed properties of a tile. */
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 

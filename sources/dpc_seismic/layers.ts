@@ -13,6 +13,6 @@ export const layers: Layers = {
       label: ['text not null', 'Label of the zone as published, with subzones. The label has several zones if the comune is divided: 2A-3A-3B'],
       zone: ['int2 not null', 'Most severe zone of the label, from 1 (highest hazard) to 4'],
     },
-    indexes: { 'the zone of a parcel\'s comune': ['istat_code'] },
+    indexes: { 'the seismic zone of a parcel\'s comune': ['istat_code'] },
   },
 };

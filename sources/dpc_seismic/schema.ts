@@ -1,7 +1,7 @@
 /** Converts one row of the seismic classification to values. */
 import { z } from 'zod';
 
-/** Field names → published column names in all editions. */
+/** Published column names of each field in all editions. */
 export const COLUMNS = {
   region_name: 'Regione',
   sigla: 'SIGLA_PROV',

@@ -1,4 +1,4 @@
-/** The source of the seismic zone of each comune. */
+/** Reads the source of the seismic zone of each comune. */
 import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { peekWorkbook, readXlsxRows } from '../../pipelines/readers/xlsx-rows.ts';

@@ -1,4 +1,4 @@
--- purpose: checks of the cells of a release
+-- purpose: checks the cells of a release
 -- reads: layer.egms_cell
 -- writes: none
 -- grain: one row per violation
@@ -29,7 +29,7 @@ having min(ix) <> max(ix)
 
 -- check: egms_velocity_plausible
 -- level: warn
--- expects: no cell moves faster than 200 mm/year, because the product is unreliable at higher velocities
+-- expects: no cell moves faster than 200 mm/year, because higher velocities are unreliable
 select
   member_id,
   position,

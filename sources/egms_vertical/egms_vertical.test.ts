@@ -101,7 +101,7 @@ describe('reading a tile', () => {
     await expect(read(join(folder, 'EGMS_L3_E46N20_100km_U.zip'))).rejects.toMatchObject({ code: 'ZIP_UNREADABLE' });
   });
 
-  it('gives the same result for any chunk size', async () => {
+  it('gives the same result for chunks of any size', async () => {
     const text = ['crlf_U.csv', 'strings-instead-of-numbers_U.csv', 'blank-lines_U.csv', 'no-final-newline_U.csv'];
     for (const name of text) {
       const whole = summary(await read(fixture(name)));
@@ -126,7 +126,7 @@ async function collectChunks(bytes: Buffer, size: number): Promise<Collected> {
 }
 
 describe('the fast path and the schema', () => {
-  it('accept and reject the same rows with the same values', async () => {
+  it('accept and reject the same rows and give the same values', async () => {
     const random = randomOf('egms fast path');
     const tokens: Record<string, string[]> = {
       pid: ['3OaTn5TNYv', '0000000000', '3OaTn5TNY', '3OaTn5TNYvv', '3OaTn-TNYv', ''],
@@ -196,7 +196,7 @@ describe('recognising files', () => {
     expect(await recognition(await zipped('naples.zip', { 'tile_U.csv': readFileSync(fixture('crlf_U.csv')) }))).toMatchObject({ role: 'vertical', vintage: '2018_2018' });
   });
 
-  it('recognises and ignores the east component, the raster and the metadata', async () => {
+  it('recognises the east component, the raster and the metadata, and ignores these files', async () => {
     expect(await recognition(fixture('EGMS_L3_E46N20_100km_E_2018_2022_1.csv'))).toMatchObject({ role: 'horizontal', ignored: expect.stringContaining('vertical') });
     for (const extension of ['tiff', 'xml']) {
       const path = join(folder, `EGMS_L3_E46N20_100km_U_2018_2022_1.${extension}`);

@@ -1,4 +1,4 @@
--- purpose: loads cells with integer keys, one row per cell of a tile, and the tiles
+-- purpose: loads tiles, and cells with integer keys, one row per cell of a tile
 -- reads: staging.raw_egms_cell
 -- writes: layer.egms_cell, layer.egms_tile
 -- grain: one row per cell of a file, with the best-fitting series if the cell is repeated; one row per tile of a file

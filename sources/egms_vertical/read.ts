@@ -1,6 +1,6 @@
 /**
- * Reads L3 Ortho tiles. A row has about 2 kB: 60 bytes of needed fields and the displacement series. Only the needed fields are cut from the bytes.
- * `indexOf` finds the end of the line, so the other fields are never split.
+ * Reads tiles of EGMS L3 Ortho. A row has about 2 kB: 60 bytes of needed fields and the displacement series. Only the needed fields are cut from the
+ * bytes. `indexOf` finds the end of the line, so the other fields are never split.
  */
 import type { Readable } from 'node:stream';
 import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';

@@ -31,20 +31,20 @@ const centre = z.string().regex(/^\d{2,7}$/, 'expected whole metres').transform(
 export const egmsRow = z.strictObject({
   /** Ten base62 characters, case sensitive. */
   pid: z.string().regex(/^[0-9A-Za-z]{10}$/, 'expected 10 base62 characters'),
-  /** Centre of the cell, metres, EPSG:3035. */
+  /** Centre of the cell in metres, EPSG:3035. */
   easting: centre,
   northing: centre,
-  /** Orthometric height, metres. */
+  /** Orthometric height in metres. */
   height: decimal.refine((value) => value >= HEIGHT_M[0] && value <= HEIGHT_M[1], { message: `expected a height from ${HEIGHT_M[0]} to ${HEIGHT_M[1]} m` }),
   /** Root mean square residual after a third-order polynomial and the seasonal term, mm. */
   rmse: spread,
-  /** mm/year, positive upwards. */
+  /** Mean velocity in mm/year, positive upwards. */
   mean_velocity: decimal.refine((value) => Math.abs(value) <= MAX_VELOCITY_MM_YEAR, {
     message: `expected a velocity within ±${MAX_VELOCITY_MM_YEAR} mm/year`,
     params: { code: 'velocity_out_of_range' },
   }),
   mean_velocity_std: spread,
-  /** mm/year²; the acceleration is twice the second-order coefficient. */
+  /** Acceleration in mm/year², which is twice the second-order coefficient. */
   acceleration: decimal.refine((value) => Math.abs(value) <= MAX_ACCELERATION_MM_YEAR2, { message: `expected an acceleration within ±${MAX_ACCELERATION_MM_YEAR2} mm/year²` }),
 });
 

@@ -1,4 +1,4 @@
-/** Names and allowed properties of the raster. */
+/** Defines the name and the allowed properties of the raster. */
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 

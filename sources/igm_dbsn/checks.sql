@@ -1,4 +1,4 @@
--- purpose: checks of the buildings of a release
+-- purpose: checks the buildings of a release
 -- reads: layer.dbsn_building
 -- writes: none
 -- grain: one row per violation

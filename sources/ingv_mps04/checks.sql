@@ -1,4 +1,4 @@
--- purpose: checks of the nodes of a release
+-- purpose: checks the nodes of a release
 -- reads: layer.pga_node
 -- writes: none
 -- grain: one row per violation

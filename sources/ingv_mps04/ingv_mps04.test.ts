@@ -145,7 +145,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     expect(found.violations).toEqual([]);
   });
 
-  it('accepts two files with the same nodes in one release', async () => {
+  it('accepts two files that have the same nodes in one release', async () => {
     const found = await loaded(database, 'ingv_mps04', `
       update member set file_id = member_id;
       insert into raw_pga_node values (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.02, 42.00, 0.1250), (2, 2, 14.00, 42.00, 0.1234), (3, 2, 14.00, 42.00, 0.1301), (3, 3, 14.05, 42.00, 0.1301)`,
@@ -168,7 +168,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     expect(found.violations).toEqual([['pga_node_smooth', 1]]);
   });
 
-  it('computes the same representative point as the database', async () => {
+  it('computes the same representative point as the database does', async () => {
     const ring = (points: readonly LonLat[]): readonly LonLat[] => [...points, points[0]!];
     const shapes: readonly (readonly (readonly (readonly LonLat[])[])[])[] = [
       [[ring([[0, 0], [4, 0], [4, 1], [1, 1], [1, 4], [0, 4]])]],

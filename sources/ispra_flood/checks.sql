@@ -1,4 +1,4 @@
--- purpose: checks of the flood hazard areas of a release
+-- purpose: checks the flood hazard areas of a release
 -- reads: layer.flood_hazard, layer.flood_coverage
 -- writes: none
 -- grain: one row per violation
@@ -23,7 +23,7 @@ where class = 'HPH';
 
 -- check: flood_coverage_known
 -- level: warn
--- expects: the provinces without the P3 scenario are known for the edition (from the indicators of 2020)
+-- expects: the edition is one for which the provinces without the P3 scenario are known (indicators of 2020)
 select
   vintage
 from release

@@ -76,7 +76,7 @@ describe('the flood mosaic', () => {
     expect((await trial(source, path)).recognition).toMatchObject({ vintage: '2020', complete: false });
   });
 
-  it('reads polygons of more than a thousand corners, each once', async () => {
+  it('reads polygons of more than a thousand corners, and each polygon once', async () => {
     const region = makeRegion({ parcels: 2_000, seed: 3 });
     await synthetic.write(region, folder);
     const { collected } = await trial(source, join(folder, 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip'));
@@ -110,8 +110,8 @@ describeDatabase('loading the flood mosaic', (engine) => {
       { member_id: 2, position: 1, class: 'HPH', valid: true, area: 0.0001, points: 5 },
     ]);
     expect(found.rejects).toEqual([{ member_id: 1, position: 3, code: 'geometry_without_area' }]);
-    // 14° E 42° N is in the boxes of Lazio, Abruzzo and Molise, 14° E 41° N in the boxes of Lazio and Campania, and 15° E 41° N in the boxes of Campania and
-    // Puglia.
+    // The point 14° E 42° N is in the boxes of Lazio, Abruzzo and Molise, 14° E 41° N is in the boxes of Lazio and Campania, and 15° E 41° N is in
+    // the boxes of Campania and Puglia.
     expect(found.coverage).toEqual([
       { member_id: 1, position: 2, class: 'P1', missing_provinces: [], regions: [12, 15] },
       { member_id: 1, position: 1, class: 'P3', missing_provinces: ['021', '041', '042', '043', '044', '109'], regions: [12, 13, 14] },

@@ -43,14 +43,14 @@ export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   }),
 ]))]);
 
-/** Returns the class in the name of a layer: `HPH_Mosaicatura_ISPRA_2020_…` → P3; null for another name. */
+/** Returns the class in the name of a layer, such as P3 for `HPH_Mosaicatura_ISPRA_2020_…`. Returns null for another name. */
 export function classOfLayer(layer: string): FloodClass | null {
   return BY_PREFIX[/^(HPH|MPH|LPH)(?=[_ -]|$)/i.exec(layer)?.[1]?.toUpperCase() ?? ''] ?? null;
 }
 
 /**
  * @param published text of the class column
- * @param named class of the column or of the layer's name; null if neither states one
+ * @param named class of the column or of the layer's name; null if neither states a class
  * @param where description of the place that states `named`, for messages
  * @returns the class; null if neither the text nor the name states a class (`HPH` in the contract). Otherwise the reason why the record is rejected
  */

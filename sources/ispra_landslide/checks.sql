@@ -1,4 +1,4 @@
--- purpose: checks of the landslide hazard areas of a release
+-- purpose: checks the landslide hazard areas of a release
 -- reads: layer.landslide_hazard
 -- writes: none
 -- grain: one row per violation

@@ -1,4 +1,4 @@
--- purpose: checks of the shoreline segments of a release
+-- purpose: checks the shoreline segments of a release
 -- reads: layer.shoreline_segment
 -- writes: none
 -- grain: one row per violation

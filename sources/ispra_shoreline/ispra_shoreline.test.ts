@@ -28,11 +28,11 @@ describe('the shoreline change', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  test.each([['Dinamica_Litoranea_2006_2020', 14], ['dinamica 1999-2006', 7], ['Linea_di_costa_2020', null], ['x_2020_2006', null]])('covers the years in the name %s: %s', (name, years) => {
+  test.each([['Dinamica_Litoranea_2006_2020', 14], ['dinamica 1999-2006', 7], ['Linea_di_costa_2020', null], ['x_2020_2006', null]])('has the years in the name %s: %s', (name, years) => {
     expect(yearsOf(name)).toBe(years);
   });
 
-  it('is read from a zip with interrupted segments, accents of a latin1 table and classes without information', async () => {
+  it('is read from a zip with interrupted segments, accents in a latin1 table, and classes without information', async () => {
     const region = makeRegion({ parcels: 6_000, seed: 3 });
     await synthetic.write(region, folder);
     const { recognition, collected } = await trial(source, join(folder, 'Dinamica_Litoranea_2006_2020.zip'));

@@ -66,7 +66,7 @@ describe('the boundaries', () => {
       expect(collected!.rows).toEqual(expected.collected!.rows);
     });
 
-    test('give the same rows as the unpacked files, one per level', async () => {
+    test('give the same rows from the unpacked files, one per level', async () => {
       const archive = await ZipArchive.open(EDITION);
       for (const entry of archive.entries) await writeFile(join(folder, basename(entry.path)), await archive.buffer(entry.path));
       await archive.close();
@@ -171,7 +171,7 @@ describeDatabase('loading boundaries', (engine) => {
     });
   });
 
-  test('warns if a boundary is outside Italy, or if a region is not as large as its provinces', async () => {
+  test('warns if a boundary is outside Italy, or if the area of a region differs from the area of its provinces', async () => {
     const inserts = [
       row(1, 1, 'comune', '094901', square(0, 0, 1000)),
       row(2, 1, 'provincia', '094', square(900_000, 4_600_000, 10_000)),

@@ -1,4 +1,4 @@
--- purpose: checks of a release of census sections or indicators
+-- purpose: checks a release of census sections or indicators
 -- reads: layer.census_section, layer.census_indicator
 -- writes: none
 -- grain: one row per violation

@@ -181,7 +181,7 @@ describe('files of another census year', () => {
   /** The keys that Istat has used for sections: `SEZ2011` until 2011, `SEZ21_ID` since then. */
   const keysOf = (year: number): string[] => [`SEZ${year}`, ...(year > 2021 ? [`SEZ${String(year).slice(2)}_ID`] : [])];
 
-  it.each(years.flatMap((year) => keysOf(year).map((key) => [year, key] as const)))(`are ignored with a message that names the year: %i, key %s (seed ${seed})`, async (year, key) => {
+  it.each(years.flatMap((year) => keysOf(year).map((key) => [year, key] as const)))(`are ignored with a message that states the year: %i, key %s (seed ${seed})`, async (year, key) => {
     const expected = { ignored: expect.stringContaining(`census sections of ${year}.`) };
     await writeShapefile(folder, `made_${key}`, {
       type: 'polygon', srid: 32632, fields: ['COD_REG', 'PRO_COM', key].map((name) => ({ name, type: 'integer', length: 13 })), features: [],

@@ -22,14 +22,14 @@ having count(*) > 1;
 
 -- check: istat_code_in_its_province
 -- level: error
--- expects: an ISTAT code begins with the code of the historic province
+-- expects: each ISTAT code begins with the code of the historic province
 select belfiore, istat_code, province_historic_code
 from comune_code
 where left(istat_code, 3) <> province_historic_code;
 
 -- check: province_consistent
 -- level: error
--- expects: a province has one name, one car plate code and one region
+-- expects: each province has one name, one car plate code and one region
 select province_code, count(distinct province_name) as names, count(distinct sigla) as sigle, count(distinct region_code) as regions
 from comune_code
 group by province_code
@@ -37,7 +37,7 @@ having count(distinct province_name) > 1 or count(distinct sigla) > 1 or count(d
 
 -- check: region_consistent
 -- level: error
--- expects: a region has one name
+-- expects: each region has one name
 select region_code, count(distinct region_name) as names
 from comune_code
 group by region_code

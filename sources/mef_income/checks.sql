@@ -1,4 +1,4 @@
--- purpose: checks of a MEF release
+-- purpose: checks a MEF release
 -- reads: layer.income
 -- writes: none
 -- grain: one row per violation

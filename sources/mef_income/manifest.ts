@@ -14,7 +14,7 @@ export const manifest: Manifest = {
     text: 'Fonte: Ministero dell\'Economia e delle Finanze - Dipartimento delle Finanze, open data dichiarazioni fiscali, licenza CC BY 3.0 IT',
     mandatory: true,
   },
-  vintageRule: 'the tax year of the first record (`Anno di imposta`); declarations are made in the following year',
+  vintageRule: 'the tax year of the first record (`Anno di imposta`); tax returns are filed in the following year',
   downloads: [
     {
       url: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/v_4_0_0/contenuti/Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip',

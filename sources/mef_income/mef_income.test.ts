@@ -41,7 +41,7 @@ describe('MEF files', () => {
     expect(collected!.rows['raw_income']!.map(({ tax_year, level }) => [tax_year, level])).toEqual([[2024, 'comune'], [2024, 'unplaced']]);
   });
 
-  it('are read to the last row for every synthetic year', async () => {
+  it('are read up to the last row for every synthetic year', async () => {
     await synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder);
     const found = [];
     for (const name of readdirSync(folder).sort()) {

@@ -1,5 +1,5 @@
 /**
- * Converts the text of a MEF file to values. Source of the columns and their meaning: "definizione_variabili_2024_irpef.pdf" and
+ * Converts the text of a MEF file to values. The columns and their meaning come from "definizione_variabili_2024_irpef.pdf" and
  * "nota_metodologica_2024.pdf" of the Dipartimento delle Finanze.
  */
 import { z } from 'zod';
@@ -63,7 +63,7 @@ const editionsOf = (key: readonly string[]) => ({
   '2023–2024': editionOf(key, 'Trattamento spettante', ['Reddito complessivo']),
 });
 
-/** All columns of each edition, by role. The credit was renamed in 2021, and the total was added in 2023. */
+/** All columns of each edition, by role. The tax credit was renamed in 2021, and the total was added in 2023. */
 export const EDITIONS = {
   comunale: editionsOf([]),
   subcomunale: editionsOf(['CAP']),
@@ -90,7 +90,7 @@ const pairShape = (name: PairName): Record<string, z.ZodType<number | null, stri
 /** One record. `cap`, `istat_code` and `region_code` are padded, because the files of some years drop leading zeros. */
 export const record = z.object({
   tax_year: z.string().regex(/^20\d{2}$/, 'expected a year').transform(Number),
-  /** `118` is 00118. */
+  /** The text `118` means 00118. */
   cap: z.string().regex(/^\d{0,5}$/, 'expected up to five digits').transform((text) => (text === '' ? null : text.padStart(5, '0'))),
   belfiore: z.string().regex(/^(?:[A-Z]\d{3}|0)$/, 'expected a cadastral code such as F205, or 0 for taxpayers without a place').transform((text) => (text === '0' ? null : text)),
   istat_code: z.string().regex(/^\d{1,6}$/, 'expected up to six digits').transform((text) => (Number(text) === 0 ? null : text.padStart(6, '0'))),

@@ -27,7 +27,7 @@ const WORDS = [
 const MEANS: readonly (readonly [number, number])[] = [
   [-4000, 0], [2000, 7000], [11_000, 14_000], [17_000, 24_000], [28_000, 45_000], [58_000, 70_000], [80_000, 110_000], [130_000, 400_000],
 ];
-/** Types of income that are published between the number of taxpayers and the brackets. Two names have two spaces. */
+/** Types of income that are published between the number of taxpayers and the brackets. Two of these names contain two spaces. */
 const OTHERS = [
   'Reddito da fabbricati', 'Reddito da lavoro dipendente e assimilati', 'Reddito da pensione', 'Reddito da lavoro autonomo (comprensivo dei valori nulli)',
   'Reddito di spettanza dell\'imprenditore in contabilita\' ordinaria  (comprensivo dei valori nulli)',
@@ -119,7 +119,7 @@ function row(region: SyntheticRegion, format: Format, { comune, cap }: Where, fo
   const cells = [
     String(format.year), ...(cap === null ? [] : [code(cap)]), comune.belfiore, code(comune.istatCode),
     comune.italianName.normalize('NFD').replace(/\p{M}$/u, '\'').replace(/\p{M}/gu, '').toUpperCase(),
-    // NA, the plate of Napoli, must not be read as "not available".
+    // NA, the plate code of Napoli, must not be read as "not available".
     comune.index === 1 ? 'NA' : comune.province.sigla, region.name, format.unpadded ? String(region.code) : String(region.code).padStart(2, '0'),
     found.taxpayers === null ? '' : String(found.taxpayers),
     ...OTHERS.flatMap(other), String(found.taxable[0]), String(found.taxable[1]), String(found.netTax[0]), String(found.netTax[1]),

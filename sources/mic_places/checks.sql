@@ -1,4 +1,4 @@
--- purpose: checks of the places of culture of a release
+-- purpose: checks the places of culture of a release
 -- reads: layer.cultural_place
 -- writes: none
 -- grain: one row per violation

@@ -20,7 +20,7 @@ export function delimiterOf(text: string): CsvOptions['delimiter'] {
 /** Pattern of the postal code and the province after the street in `Via Roma, 12 - 86100 Campobasso (CB)`, without the comune's name. */
 const AROUND_COMUNE = /(?<!\d)\d{5}(?!\d)|\([A-Za-z]{2}\)/g;
 
-/** Returns the address without the comune that the ministry writes after it. */
+/** Returns the address without the comune, which the ministry writes at the end. */
 function streetOf(address: string | null, comune: string | null): string | null {
   const key = comuneKey(comune ?? '');
   if (address === null || key === '') return address;

@@ -1,4 +1,4 @@
--- purpose: checks of the schools of a release
+-- purpose: checks the schools of a release
 -- reads: layer.school
 -- writes: none
 -- grain: one row per violation

@@ -1,4 +1,4 @@
--- purpose: checks of the stations of a release
+-- purpose: checks the stations of a release
 -- reads: layer.fuel_station
 -- writes: none
 -- grain: one row per violation

@@ -1,4 +1,4 @@
--- purpose: checks of an OMI release
+-- purpose: checks an OMI release
 -- reads: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter
 -- writes: none
 -- grain: one row per violation

@@ -156,7 +156,7 @@ describe('a KML reader', () => {
     ['', 'ring_too_short: expected at least 3 different points, found 0'],
     ['14,41,0 15,,0', 'coordinate_malformed: expected lon,lat,height, found "15,,0"'],
     ['14;41', 'coordinate_malformed: expected lon,lat,height, found "14;41"'],
-  ])('reads the ring %j as %j', (coordinates, expected) => {
+  ])('reads the text of the ring %j as %j', (coordinates, expected) => {
     expect(parseCoordinates(coordinates)).toEqual(expected);
   });
 

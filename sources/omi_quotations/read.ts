@@ -197,7 +197,7 @@ function readRecord(title: Title, { columns, width }: Header, readers: Readers, 
     const prevalent = value['Cod_tip_prev'] as number;
     member.row('raw_zone', line.number, [
       ...first, value['Zona_Descr'],
-      // 0 means "Non presente". In rural zones, the prevalent type is a crop. The name of the crop is kept.
+      // The code 0 means "Non presente". In rural zones, the prevalent type is a crop. The name of the crop is kept.
       prevalent === 0 ? null : prevalent, prevalent === 0 ? null : value['Descr_tip_prev'],
       value['Stato_prev'], value['Microzona'],
     ]);
@@ -292,7 +292,7 @@ interface KmlFacts {
 }
 
 /**
- * Reads one zone. An unusable part or hole is rejected as a separate record, and the zone keeps its other parts.
+ * Reads one zone of a KML. An unusable part or hole is rejected as a separate record, and the zone keeps its other parts.
  * @returns the number of rejected parts
  */
 function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink): number {

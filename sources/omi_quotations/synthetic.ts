@@ -194,7 +194,7 @@ function place(region: SyntheticRegion, comune: SyntheticComune, halfYear: numbe
   return `SUD;${region.name.toUpperCase()};${comune.province.sigla};${istat};${String.fromCharCode(65 + (comune.index % 26))}2AA; ;${codeOf(region, comune, halfYear)};${omiName(comune)}`;
 }
 
-/** Formats tenths with a comma. The zero before the comma is dropped: `,9`. */
+/** Formats tenths as a decimal number with a comma. The zero before the comma is dropped: `,9`. */
 function tenths(value: number): string {
   if (value % 10 === 0) return String(value / 10);
   return value < 10 ? `,${value}` : `${Math.floor(value / 10)},${value % 10}`;

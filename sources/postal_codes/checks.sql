@@ -1,4 +1,4 @@
--- purpose: checks of a set of postal codes
+-- purpose: checks a set of postal codes
 -- reads: layer.comune_postal_code
 -- writes: none
 -- grain: one row per violation

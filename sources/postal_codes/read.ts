@@ -58,7 +58,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   sink.progress(file.size);
 }
 
-/** Writes one pair. The caller counts the records. */
+/** Writes one pair of a comune and a postal code. The caller counts the records. */
 function place(member: MemberSink, position: number, edition: string, fields: { cap: unknown; belfiore: unknown; istat_code: unknown }, raw: string): void {
   const parsed = pair.safeParse(fields);
   if (parsed.success) member.row('raw_postal_code', position, [edition, parsed.data.belfiore, parsed.data.istat_code, parsed.data.cap]);
@@ -68,7 +68,7 @@ function place(member: MemberSink, position: number, edition: string, fields: { 
 /** @param used column name in the table for each field */
 function expectedOf(used: ReturnType<typeof columnsOf>, at: string): ExpectedColumns<keyof typeof ALIASES> {
   const mapped = { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code };
-  // One code of the comune is enough.
+  // One of the two codes of the comune is enough.
   const hasCode = used.belfiore !== undefined || used.istat_code !== undefined;
   return { mapped, optional: hasCode ? ['belfiore', 'istat_code'] : [], ignored: IGNORED, mayLack: manifest.optional, at };
 }

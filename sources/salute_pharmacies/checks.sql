@@ -1,4 +1,4 @@
--- purpose: checks of the pharmacies of a release
+-- purpose: checks the pharmacies of a release
 -- reads: layer.pharmacy
 -- writes: none
 -- grain: one row per violation

@@ -1,4 +1,4 @@
-/** Pharmacies in the ministry's list, including closed ones. */
+/** Pharmacies in the ministry's list, including closed pharmacies. */
 import { ADDRESS_COLUMNS, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 

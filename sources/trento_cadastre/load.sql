@@ -35,7 +35,8 @@ join (
 ) r using (member_id, position)
 where st_isempty(m.geom);
 
--- A parcel has one piece of type P and any number of type C. The row of the parcel has the position of the P piece, or of the first piece if there is no P.
+-- A parcel has one piece of type P and any number of pieces of type C. The row of the parcel has the position of the P piece, or of the first piece
+-- if there is no P.
 create unlogged table piece as
 select
   p.member_id,

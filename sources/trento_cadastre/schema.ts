@@ -32,7 +32,7 @@ const ccat = text.pipe(z.string().regex(/^\d{1,3}$/, 'expected the number of a c
   .transform((value) => value.padStart(3, '0'));
 
 export const parcelSchema = z.strictObject({
-  /** `P` is the parcel's only main piece. `C` is a further piece. */
+  /** `P` is the only main piece of the parcel. `C` is another piece of the parcel. */
   type: text.pipe(z.enum(['P', 'C'], 'expected P or C')),
   /** `481/1` is a land parcel (particella fondiaria); `.107/2`, with a dot, is a building parcel (particella edificiale). */
   code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
@@ -45,7 +45,7 @@ export const boundarySchema = z.strictObject({
   ccat,
   name: text.pipe(z.string().min(1, 'expected a name')),
   name_other: said,
-  /** Without leading zeros: `22234` is `022234`. */
+  /** Code without leading zeros: `22234` means `022234`. */
   istat_code: text.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')).transform((value) => (Number(value) === 0 ? null : value.padStart(6, '0'))),
   comune_name: said,
   comune_name_other: said,

@@ -23,7 +23,7 @@ const BOUNDARY: readonly ShapefileField[] = [
   text('BD_ADM_IT', 80), text('BD_ADM_DE', 80), integer('BD_SUMPART', 10),
 ];
 
-/** One piece. Coordinates are in degrees. */
+/** One piece. The coordinates of the polygons are in degrees. */
 interface Piece {
   readonly type: 'P' | 'C';
   readonly roof: 'S' | 'N' | 'T';
@@ -36,7 +36,7 @@ export function piecesOf(parcel: SyntheticParcel): Piece[] {
   const further = others.map((polygon): Piece => ({ type: 'C', roof: 'N', polygons: [polygon] }));
   if (isRoof(parcel.sheet, parcel)) return [{ type: 'P', roof: 'S', polygons: [first] }];
   const roofs = roofsOf(parcel);
-  // Holes run clockwise. The letter T occurs in files and does not mean a building.
+  // The rings of holes run clockwise. The letter T occurs in files and does not mean a building.
   const court: Polygon = [...first, ...roofs.map(([ring]) => [...ring].reverse())];
   return [{ type: 'P', roof: parcel.index % 50 === 7 ? 'T' : 'N', polygons: [court] }, ...further, ...roofs.map((polygon): Piece => ({ type: 'C', roof: 'S', polygons: [polygon] }))];
 }

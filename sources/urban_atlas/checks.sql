@@ -1,4 +1,4 @@
--- purpose: checks of the land use of a release
+-- purpose: checks the land use of a release
 -- reads: layer.land_use_polygon, layer.urban_boundary
 -- writes: none
 -- grain: one row per violation

@@ -1,4 +1,4 @@
-/** Names and allowed properties of a raster. */
+/** Defines the names and the allowed properties of a raster. */
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
