@@ -91,7 +91,7 @@ export class GmlDocument {
   #limit = 0;
   /** The element at `#start`, which is parsed as far as its bytes have arrived. */
   #unfinished: Unfinished | null = null;
-  /** True after the last byte of the document. */
+  /** True if the last byte of the document has arrived. */
   #isComplete = false;
   #memberName: Buffer = Buffer.alloc(0);
   #memberOpen: Buffer = Buffer.alloc(0);

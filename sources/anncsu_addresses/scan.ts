@@ -35,7 +35,7 @@ export class AccessScanner {
     this.#out = writer.buffer;
   }
 
-  /** Sets the street of the following lines. @param comune four ASCII characters */
+  /** Sets the street of the following lines. @param comune code of the comune as four ASCII characters */
   street(key: number, comune: string): void {
     const street = this.#street;
     street.writeInt32BE(8, 0);

@@ -21,7 +21,7 @@ export const manifest: Manifest = {
     },
   ],
   cadence: 'every six years',
-  crs: 'as the file states; EPSG:3035 (ETRS89-LAEA) as published',
+  crs: 'the CRS that the file states; EPSG:3035 (ETRS89-LAEA) as published',
   keep: 'newest',
   ignored: {
     'Remark*': 'notes of the interpreters, which are empty in the published file',

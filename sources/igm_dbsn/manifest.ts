@@ -16,7 +16,7 @@ export const manifest: Manifest = {
     { url: 'https://www.igmi.org/it/dbsn-database-di-sintesi-nazionale', note: 'one zip per province with a File Geodatabase (PZ_dbsn_2025-07-28.zip, Potenza_dbsn.gdb); do not unpack it' },
   ],
   cadence: 'about every year',
-  crs: 'as each layer states; EPSG:7794, 7791, 7792 or 6706 in the known editions',
+  crs: 'the CRS that each layer states; EPSG:7794, 7791, 7792 or 6706 in the known editions',
   keep: 'newest',
   ignored: {
     'objectid*': 'row number added by the program that wrote the file',

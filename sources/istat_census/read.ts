@@ -41,7 +41,7 @@ export function editionOf(names: readonly string[], fileName: string): number | 
   return later ? (named !== undefined && named >= 2023 ? named : 2023) : 2021;
 }
 
-/** Rejects a row of another region. A file is loaded for one region, and the row would be published in the wrong region. */
+/** Rejects a row of another region. A file is loaded for one region, so a row of another region would be published in the wrong region. */
 export function otherRegion(found: number, region: number | null): Refusal | null {
   return region === null || found === region ? null : { code: 'region_other', message: `region_code: expected ${region} as in the first record, found ${found}` };
 }

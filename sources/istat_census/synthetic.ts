@@ -48,7 +48,7 @@ const placeOf = (sheet: SyntheticSheet): number => countOf(sheet) % GROUP;
 /** Returns whether a sheet is in no census section, as every thirteenth sheet. */
 const isGap = (count: number): boolean => count % 13 === 12;
 
-/** First number of enclaves in a comune. The other census sections have the number of their first sheet. */
+/** Number of the first enclave in a comune. The other census sections have the number of their first sheet. */
 const FIRST_ENCLAVE = 5_000_000;
 const HOMELESS = 8_888_888;
 const CONTESTED = 9_999_999;

@@ -18,7 +18,7 @@ const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
 const STREET = 0.1;
 /** Width in cells of the road along the border. A block extends at most to the middle of the border's cells. */
 const BORDER = 0.6;
-/** One in this number of comuni is a town. */
+/** Number of comuni per town. */
 const TOWNS = 8;
 
 const CLASSES: ReadonlyMap<string, string> = new Map([
