@@ -1,5 +1,5 @@
 /**
- * Normalises Italian street and comune names, for both sides of a search: names of ANNCSU when they are staged, and queries when they are read. Equal places
+ * Normalises Italian street and comune names. The names of ANNCSU are normalised when they are staged, and queries when they are read. Names of the same place
  * then have equal types and tokens.
  */
 import {
@@ -12,19 +12,22 @@ export interface StreetName {
   readonly type: string | null;
   /** Other types that the same abbreviation may mean. */
   readonly otherTypes: readonly string[];
-  /** Words of the name in order: lower case, without accents, one word for all saints, numerals as digits. Never empty for a text with letters or digits. */
+  /**
+   * Words of the name in order, in lower case and without accents. All forms of saint are one word, and numerals are digits. Never empty for a text with
+   * letters or digits.
+   */
   readonly tokens: readonly string[];
 }
 
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', đ: 'd', ł: 'l', æ: 'ae', œ: 'oe', ı: 'i' };
 
-/** Characters of windows-1252 in place of Latin-1's controls, by byte from 0x80; a blank for an unused byte. */
+/** Characters of windows-1252 for the bytes from 0x80, where Latin-1 has control characters. A blank is an unused byte. */
 const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 const TWICE = new RegExp(`[\u00c2\u00c3\u00e3]([\u0080-\u00bf${WINDOWS_1252.replaceAll(' ', '')}])`, 'g');
 
 /**
- * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), also in lower case (`Cirã²`). An À that lost its second
- * byte, a no-break space, is left as a final Ã, which no Italian name has.
+ * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), also in lower case (`Cirã²`). A final Ã is an À without
+ * its second byte, because no Italian name ends with Ã.
  */
 export function repairLetters(text: string): string {
   if (!/[\u00c2\u00c3\u00e3]/.test(text)) return text;
@@ -36,10 +39,10 @@ export function repairLetters(text: string): string {
 }
 
 /**
- * Removes case, accents, compatibility forms and typographic apostrophes, and repairs wrongly decoded letters. Keeps `°` and `'`.
+ * Converts text to lower case without accents, compatibility forms and typographic apostrophes. Repairs wrongly decoded letters. Keeps `°` and `'`.
  */
 export function fold(text: string): string {
-  // Nearly all names are plain ASCII, in which only case and the grave accent used as an apostrophe differ.
+  // Nearly all names are plain ASCII, where only upper case and the grave accent used as an apostrophe must be replaced.
   if (/^[\0-\x7f]*$/.test(text)) return text.replaceAll('`', "'").toLowerCase();
   return repairLetters(text)
     .replace(/[ºª˚]/g, '°')
@@ -112,7 +115,7 @@ export function normaliseFolded(folded: string): StreetName {
   const all = words(folded);
   const typed = takeType(all);
   const { type, tokens } = tokensOf(all.slice(typed?.length ?? 0), typed?.type ?? null);
-  // A name that consists of its type only (CASE SPARSE, LOCALITA') is found by the words of the type.
+  // If a name is only a type (CASE SPARSE, LOCALITA'), the words of the type are the tokens.
   return { type, otherTypes: typed?.otherTypes ?? [], tokens: tokens.length > 0 ? tokens : typed?.type.split(' ') ?? all.map(({ text }) => text) };
 }
 
@@ -130,8 +133,8 @@ export function takeType(all: readonly Word[]): { type: string; otherTypes: read
 function tokensOf(all: readonly Word[], type: string | null): { type: string | null; tokens: string[] } {
   const tokens: string[] = [];
   /**
-   * Titles and particles are left out unless no other word is left. If no other word is left, titles stay, or particles if there is no title (`Via del Papa`,
-   * `Via A`).
+   * Returns the words without titles and particles. If no other word is left, keeps the titles, or the particles if there is no title (`Via del Papa`, `Via
+   * A`).
    */
   const titles: string[] = [];
   const particles: string[] = [];
@@ -169,7 +172,7 @@ function numeral({ text, dot }: Word, before: string | undefined, after: string 
   const value = roman(text);
   if (value === null) return null;
   if (text.length > 1) return value;
-  // A single I, V or X is an article or an initial, unless a month, a king or a numbered lane is next to it.
+  // A single I, V or X is a number only next to a month, a king or a numbered lane. Elsewhere I, V or X is an article or an initial.
   if (after !== undefined && (MONTHS.has(after) || COUNTED.has(after))) return value;
   if (dot) return null;
   if (before !== undefined && REGNAL.has(before)) return value;
@@ -181,7 +184,7 @@ function germanCompound({ text, dot }: Word): { type: string; stem: string } | n
   for (const [ending, type] of GERMAN_ENDINGS) {
     if (!text.endsWith(ending)) continue;
     const stem = text.slice(0, -ending.length);
-    // A stem has at least three letters, and `str` a full stop, so that short Italian words stay unchanged.
+    // Short Italian words must stay unchanged, so a stem has at least three letters, and `str` needs a full stop.
     if (stem === '' ? ending.length > 3 || ending === 'weg' : stem.length >= 3 && (ending !== 'str' || dot)) return { type, stem };
   }
   return null;
@@ -195,8 +198,8 @@ interface NamedStreet extends StreetName {
 }
 
 /**
- * Splits a bilingual name: `VIA MUSEO / MUSEUMSTRASSE`, `VIA MUSEO - MUSEUMSTRASSE`. A dash splits only if one side is German, because Italian names contain
- * dashes too.
+ * Splits a bilingual name: `VIA MUSEO / MUSEUMSTRASSE`, `VIA MUSEO - MUSEUMSTRASSE`. A dash splits a name only if one side is German, because Italian names
+ * contain dashes too.
  */
 function halves(name: string): string[] {
   const slash = name.split(/\s\/|\/\s/).map((half) => half.trim());
@@ -210,7 +213,10 @@ function germanName(name: string): boolean {
   return words(fold(name)).some((word) => germanCompound(word) !== null || GERMAN_ENDINGS.some(([ending]) => ending === word.text));
 }
 
-/** Returns every searchable name of a street: the official name, its halves, the second languages. No two names have equal types and tokens. */
+/**
+ * Returns every searchable name of a street: the official name, the halves of a bilingual name, and the names in second languages. No two names have equal
+ * types and tokens.
+ */
 export function streetNames(odonimo: string, lingua1: string | null, lingua2: string | null): NamedStreet[] {
   const written = [...halves(odonimo).map((name) => ({ kind: 'odonimo', name }) as const), { kind: 'lingua1', name: lingua1 }, { kind: 'lingua2', name: lingua2 }] as const;
   const names = new Map<string, NamedStreet>();
@@ -224,8 +230,8 @@ export function streetNames(odonimo: string, lingua1: string | null, lingua2: st
 
 /**
  * Returns the key of a comune's or locality's name: folded words without articles and prepositions, with one word for all saints. `Reggio nell'Emilia` and
- * `Reggio Emilia`, `La Spezia` and `Spezia`, `S. Giorgio` and `San Giorgio` have the same key. `core.comune_key` in SQL returns the same for ISTAT's names, and
- * a test compares the two.
+ * `Reggio Emilia`, `La Spezia` and `Spezia`, `S. Giorgio` and `San Giorgio` have the same key. `core.comune_key` in SQL returns the same keys for ISTAT's
+ * names. A test compares both functions.
  */
 export function comuneKey(name: string): string {
   const all = fold(name).replaceAll("'", ' ').match(/[a-z0-9]+/g) ?? [];

@@ -4,7 +4,7 @@
  *
  * Terminology
  * - street part, comune part: the text before and after the civico.
- * - civico: the house number; exponent: its suffix (`A`, `BIS`, `3`); colour: `ROSSO` (Genova, Firenze) or `NERO`.
+ * - civico: the house number; exponent: the suffix of the civico (`A`, `BIS`, `3`); colour: `ROSSO` (Genova, Firenze) or `NERO`.
  * - SNC: *senza numero civico*, an access without a number. Metric: metres along a road (`km 3+200`).
  */
 import { findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName, type Word } from './normalise.ts';
@@ -38,11 +38,11 @@ export interface Reading extends Ending, Place {
   readonly tokens: readonly string[];
   /** True if only streets with exactly this name count, because some of the words may name a comune. */
   readonly whole: boolean;
-  /** Cadastral codes of the comuni with the whole text as their name; missing if the text has other words. */
+  /** Cadastral codes of the comuni that have the whole text as their name; missing if there is no such comune. */
   readonly called?: readonly string[];
 }
 
-/** The text and the caller name different comuni. */
+/** Different comuni that the text and the caller name. */
 export interface Contradiction {
   /** Cadastral codes. */
   readonly query: readonly string[];
@@ -56,21 +56,21 @@ export interface ParsedQuery {
   readonly contradiction: Contradiction | null;
 }
 
-/** Limits the readings, because each one is a database search. */
+/** Largest number of readings. Each reading is a database search. */
 export const MOST_READINGS = 6;
-/** A street has one name, or two in places with two official languages. */
+/** Largest number of names of a street. Places with two official languages have two names. */
 const MOST_NAMES = 2;
 
 /** Cadastral codes of the comuni with a second, red series of numbers: Genova, Firenze, Savona. */
 const RED_NUMBERS: ReadonlySet<string> = new Set(['D969', 'D612', 'I480']);
 
-/** Matches the position inside a building: scala, interno, piano, palazzina, c/o. It must follow a number, because `Piazza della Scala` is a name. */
+/** Matches the position inside a building: scala, interno, piano, palazzina, c/o. The position must follow a number, because `Piazza della Scala` is a name. */
 const INSIDE = new RegExp(
   '(\\d[^,;]*?[\\s,;]+)(?:(?:scala|sc\\.)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9])|(?:interno|int\\.?)\\s*\\d{0,3}[a-z]?(?![a-z0-9])'
   + '|(?:piano|p\\.)\\s*(?:\\d{1,2}(?!\\d)°?|terra|rialzato|primo|secondo|terzo|quarto|quinto|ultimo|t(?![a-z]))|\\d{1,2}°\\s*piano'
   + '|(?:palazzina|pal\\.|edificio|ed\\.|lotto|corpo)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9]))',
 );
-/** Matches an addressee after "c/o" or "presso", up to a comma or a street. Riva presso Chieri is a comune. */
+/** Matches an addressee after "c/o" or "presso", up to a comma or a street. Does not match the comune Riva presso Chieri. */
 const CARE_OF = /(?<![a-z])(?:c\s?\/\s?o(?![a-z0-9])\.?|(?<!riva )presso(?![a-z]))((?:(?!\s(?:via|viale|v\.le|piazza|p\.zza|piazzale|corso|c\.so|largo|vicolo|strada|contrada|c\.da|localita)\s)[^,;])*)/g;
 /** `I-20121`, `IT-20121`. */
 const COUNTRY_BEFORE_POSTAL_CODE = /(?<![a-z0-9])it?\s?-\s?(?=\d{5}(?!\d))/g;
@@ -86,7 +86,7 @@ const EXPONENT_WORD = /^\s?[/\\-]?\s?(bis|ter|quater|quinquies|sexies)(?![a-z])/
 interface Civico {
   readonly start: number;
   readonly end: number;
-  /** True if `n.` or `civ.` precedes it. */
+  /** True if `n.` or `civ.` precedes the number. */
   readonly marked: boolean;
   readonly ending: Ending & { readonly number: number };
 }
@@ -116,7 +116,7 @@ export async function parseQuery(query: string, city: string | null, findComune:
   for (const [index, cut] of cuts.entries()) {
     const inside = cut.comune.length > 0 || cut.street.length > 1 ? [] : careOf.filter((segment) => gazetteer.endsInComune(segment.text));
     const named = gazetteer.bound(province) === null ? aside.filter((segment) => isCalled(segment, gazetteer)) : [];
-    // A reading that keeps the number among the street's words comes after the others.
+    // Readings with the number as a part of the street's name come last.
     const whole = index > 0 && cut.ending === NO_ENDING;
     const lookup = { gazetteer, province: gazetteer.bound(province), names: given === null ? 'similar' : 'exact' } as const;
     found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside, ...named], whole }, given, lookup)));
@@ -141,7 +141,7 @@ export async function parseQuery(query: string, city: string | null, findComune:
 }
 
 /**
- * Returns the comuni of a city, by Italian or second name, former name or cadastral code.
+ * Returns the comuni that have this Italian, second or former name, or this cadastral code.
  * @param findComune the gazetteer
  * @returns cadastral codes; empty for an unknown name
  */
@@ -149,7 +149,7 @@ export async function findCity(city: string, findComune: FindComune): Promise<re
   return (await resolveCity(city, new Gazetteer(findComune))).comuni ?? [];
 }
 
-/** @returns cadastral codes if the text is only a place: `Roma`, `Roma, Lazio`; otherwise empty */
+/** @returns cadastral codes of the comuni if the text is only a place: `Roma`, `Roma, Lazio`; otherwise empty */
 async function comuniCalled([cut, ...others]: readonly Cut[], province: string | null, gazetteer: Gazetteer): Promise<readonly string[]> {
   const [first] = cut?.street ?? [];
   if (cut === undefined || others.length > 0 || cut.ending !== NO_ENDING || first === undefined || !isCalled(first, gazetteer)) return [];
@@ -228,7 +228,7 @@ function segmentsOf(text: string): Segment[] {
 function cutsOf(text: string, original: string): Cut[] {
   const snc = SNC.exec(text);
   const route = findRoute(text);
-  // The number of a numbered road is no civico, so it is masked.
+  // The number of a numbered road is not a civico, so its digits are masked.
   const masked = route === null ? text : text.slice(0, route.start) + text.slice(route.start, route.end).replace(/\d/g, 'x') + text.slice(route.end);
   const kilometre = KILOMETRE.exec(masked);
   if (kilometre !== null) {
@@ -236,12 +236,12 @@ function cutsOf(text: string, original: string): Cut[] {
     const metricM = sign === '+' ? Number(whole) * 1000 + Number(part) : Math.round(Number(`${whole}.${part}`) * 1000);
     return [cutAt(text, kilometre.index, kilometre.index + written.length, { ...NO_ENDING, metricM })];
   }
-  // `Verdi s.n.c. via Roma 12`: the form of a firm.
+  // `Verdi s.n.c. via Roma 12`: SNC is the legal form of a firm.
   const isFirm = snc !== null && MAIN_TYPES.has(takeType(words(text.slice(snc.index + snc[0].length)))?.type ?? '');
   if (snc !== null && snc.index > 0 && !isFirm) return [cutAt(text, snc.index, snc.index + snc[0].length, { ...NO_ENDING, snc: true })];
 
   const { plain, civici } = findCivici(masked, original);
-  // The marks have the length of the road's number, so positions stay valid.
+  // The marks are as long as the road's number, so positions stay valid.
   const shown = route === null ? plain : restore(plain, text.slice(route.start, route.end));
   const chosen = civici.find(({ marked }) => marked) ?? civici.at(-1);
   const uncut: Cut = { street: segmentsOf(shown.replaceAll(MARK, ' ')), ending: NO_ENDING, comune: [] };
@@ -264,25 +264,25 @@ function cutAt(text: string, start: number, end: number, ending: Ending): Cut {
   return before.length === 0 ? { street: after.slice(0, 1), ending, comune: after.slice(1) } : { street: before, ending, comune: after };
 }
 
-/** Returns whether a number is the king's: `Vittorio Emanuele 2` without another number. */
+/** Returns whether a number belongs to the name of a king or pope: `Vittorio Emanuele 2` without another number. */
 function isRegnal(text: string, { start, ending: { number, exponent, colour } }: Civico): boolean {
   const [, before = '', name = ''] = /(?:([a-z]+)\s+)?(?<![a-z])([a-z]+)\s+$/.exec(text.slice(0, start)) ?? [];
   // San Paolo and San Giovanni are not kings or popes.
   return exponent === null && colour === null && number <= (REGNAL.get(name) ?? -1) && !SAINTS.has(before);
 }
 
-/** Finds the numbers that may be a civico, in order: no dates, ordinals or CAP. */
+/** Finds the numbers that may be a civico, in order. Dates, ordinals and CAP are left out. */
 function findCivici(folded: string, original: string): { plain: string; civici: Civico[] } {
   const plain = folded.replace(NUMBER_MARK, ` ${MARK}`);
   const civici: Civico[] = [];
   for (const { 1: digits = '', index: start } of plain.matchAll(/(?<![a-z0-9])(\d{1,5})(?!\d)/g)) {
-    // Part of the preceding number.
+    // The match is part of the preceding number.
     if (start < (civici.at(-1)?.end ?? 0)) continue;
     const marked = plain[start - 1] === MARK;
     const rest = plain.slice(start + digits.length);
     const isDate = MONTHS.has(/^\s*°?\s*([a-z]+)/.exec(rest)?.[1] ?? '');
     const isOrdinal = /^\s*°\s*[a-z]/.test(rest);
-    // Five digits are a CAP if a number precedes them, or if they begin the comune part, after a comma or before the last words.
+    // Five digits are a CAP after another number, after a comma or dash, or before words.
     const isPostalCode = digits.length === 5 && (civici.length > 0 || /(?:[,;]|\s[-–—])\s*$/.test(plain.slice(0, start)) || /^\s+[a-z]/.test(rest));
     if (marked || !(isDate || isOrdinal || isPostalCode)) civici.push(readCivico(plain, { start, marked, digits }, original));
   }
@@ -293,7 +293,7 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
   let end = start + digits.length;
   let colour: Reading['colour'] = null;
   const pieces: string[] = [];
-  /** Returns the pattern's group if it comes next. */
+  /** Returns the group of the pattern if the pattern matches at the current position. */
   const take = (pattern: RegExp): string | undefined => {
     const [all = '', found] = pattern.exec(text.slice(end)) ?? [];
     end += all.length;
@@ -321,8 +321,8 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
 }
 
 /**
- * Returns whether a separate letter after a number is an exponent. In `12 a Milano`, `12 e 14` and `3 s Giorgio` it is a word. A capital letter (`12 A Milano`)
- * is an exponent.
+ * Returns whether a separate letter after a number is an exponent. In `12 a Milano`, `12 e 14` and `3 s Giorgio` the letter is a word. A capital letter (`12 A
+ * Milano`) is an exponent.
  */
 function isExponentLetter(letter: string, rest: string, digits: string, original: string): boolean {
   return !/^\s+[a-z]/.test(rest) || !'aeios'.includes(letter) || new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
@@ -389,7 +389,7 @@ async function readingsOf(cut: ChosenCut, given: NamedPlace | null, lookup: Look
   const named = part === null ? await placeOf(behind, lookup) : { ...NOWHERE, locality: part };
   if (named.comuni !== null || named.locality !== null || (named.province !== null && behind.length > 0)) {
     add(street.text, named, { position: 'place' });
-    // A dash inside a name (`Strada Modena - Vignola`) looks like a dash before a comune.
+    // A dash may be part of a name (`Strada Modena - Vignola`) or separate a comune.
     if (behind[0]?.dash === true && cut.street.length > 1) {
       add(cut.street.map(({ text }) => text).join(' '), await placeOf(cut.comune, lookup), { position: 'words', mayNameComune: true });
     }
@@ -399,7 +399,7 @@ async function readingsOf(cut: ChosenCut, given: NamedPlace | null, lookup: Look
   return found;
 }
 
-/** Returns the index of the street's segment: the first one, or a later one if a place or other words precede the street. */
+/** Returns the index of the segment with the street. This is not the first segment if a place or other words precede the street. */
 async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<number> {
   const [first, next] = segments;
   if (first === undefined || next === undefined) return 0;
@@ -416,7 +416,7 @@ async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<n
   return Math.max(typed, 0);
 }
 
-/** Returns the place of a street with preceding text: a comune, a part of the comune after the street, or no place. */
+/** Returns the place of a street if text precedes the street. The text may be a comune, a part of the comune after the street, or no place. */
 async function placeAround(before: readonly Segment[], behind: readonly Segment[], lookup: Lookup): Promise<NamedPlace> {
   const comuni = before.filter((segment) => isCalled(segment, lookup.gazetteer));
   if (comuni.length > 0) return placeOf([...comuni, ...behind], lookup);
@@ -434,7 +434,7 @@ async function readWords(text: string, ending: Ending, given: NamedPlace | null,
     .filter(({ hits, rest }) => hits.length > 0 && hasName(rest));
   // The comune comes before the street, so the following words belong to the street.
   const ends = begins.some(({ hits }) => hits.some(isComune)) ? null : endOf(text, given, province, gazetteer);
-  // After a civico, the last words of the street are the less likely comune, because people write the comune after the number.
+  // People write the comune after the number. If there is a civico, the last words of the street are less likely to be the comune.
   const endsFirst = ending === NO_ENDING || given !== null;
   const addEnds = async (): Promise<void> => {
     if (ends === null) return;
@@ -455,7 +455,7 @@ async function readWords(text: string, ending: Ending, given: NamedPlace | null,
 
 /** A place that the last words of a text may name. */
 interface End {
-  /** Text before them. */
+  /** Text before these words. */
   readonly rest: string;
   readonly segment: Segment;
   readonly place: NamedPlace;
@@ -473,7 +473,7 @@ function endOf(text: string, given: NamedPlace | null, province: string | null, 
   return null;
 }
 
-/** Returns other streets that a text may mean. Such a street counts only if a street with exactly this name is loaded. */
+/** Returns other streets that a text may mean. Another street counts only if a street with exactly this name is loaded. */
 function otherStreets(text: string): { text: string; part: string | null }[] {
   const all = text.split(' ');
   const last = all.at(-1) ?? '';
@@ -494,7 +494,7 @@ function otherStreets(text: string): { text: string; part: string | null }[] {
 
 const GLUED_TYPE = /^(piazzale|piazza|viale|corso|contrada|largo|vicolo|strada|via)[a-z]{3}/;
 
-/** Returns whether words begin with a common street type, which no name of a firm or person contains. */
+/** Returns whether words begin with a common street type. Names of firms and persons do not contain common street types. */
 function isMainType(all: readonly Word[]): boolean {
   return MAIN_TYPES.has(takeType(all)?.type ?? '');
 }

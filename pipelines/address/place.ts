@@ -4,15 +4,15 @@
 import { findRegion } from '../contract/regions.ts';
 import { comuneKey, localityKey, takeType, words } from './normalise.ts';
 
-/** A place in the gazetteer that a key names. */
+/** A comune or province that the gazetteer returns for a key. */
 export interface ComuneHit {
-  /** Key of `comuneKey` for the name in the query, or a postal code. */
+  /** Key of the name in the query (`comuneKey`), or a postal code. */
   readonly key: string;
   /** Cadastral code; null for a province. */
   readonly belfiore: string | null;
   /**
-   * `name`: the Italian name; `second`: the name in the second language; `former`: a comune that is now part of this comune; `foreign`: a name in another
-   * language; `postal_code`: a postal code of the comune.
+   * Kind of the name. `name`: the Italian name. `second`: the name in the second language. `former`: the name of a comune that is now part of this comune.
+   * `foreign`: a name in another language. `postal_code`: a postal code of the comune.
    */
   readonly kind: 'name' | 'second' | 'former' | 'locality' | 'foreign' | 'postal_code' | 'province';
   /** Car plate code of the province, upper case; null if unknown. */
@@ -26,9 +26,9 @@ export interface ComuneHit {
 }
 
 /**
- * The gazetteer: returns the hits of every key, in any order. The gazetteer contains all comuni of Italy, loaded or not, so that a named comune is never
+ * Returns the places of every key from the gazetteer, in any order. The gazetteer contains all comuni of Italy, because a comune that is not loaded must not be
  * confused with another comune.
- * @param names `similar`: names that differ by one or two letters from a key without exact hits; they are returned with that key
+ * @param names `similar`: for a key without exact hits, returns names that differ from the key by one or two letters
  */
 export type FindComune = (keys: readonly string[], names: Names) => Promise<readonly ComuneHit[]>;
 
@@ -41,7 +41,7 @@ export interface Place {
   readonly comuni: readonly string[] | null;
   /** Key of a locality inside the comune; null if none is named. */
   readonly locality: string | null;
-  /** Province that is named without a comune: car plate code in lower case, or key of its name; null if there is none. */
+  /** Car plate code in lower case, or key of the name, of a province that is named without a comune. Null if there is none. */
   readonly province: string | null;
 }
 
@@ -54,15 +54,15 @@ export const POSTAL_CODE = /(?<![a-z0-9])\d{5}(?![a-z0-9])/g;
 /** Text between separators, folded. */
 export interface Segment {
   readonly text: string;
-  /** True after a dash, which may be part of the street's name: `Strada Modena - Vignola`. */
+  /** True if a dash precedes the text. The dash may be part of the street's name: `Strada Modena - Vignola`. */
   readonly dash: boolean;
 }
 
 /** A province in the query. */
 export interface Stated {
-  /** Key from `comuneKey`, or a car plate code. */
+  /** Key of the province's name (`comuneKey`), or a car plate code. */
   readonly key: string;
-  /** False if it may be something else: `(Bozen)`. */
+  /** False if the text may be something else: `(Bozen)`. */
   readonly sure: boolean;
 }
 
@@ -77,7 +77,7 @@ export const isComune = ({ kind }: ComuneHit): boolean => kind === 'name' || kin
 /** Kinds of names of a comune, by priority. */
 const CALLED: readonly (readonly ComuneHit['kind'][])[] = [['name', 'second'], ['former']];
 
-/** Answers of the gazetteer, from one call. */
+/** Hits from one call of the gazetteer, by key. */
 export class Gazetteer {
   readonly #find: FindComune;
   readonly #hits = new Map<string, ComuneHit[]>();
@@ -104,7 +104,7 @@ export class Gazetteer {
     return this.#ofKinds(key, null, [...CALLED, ['foreign']]);
   }
 
-  /** @param kinds only the first kind with a hit counts */
+  /** @param kinds kinds by priority. Only hits of the first kind with a hit are returned */
   #ofKinds(key: string, province: string | null, kinds: readonly (readonly ComuneHit['kind'][])[]): readonly ComuneHit[] {
     const all = this.all(key);
     const there = all.filter((hit) => province === null || inProvince(hit, province));
@@ -132,7 +132,7 @@ export class Gazetteer {
     return postalCode === null ? [] : codesOf(this.all(postalCode).filter(({ kind }) => kind === 'postal_code'));
   }
 
-  /** Returns the stated province, if it is one. */
+  /** Returns the key of the stated province; null if the text is not a province. */
   bound(stated: Stated | null): string | null {
     return stated !== null && (stated.sure || this.isProvince(stated.key)) ? stated.key : null;
   }
@@ -157,14 +157,14 @@ export class Gazetteer {
 const RENAMED: Readonly<Record<string, string>> = { fo: 'fc', ps: 'pu' };
 
 /**
- * Returns whether a place is or was in a province, or may be.
- * @param province a car plate code in lower case, or the key of a name or of a part of it (`forli` of Forlì-Cesena)
+ * Returns whether a place is, was or may be in a province.
+ * @param province a car plate code in lower case, or the key of the whole name or of a part (`forli` of Forlì-Cesena)
  */
 function inProvince(hit: ComuneHit, province: string): boolean {
   return (hit.sigla === null && hit.provinceKey === null) || isOrWasIn(hit, province);
 }
 
-/** Does the same as `inProvince`, but returns false if that is unknown. */
+/** Returns whether a place is or was in a province. Returns false if the province of the place is unknown. */
 function isOrWasIn({ sigla, provinceKey, pastProvinces = [] }: ComuneHit, province: string): boolean {
   return sigla?.toLowerCase() === (RENAMED[province] ?? province) || [provinceKey ?? '', ...pastProvinces].some((key) => ` ${key} `.includes(` ${province} `));
 }
@@ -182,7 +182,7 @@ function withoutSigla(text: string): { text: string; sigla: string | null } {
 /** Largest number of words in the name of a comune. */
 const COMUNE_WORDS = 8;
 
-/** Returns the divisions of a text between two words, and before the first word; the shortest beginning first. */
+/** Returns the divisions of a text between two words, and before the first word. The division with the shortest beginning comes first. */
 function cutsBetween(text: string): { before: string; after: string }[] {
   const pieces = text.split(/\s+/);
   return pieces.map((_, at) => ({ before: pieces.slice(0, at).join(' '), after: pieces.slice(at).join(' ') }));
@@ -197,7 +197,7 @@ interface Split {
 
 interface Suffix extends Split {
   readonly sigla: string | null;
-  /** True if a preposition joins it to the words before: `Leonardo da Vinci`, `Francesco d'Assisi`. */
+  /** True if a preposition joins the part to the words before: `Leonardo da Vinci`, `Francesco d'Assisi`. */
   readonly tied: boolean;
 }
 
@@ -209,7 +209,10 @@ export const PART_TYPES: ReadonlySet<string> = new Set([
   'localita', 'frazione', 'borgo', 'borgata', 'contrada', 'rione', 'quartiere', 'villaggio', 'zona', 'nucleo',
 ]);
 
-/** Returns the ends of a text that may be a comune, longest first, with and without a following car plate code. A preceding CAP is left out. */
+/**
+ * Returns the ends of a text that may be a comune, longest first. Each end is returned with and without a following car plate code, and without a preceding
+ * CAP.
+ */
 export function suffixes(text: string): Suffix[] {
   const found: Suffix[] = [];
   const ended = withoutSigla(text);
@@ -223,22 +226,22 @@ export function suffixes(text: string): Suffix[] {
       found.push({ text: sigla === null ? after : `${after} ${sigla}`, rest, key, sigla, tied: TIE.test(before.split(' ').at(-1) ?? '') || TIED.test(after.split(' ')[0] ?? '') });
     }
   }
-  // Longest first; for the same words, the reading with a car plate code first.
+  // The longest end comes first. For the same words, the reading with a car plate code comes first.
   return found.sort((a, b) => a.rest.length - b.rest.length || Number(b.sigla !== null) - Number(a.sigla !== null));
 }
 
-/** Returns the beginnings that may be a comune, before a street type: `milano via roma`. */
+/** Returns the beginnings of a text that may be a comune, before a street type: `milano via roma`. */
 export function prefixes(text: string): Split[] {
   return cutsBetween(text).slice(1, COMUNE_WORDS).filter(({ after }) => takeType(words(after)) !== null)
     .map(({ before, after }) => ({ text: before, key: comuneKey(before.replace(COMUNE_OF, '')), rest: after }));
 }
 
-/** Returns the beginnings that may be a comune, followed by a locality: `salerno scalo`. Longest first. */
+/** Returns the beginnings of a text that may be a comune, followed by a locality: `salerno scalo`. Longest first. */
 function beginnings(text: string): Split[] {
   return cutsBetween(text).slice(1).map(({ before, after }) => ({ text: before, key: comuneKey(before), rest: after })).reverse();
 }
 
-/** Returns every key that reading the segments may need. */
+/** Returns all keys that may be needed to read the segments. */
 export function keysOf(segments: readonly Segment[]): string[] {
   return segments.flatMap(({ text }) => {
     const place = placeText(text);
@@ -250,7 +253,7 @@ export function keysOf(segments: readonly Segment[]): string[] {
 }
 
 export interface NamedPlace extends Place {
-  /** True for the exact name of the comune. */
+  /** True if the text is the exact name of the comune. */
   readonly sure: boolean;
 }
 
@@ -259,13 +262,13 @@ export interface Lookup {
   readonly gazetteer: Gazetteer;
   /** Province of the comune; null if none is stated. */
   readonly province: string | null;
-  /** `similar`: an unknown name may be misspelt. */
+  /** `similar`: also finds misspelt names. */
   readonly names: Names;
 }
 
 export const NOWHERE: NamedPlace = { comuni: null, locality: null, province: null, sure: false };
 
-/** Returns the name of a place, without postal code and words such as `comune di`. */
+/** Returns the name of a place without the postal code and words such as `comune di`. */
 function placeText(segment: string): string {
   return segment.replace(POSTAL_CODE, ' ').replace(/\s+/g, ' ').trim().replace(COMUNE_OF, '').replace(REGION_OF, '');
 }
@@ -330,7 +333,7 @@ async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly str
   while (names.length < MOST_PLACES) {
     if (calledAs(rest, gazetteer) !== null) return [rest, ...names];
     if (gazetteer.all(comuneKey(rest)).length > 0) break;
-    // Only this function needs the keys inside the rest of the text.
+    // Keys of parts of the remaining text are needed only here.
     if (names.length > 0 && rest.includes(' ')) await gazetteer.learn(suffixes(rest).map(({ key }) => key));
     const cut = cutsBetween(rest).slice(1).slice(-COMUNE_WORDS)
       .find(({ after }) => calledAs(after, gazetteer) !== null
@@ -342,12 +345,12 @@ async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly str
   return [text];
 }
 
-/** Largest number of place names that are read in a text. People write at most three. */
+/** Largest number of place names that are read from a text. People write at most three. */
 const MOST_PLACES = 5;
 
 /**
- * Returns the first of several names with which the other names agree. The following names may be its province, its region or the same name. The preceding
- * names may only be localities of its addresses. A second comune is never the answer.
+ * Returns the first of several names that is compatible with all other names. Names after a comune may be its province, its region or the same name. Names
+ * before a comune may only be its localities. If the text names a second comune, none is returned.
  */
 async function ofSeveral(
   parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
@@ -375,8 +378,8 @@ async function ofSeveral(
 }
 
 /**
- * Returns the hits that agree with the following name, and the locality.
- * @param own key of the name of the hits
+ * Returns the hits that are compatible with the following name, and the locality.
+ * @param own key for which the gazetteer returned the hits
  */
 async function agreeing(
   hits: readonly ComuneHit[], own: string, following: { readonly text: string; readonly called: Called | null }, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
@@ -391,7 +394,7 @@ async function agreeing(
   const part = localityKey(text);
   const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
   if (withPart.length > 0) return { hits: withPart, locality: part };
-  // A locality after a word for localities, or a locality that is known in other comuni only.
+  // The text is a locality after a word for localities, or a locality that is known only in other comuni.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
   const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, lookup);
   return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };
@@ -424,7 +427,7 @@ export async function placeOf(segments: readonly Segment[], lookup: Lookup): Pro
     : ofLast(pieces.texts, pieces, lookup);
 }
 
-/** Returns the comune that the longest known end of the last text names. The words before it are a locality. */
+/** Returns the comune that the end of the last text names. The longest known name counts. The words before the name are a locality. */
 async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, { gazetteer, names }: Pick<Lookup, 'gazetteer' | 'names'>): Promise<NamedPlace> {
   const named = texts.at(-1) ?? '';
   const coded = gazetteer.withPostalCode(postalCode);

@@ -1,4 +1,4 @@
-/** Columns for the address of a point, split and normalised, in the staging tables and layers of all publishers of points. */
+/** Columns for the split and normalised address of a point. All sources of points have these columns in their staging tables and layers. */
 import type { LayerColumns, SharedColumns } from '../contract/source.ts';
 import { comuneKey } from './normalise.ts';
 import { splitAddress } from './split-address.ts';
@@ -17,7 +17,7 @@ export const REGIONS_REACHED: LayerColumns = {
   regions_reached: ['int2 not null', 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy'],
 };
 
-/** Their values. @param comune as published; in `BOLZANO * BOZEN` the Italian name comes first */
+/** Returns the values of the address columns. @param comune as published; in `BOLZANO * BOZEN` the Italian name comes first */
 export function addressValues(address: string | null, comune: string | null): readonly unknown[] {
   const { streetTypes, streetWords, number, exponent, colour } = splitAddress(address);
   const key = comuneKey((comune ?? '').split(/\s\*\s|\//)[0] ?? '');

@@ -1,13 +1,13 @@
 /**
- * Splits an address of a public register, `VIA ROMA, 12/A` or `VIA ROMA 12 86020`, into street and number. The street is normalised like the streets of
- * ANNCSU, so that SQL can join both. `parse-query.ts` reads what people type.
+ * Splits an address of a public register (`VIA ROMA, 12/A`, `VIA ROMA 12 86020`) into street and number. The street is normalised like the streets of ANNCSU,
+ * so that SQL can join both. `parse-query.ts` reads addresses that people type.
  */
 import { findRoute, fold, normaliseFolded } from './normalise.ts';
 
 interface SplitAddress {
   /** Normalised types that the street may have; empty if no type is written. */
   readonly streetTypes: readonly string[];
-  /** Different words of its name, normalised, ascending; empty if no street is written. */
+  /** Different words of the street's name, normalised, ascending; empty if no street is written. */
   readonly streetWords: readonly string[];
   /** Null if no number is written, or for `SNC`. */
   readonly number: number | null;
@@ -16,16 +16,18 @@ interface SplitAddress {
   readonly colour: 'ROSSO' | 'NERO' | null;
 }
 
-/** Longer texts are not addresses. The limit also bounds the time of the patterns below. */
+/** Longer texts are not addresses. The limit also bounds the run time of the patterns below. */
 const LONGEST = 500;
-/** Matches a CAP at the end, `- 92019`, and comune and province before it if an export repeats them: `72013, CEGLIE MESSAPICA (BR) 72013`. */
+/**
+ * Matches a CAP at the end (`- 92019`). Also matches the comune and province before the CAP if an export repeats the CAP: `72013, CEGLIE MESSAPICA (BR) 72013`.
+ */
 const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;
 const NUMBER = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)?(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?';
 const ALONE = new RegExp(`^\\s*${NUMBER}\\s*$`);
 const AT_END = new RegExp(`^(.*[^\\s\\d])[\\s]+${NUMBER}\\s*$`);
 const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|senza\s+numero(?:\s+civico)?)\s*$/;
 
-/** @param address null if not published; longer texts than 500 characters count as no address */
+/** @param address null if not published; a text of more than 500 characters is treated as null */
 export function splitAddress(address: string | null): SplitAddress {
   const written = address === null || address.length > LONGEST ? '' : address;
   const text = fold(written).replace(/\s+/g, ' ').trim().replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '');
@@ -49,7 +51,7 @@ function cut(text: string): Cut {
   const behind = comma === -1 ? null : ALONE.exec(text.slice(comma + 1));
   if (behind !== null) return { street: text.slice(0, comma), ...ending(behind.slice(1)) };
   const [, street, ...found] = AT_END.exec(text) ?? [];
-  // `STRADA STATALE 18`, `SS 115 KM 158`: the road's own number, and metres along it.
+  // `STRADA STATALE 18`, `SS 115 KM 158`: the number belongs to the road, and the position is in metres along the road.
   if (street === undefined || /(?<![a-z])km\.?$/.test(street) || findRoute(text)?.end === text.length) return { street: text, ...none };
   return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
 }

@@ -1,7 +1,7 @@
-/** Upper-case names of the publishers in Italian title case, for display. Letters and accents stay unchanged. */
+/** Converts the publishers' upper-case names to Italian title case for display. Adds no accents. */
 import { ABBREVIATIONS, STREET_TYPES, roman } from './words.ts';
 
-/** Prepositions and conjunctions that stay in lower case inside a name. Articles do not: `Via La Spezia`. */
+/** Prepositions and conjunctions that stay in lower case inside a name. Articles are capitalised: `Via La Spezia`. */
 const SMALL: ReadonlySet<string> = new Set([
   'di', 'de', 'del', 'dello', 'della', 'dei', 'degli', 'delle', 'da', 'dal', 'dallo', 'dalla', 'dai', 'dagli', 'dalle', 'a', 'al', 'allo', 'alla', 'ai', 'agli',
   'alle', 'in', 'nel', 'nello', 'nella', 'nei', 'negli', 'nelle', 'su', 'sul', 'sullo', 'sulla', 'sui', 'sugli', 'sulle', 'con', 'per', 'tra', 'fra', 'e', 'ed',

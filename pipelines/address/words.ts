@@ -1,6 +1,6 @@
 /**
- * The vocabulary of Italian addresses: street types, saints, titles, numerals. Lower case, without accents.
- * Loaded street names and queries use the same tables.
+ * The vocabulary of Italian addresses: street types, saints, titles, numerals. All words are in lower case, without accents. Loaded street names and queries
+ * use the same tables.
  */
 
 /** Street types (DUG) that are their own canonical names. */
@@ -46,7 +46,7 @@ export const STREET_TYPES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(WRITTEN_TYPES),
 ]);
 
-/** `P.ta` is piazzetta or porta, `V.co` vico or vicolo, `L.go` largo or lungo: the second meaning is also tried. */
+/** `P.ta` is piazzetta or porta, `V.co` vico or vicolo, `L.go` largo or lungo. The second meaning is also tried. */
 export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'], vco: ['vicolo'] };
 
 /** Endings of German compounds with the street type: `museumstrasse`, `romstr`. Longest first. */
@@ -80,7 +80,7 @@ export const TITLES: ReadonlySet<string> = new Set([
   'mons', 'monsignor', 'monsignore', 'card', 'cardinale', 'geom', 'geometra', 'arch', 'architetto', 'sac', 'sacerdote', 'vesc', 'vescovo', 'magg', 'ammiraglio', 'amm',
 ]);
 
-/** Shortened words inside a name; keys without dots. A map, because `constructor` is a word like any other. */
+/** Shortened words inside a name; keys without dots. A map, because the word `constructor` would be found in any object. */
 export const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(Object.entries({
   flli: 'fratelli', frlli: 'fratelli', fratlli: 'fratelli', gppe: 'giuseppe', gius: 'giuseppe', giov: 'giovanni', gbatta: 'giovanni battista', mte: 'monte',
   mti: 'monti', cte: 'conte', ppe: 'principe', mdonna: 'madonna', vitt: 'vittorio', eman: 'emanuele', franc: 'francesco',
@@ -111,14 +111,14 @@ export const REGNAL: ReadonlyMap<string, number> = new Map([
   ['onorio', 3], ['celestino', 5], ['silvestro', 2], ['ottone', 3], ['corrado', 4], ['francesco', 2], ['vittorio', 3], ['alberto', 2], ['cosimo', 3],
 ]);
 
-/** Cardinal numbers, from one on. */
+/** Cardinal numbers, from one. */
 const CARDINALS = 'uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove '
   + 'venti ventuno ventidue ventitre ventiquattro venticinque ventisei ventisette ventotto ventinove '
   + 'trenta trentuno trentadue trentatre trentaquattro trentacinque trentasei trentasette trentotto trentanove';
 const ORDINALS = 'primo secondo terzo quarto quinto sesto settimo ottavo nono decimo undicesimo dodicesimo tredicesimo quattordicesimo quindicesimo sedicesimo '
   + 'diciassettesimo diciottesimo diciannovesimo ventesimo ventunesimo ventiduesimo ventitreesimo';
 
-/** `venti`, `secondo`, `ventitre` → number. `uno` is left out: it is an article. */
+/** `venti`, `secondo`, `ventitre` → number. `uno` is left out, because `uno` is also an article. */
 export const WRITTEN_NUMBERS: ReadonlyMap<string, number> = new Map([
   ...CARDINALS.split(' ').map((word, index) => [word, index + 1] as const).slice(1), ['ventun', 21], ['trentun', 31],
   ...ORDINALS.split(' ').flatMap((word, index) => [[word, index + 1], [`${word.slice(0, -1)}a`, index + 1]] as const),
