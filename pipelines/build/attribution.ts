@@ -1,4 +1,4 @@
-/** Finds the sources of a publication's sections: for all parcels of the region, and for groups of parcels with other sources. */
+/** Finds the sources of each section of a publication. Groups of parcels may have other sources than all other parcels of the region. */
 import type { Database, Session } from '../db/index.ts';
 import { inWorkspace } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -10,9 +10,9 @@ import { rowsOfFile } from './file-rows.ts';
 import type { IncrementalBuild } from './incremental.ts';
 import type { Joined } from './join.ts';
 
-/** A source of a section's values, and its period. */
+/** A source of a section's values, with the source's period. */
 interface Citation {
-  /** `*` if it is shown with every answer. */
+  /** `*` if the source is shown with every answer. */
   readonly section: string;
   readonly source: RegisteredSource;
   readonly period: string;
@@ -21,14 +21,14 @@ interface Citation {
 /** Sources of the parcels with the same facts in a section. */
 interface Cited {
   readonly section: string;
-  /** Section, slash, and facts as in its `record.sql`. The section alone is the key of all parcels without another key. */
+  /** Section, slash, and facts as in the section's `record.sql`. The section alone is the key of all parcels without another key. */
   readonly keys: readonly string[];
   /** Source → period. */
   readonly periods: ReadonlyMap<string, string>;
 }
 
 interface Citations {
-  /** Over all parcels of the region. */
+  /** Citations of all parcels of the region. */
   readonly all: readonly Citation[];
   readonly cited: readonly Cited[];
 }
@@ -46,7 +46,10 @@ interface CitedRow extends Record<string, unknown> {
 /** Vintages of the sources of each key, by section. */
 type Found = ReadonlyMap<string, ReadonlyMap<string, Vintages>>;
 
-/** Returns the sources of a region's sections, while its tables are in the workspace. Sections whose sources did not change keep their published citations. */
+/**
+ * Returns the sources of a region's sections. The region's tables must be in the workspace. Sections whose sources did not change keep their published
+ * citations.
+ */
 export async function citationsOf(database: Database, joined: Joined, sources: readonly RegisteredSource[]): Promise<Citations> {
   const { region, schema, products } = joined;
   const known = new Map(sources.map((source) => [source.id, source]));
@@ -85,7 +88,7 @@ function citationsFrom(found: Found, sources: readonly RegisteredSource[], regio
 /** Section of the sources that are shown with every answer. */
 const EVERY_ANSWER = '*';
 
-/** A table of a section, with the file that cites for it. */
+/** A table of a section, with the file that selects the sources. */
 interface CitedTable {
   readonly section: string;
   readonly product: Product;
@@ -93,7 +96,7 @@ interface CitedTable {
   readonly file: SqlFile | undefined;
 }
 
-/** Returns the tables of sections. All other tables are only read to build them. */
+/** Returns the tables of sections. All other tables are only inputs. */
 function citedTables(products: readonly Product[]): CitedTable[] {
   const files = new Map(readSectionFiles('attribution').map((file): [string | null, SqlFile] => [file.section, file]));
   return products.flatMap((product) => {
@@ -102,7 +105,10 @@ function citedTables(products: readonly Product[]): CitedTable[] {
   });
 }
 
-/** Runs `attribution.sql` of each section. Sources that the file does not name are cited for all parcels. If the section has no such file, all sources are. */
+/**
+ * Runs `attribution.sql` of each section. Sources that the file does not name are cited for all parcels. If the section has no such file, all its sources are
+ * cited for all parcels.
+ */
 async function citeRows(
   session: Session, tables: readonly CitedTable[], cite: (section: string, key: string, source: string | null, vintage: string | null) => void,
 ): Promise<void> {
@@ -115,7 +121,7 @@ async function citeRows(
   }
 }
 
-/** Returns the sections whose published citations hold; if all sections with mandatory sources keep theirs, also `*`. */
+/** Returns the sections that keep their published citations. Includes `*` if all sections with mandatory sources keep their citations. */
 async function keptSections(
   session: Session, { incremental, products }: Joined, tables: readonly CitedTable[], sources: readonly RegisteredSource[],
 ): Promise<ReadonlySet<string>> {
@@ -125,12 +131,15 @@ async function keptSections(
   const mandatory = new Set(sources.filter(({ manifest }) => manifest.attribution.mandatory === true).map(({ id }) => id));
   const sourcesOf = ({ product: { cited }, file }: CitedTable): string[] => [...cited.map(({ sourceId }) => sourceId), ...file?.cites ?? []];
   const together = tables.filter((table) => sourcesOf(table).some((id) => mandatory.has(id))).map(({ section }) => section);
-  // The period of a mandatory source is the period of all its vintages, over all sections.
+  // The period of a mandatory source covers its vintages in all sections.
   if (together.some((section) => !kept.has(section))) for (const section of [EVERY_ANSWER, ...together]) kept.delete(section);
   return kept;
 }
 
-/** Returns whether a section cites the same sources as before: nothing that its file reads changed, or the changed parcels cite what they cited. */
+/**
+ * Returns whether a section cites the same sources as before. This is true if no input of the section's file changed, or if the changed parcels have the same
+ * citations.
+ */
 async function isSameCitation(
   session: Session, { products, incremental }: { readonly products: readonly Product[]; readonly incremental: IncrementalBuild }, { product, file }: CitedTable,
 ): Promise<boolean> {
@@ -147,7 +156,7 @@ async function isSameCitation(
   return sameRows(before, after);
 }
 
-/** Returns whether a layer differs from the one that the published tables were built from, or may differ because no table reads it. */
+/** Returns whether a layer may differ from the layer that the published tables were built from. A layer that no table reads may always differ. */
 function isChangedLayer(products: readonly Product[], layer: Relation): boolean {
   const readers = products.filter(({ file: { reads } }) => reads.includes(layer));
   return readers.length === 0 || readers.some(({ differing }) => differing.some((input) => input.endsWith(` ${tableOf(layer)}`)));
@@ -159,7 +168,7 @@ function sameRows(some: readonly CitedRow[], others: readonly CitedRow[]): boole
   return a.size === b.size && [...a].every((text) => b.has(text));
 }
 
-/** Reads citations of the current publication. */
+/** Reads the citations of the current publication. */
 async function publishedCitations(
   database: Database, region: number, sections: ReadonlySet<string>, known: ReadonlyMap<string, RegisteredSource>,
 ): Promise<Citations> {
@@ -181,7 +190,7 @@ function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return found;
 }
 
-/** Returns the citations of a source by section. In a region, a mandatory source has an additional citation for every answer. */
+/** Returns the citations of a source by section. A mandatory source of a region is also cited with every answer. */
 function citationsOfSource(source: RegisteredSource, bySection: Found, region: number): Citation[] {
   const found = [...bySection].flatMap(([section, keys]): { section: string; vintages: string[] }[] => {
     const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));
@@ -192,7 +201,7 @@ function citationsOfSource(source: RegisteredSource, bySection: Found, region: n
   return [...citations, { section: EVERY_ANSWER, source, period: periodOf(found.flatMap(({ vintages }) => vintages)) }];
 }
 
-/** Merges keys with the same sources. The most frequent combination is stored once for all parcels, so that only other combinations are stored by key. */
+/** Merges keys with the same sources. The most frequent combination is stored once for all parcels. Only other combinations are stored by key. */
 function groupsOf(section: string, keys: ReadonlyMap<string, Vintages>): Cited[] {
   const groups = new Map<string, { keys: string[]; periods: Map<string, string> }>();
   for (const [key, cited] of keys) {
@@ -215,11 +224,11 @@ export async function attribute(session: Session, publicationId: number, { all, 
 }
 
 /**
- * Formats vintages: consecutive years and half-years as a range (`2015_1–2025_2`), others one by one (`2022, 2024`), days from the first to
- * the last. Empty if none is known.
+ * Formats vintages. Consecutive years and half-years are a range (`2015_1–2025_2`), and other years are listed (`2022, 2024`). Days are a range from the first
+ * to the last. Empty if none is known.
  */
 export function periodOf(all: readonly string[]): string {
-  // `basi_2021` is the kind of file and its period; `0000` means unknown.
+  // `basi_2021` is the kind of file and the period; `0000` means unknown.
   const sorted = [...new Set(all.map((vintage) => vintage.replace(/^[a-z]+_/, '')))].filter((vintage) => vintage !== '' && vintage !== '0000').sort();
   const order = (vintage: string): number => {
     const [, year, half] = /^(\d{4})(?:_([12]))?$/.exec(vintage) ?? [];

@@ -1,4 +1,4 @@
-/** Counts the parcels that a publication changed, and records how recent its sources are. The changelog itself is read from history. */
+/** Counts the parcels that a publication changed, and records how recent its sources are. The changelog of single parcels is read from history. */
 import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { isDistributed } from '../db/distributed.ts';
@@ -8,12 +8,12 @@ import { changesOf, type ChangeLine, type ComparedParcels } from '../deliver/cha
 
 const statement = statementsOf('changes');
 
-/** Parcels that are compared at a time. */
+/** Number of parcels that are compared at a time. */
 const BATCH = 5_000;
 
 /**
- * Most parcels that are compared after a publication. About 1 ms of CPU per parcel was measured. A new half-year of quotations may change all parcels, and
- * counting them would take longer than the load of the region.
+ * Largest number of parcels that are compared after a publication. A comparison takes about 1 ms of CPU per parcel (measured). A new half-year of quotations
+ * may change all parcels, and counting them would take longer than the load of the region.
  */
 const MOST_COMPARED = 10_000;
 
@@ -33,7 +33,7 @@ interface Counted extends Swap {
 /** Counts of a comune, by operation. */
 type Counts = Record<ChangeLine['op'], number>;
 
-/** Counts the changes of the last publication, rollback or withdrawal of a region or of Italy (0), by comune. Does nothing where no history is kept. */
+/** Counts the changes of the last publication, rollback or withdrawal of a region or of Italy (0), by comune. Does nothing if no history is kept. */
 export async function countChanges(database: Database, unit: number): Promise<void> {
   const swap = await database.session(async (session) => {
     if (await isDistributed(session)) return null;
@@ -43,7 +43,7 @@ export async function countChanges(database: Database, unit: number): Promise<vo
   });
   if (swap === null) return;
   if (unit > 0) return countIn(database, { ...swap, region: unit });
-  // A publication of Italy leaves the publications of the regions as they are.
+  // A publication of Italy does not change the publications of the regions.
   for (const { region, publication } of await database.query<{ region: number; publication: number }>(statement('regions'))) {
     await countIn(database, { swap: swap.swap, publication, before: publication, region });
   }
@@ -87,7 +87,7 @@ async function addSources(session: Session, { swap, publication }: Swap): Promis
   await session.query(statement('add_sources'), [swap, files.map(({ source }) => source), files.map(({ vintages }) => cutOff(vintages))]);
 }
 
-/** Returns the last day of the latest period that vintages name (`2025`, `2025_2`, `2025-06-30`, `20250630`); null if none names a period. */
+/** Returns the last day of the latest period in the vintages (`2025`, `2025_2`, `2025-06-30`, `20250630`); null if none names a period. */
 export function cutOff(vintages: readonly string[]): string | null {
   return vintages.flatMap((vintage) => lastDay(vintage) ?? []).sort().at(-1) ?? null;
 }

@@ -1,9 +1,9 @@
-/** Queries that stand in a file with the statements that prepare them. */
+/** Runs files with a query and the statements that prepare the query. */
 import type { Row, Session } from '../db/index.ts';
 import { rolledBack } from '../db/transactions.ts';
 import type { SqlFile } from '../contract/sql-files.ts';
 
-/** Runs the statements of a file and rolls back what they create. @returns the rows of the last statement */
+/** Runs the statements of a file and rolls back their changes. @returns the rows of the last statement */
 export async function rowsOfFile<R extends Row>(session: Session, { parts }: Pick<SqlFile, 'parts'>): Promise<R[]> {
   const scripts = parts.flatMap((part) => ('sweep' in part ? [] : [part]));
   const last = scripts.pop();

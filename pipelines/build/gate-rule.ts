@@ -1,6 +1,6 @@
 /**
- * The rule of the quality gate, without a database. Every gated statistic of a place has one limit: how far it may move from the published value, or which
- * values it may have.
+ * The rule of the quality gate, without a database. Every gated statistic of a place has one limit. A limit bounds the change from the published value, or the
+ * value.
  */
 import { WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigures } from '../db/figures.ts';
 import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';
@@ -8,7 +8,7 @@ import type { Relation } from '../contract/sql-files.ts';
 
 /** A refused statistic. */
 export interface Violation {
-  /** Section of the record that shows it, and its table. */
+  /** Section and table of the statistic. */
   readonly section: string;
   readonly relation: Relation;
   readonly place: string;
@@ -19,30 +19,31 @@ export interface Violation {
   readonly limit: string;
 }
 
-/** Number of published rows from which a comune is compared on its own. A province is always compared. */
+/** Smallest number of published rows for which a comune is compared. A province is always compared. */
 const COMUNE_ROWS = 200;
 const ROWS_LOST = 0.1;
 const SHARE_LOST = 0.2;
 const MOVED = 0.25;
-/** Least number of lost rows that counts as a loss, unless no row is left. */
+/** Smallest number of lost rows that is refused, unless no row is left. */
 const LOST_ROWS = 2;
-/** Least number of rare values that are compared. */
+/** Smallest number of rare values that is compared. */
 const RARE = 20;
-/** Factor by which the number of values may grow. Beyond it, most values are new and have no counterpart. */
+/** Factor by which the number of values may grow. Above this factor, most values are new and have no published value for a comparison. */
 const GROWN = 2;
 /**
- * Least number of values for comparing a quantile. In smaller samples two or three values determine the 95th percentile. When two of 80 roofs left, it moved
- * from 478 to 1,469 m² without an error.
+ * Smallest number of values for comparing a quantile. In smaller samples, two or three values determine the 95th percentile. For example, the removal of two of
+ * 80 roofs moved the percentile from 478 to 1,469 m² without an error.
  */
 const ENOUGH = 50;
-/** Least number and least share of changed values for a comparison. A night changes 1 to 50 parcels; a corrupt file changes most rows. */
+/** Smallest number and share of changed values for a comparison. A nightly update changes 1 to 50 parcels. A corrupt file changes most rows. */
 const CHANGED = 5;
 const CHANGED_SHARE = 0.05;
-/** Least share of changed values for comparing quantiles of fewer values. Example: incomes × 10 in a province with six comuni. */
+/** Smallest share of changed values for comparing quantiles of fewer than `ENOUGH` values. Example: incomes × 10 in a province with six comuni. */
 const FEW_CHANGED = 0.5;
 /**
- * Changed values that are drawn from the same distribution cross a quantile in both directions. The surplus of one direction has a standard deviation of
- * √(2 × changed × p × (1 − p)). More than four of them happen by chance once in 15,000 comparisons; three, once in 370, would be a false alarm each year.
+ * Changed values that are drawn from the same distribution cross a quantile in both directions. The surplus of one direction has a standard deviation of √(2 ×
+ * changed × p × (1 − p)). By chance, a surplus of four standard deviations occurs once in 15,000 comparisons. Three standard deviations (once in 370) would be
+ * a false alarm each year.
  */
 const DEVIATIONS = 4;
 /** Shares are not exact in binary: 1 − 0.8 is less than 0.2. */
@@ -56,11 +57,11 @@ export interface Comparison {
   readonly after: readonly Figures[];
   /** Returns the current province of a comune; empty if the comune is not listed. */
   readonly provinceOf: (comune: string) => string;
-  /** Name of a place in messages. Without a comune, the name of the province. */
+  /** Returns the name of a place for messages. Without a comune, returns the name of the province. */
   readonly nameOf: (province: string, comune: string | null) => string;
   /** Returns the statistics of several comuni together, for provinces whose comuni changed. */
   readonly among: (comuni: readonly string[]) => Promise<{ readonly before: readonly Figures[]; readonly after: readonly Figures[] }>;
-  /** Compares the values of a field one by one. Is called only if a quantile is suspicious. @param comuni null: all */
+  /** Compares the values of a field one by one. Called only if a quantile is suspicious. @param comuni null for all comuni */
   readonly changes: (field: string, comuni: readonly string[] | null) => Promise<readonly Changes[]>;
 }
 
@@ -73,7 +74,7 @@ interface Limit {
   readonly refuses: (before: Figures, after: Figures) => boolean;
 }
 
-/** Gated quantiles, with the share of values up to each. */
+/** Gated quantiles, with the share of values up to each quantile. */
 const QUANTILES = { median: 0.5, p95: 0.95 } as const;
 type Quantile = keyof typeof QUANTILES;
 
@@ -176,10 +177,10 @@ function explaining(changes: Comparison['changes']): {
   };
 }
 
-/** Returns false if too few values changed, or as many crossed the quantile as by chance. */
+/** Returns false if too few values changed, or if as few values crossed the quantile as expected by chance. */
 function isMovement({ before, after, changed, crossed }: Changes, quantile: Quantile): boolean {
   const most = Math.max(before, after);
-  // Two values cannot both cross their median. If all values changed, no value is left to explain the old quantile.
+  // At most one of two values can cross their median. If all values changed, no unchanged value explains the old quantile.
   if (Math.min(before, after) < ENOUGH) return changed >= FEW_CHANGED * most && (crossed[quantile] >= LOST_ROWS - ROUNDING || changed >= most);
   const share = QUANTILES[quantile];
   return changed >= Math.max(CHANGED, CHANGED_SHARE * most) && crossed[quantile] > DEVIATIONS * Math.sqrt(2 * changed * share * (1 - share));
@@ -209,7 +210,7 @@ function find(figures: readonly Figures[], slice: string, province?: string): Fi
   return figures.find((each) => each.slice === slice && each.comune === '' && each.province === (province ?? each.province)) ?? NOTHING;
 }
 
-/** Adds up places. Quantiles cannot be added, so they come from the whole. */
+/** Adds up the statistics of places. Quantiles cannot be added, so the quantiles of the whole are used. */
 function combined(gate: TableGate, places: readonly Figures[], measured: Figures = NOTHING): Figures {
   const add = (of: (place: Figures) => number): number => places.reduce((total, place) => total + of(place), 0);
   return {
@@ -256,7 +257,7 @@ function shareOfValues(name: string): (place: Figures) => number {
   return (place) => (place.rows === 0 ? NaN : valuesOf(place, name) / place.rows);
 }
 
-/** Refuses new values in most rows of a province with few values before. */
+/** Refuses new values in most rows of a province that had few values before. */
 function gained(name: string, field: FieldGate): Limit[] {
   const gains = field.kind === 'presence' ? field.gains : undefined;
   if (gains === undefined) return [];
@@ -267,7 +268,7 @@ function gained(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Limits median and 95th percentile. A value beyond its limit is refused if the changed values do not explain it. */
+/** Limits the median and the 95th percentile. A percentile beyond its limit is refused if the changed values do not explain the move. */
 function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
   const { by = MOVED, step } = moves ?? {};
   return ([['median', 'median'], ['p95', '95th percentile']] as const).map(([key, figure]) => ({
@@ -277,13 +278,13 @@ function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
       if (was.values === 0 || now.values === 0 || now.values > GROWN * was.values) return false;
       const from = was[key] ?? NaN;
       const far = Math.abs((now[key] ?? NaN) - from);
-      // This form of the comparison also refuses NaN.
+      // Comparing in this form also refuses NaN.
       return !(far === 0 || far < (by - ROUNDING) * Math.abs(from) || far < (step ?? 0));
     },
   }));
 }
 
-/** Refuses a table with more values outside their bounds than the published table. Published values were accepted earlier. */
+/** Refuses a table that has more values outside their bounds than the published table. Published values were accepted earlier. */
 function outside(name: string, field: FieldGate): Limit[] {
   const within = field.kind === 'truth' ? undefined : field.within;
   if (within === undefined) return [];
@@ -294,7 +295,7 @@ function outside(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Refuses a median outside its bounds, unless the published median is outside, too. */
+/** Refuses a median outside its bounds, unless the published median is also outside. */
 function typical(name: string, field: FieldGate): Limit[] {
   const usual = field.kind === 'quantity' ? field.typical : undefined;
   if (usual === undefined) return [];
@@ -305,7 +306,7 @@ function typical(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Refuses violations of an identity in more than one row, if their share exceeds the allowed and the published share. */
+/** Refuses violations of an identity in more than one row. Their share must exceed the allowed share and the published share. */
 function broken(figure: string, identity: string, most: number): Limit {
   const share = (place: Figures): number | null => {
     const { known, broken: count } = identityOf(place, identity);

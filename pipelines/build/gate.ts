@@ -1,4 +1,4 @@
-/** Step 5b, the quality gate: checks whether a build is plausible, alone and compared with the published tables. An implausible build is refused. */
+/** Step 5b, the quality gate: checks whether a build is plausible in itself and compared with the published tables. An implausible build is refused. */
 import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
 import { inWorkspace } from '../db/layers.ts';
@@ -26,7 +26,7 @@ export interface Gated {
   readonly accepted: (Acceptance & { readonly figures: readonly Violation[] }) | null;
 }
 
-/** Most lines that are printed for one table. */
+/** Largest number of lines that are printed for one table. */
 const SHOWN = 6;
 
 interface GateOptions {
@@ -35,14 +35,14 @@ interface GateOptions {
   /** Decision of the operator to publish a refused build. */
   readonly acceptance: Acceptance | null;
   readonly log: Log;
-  /** Most tables that are measured at the same time, if the engine allows it. */
+  /** Largest number of tables that are measured at the same time, if the engine allows it. */
   readonly parallel: number;
 }
 
 /**
- * Measures every gated table that was built and compares it with the published table (`contract/gates.ts` lists the tables). A table with a source that the
- * published table did not have is measured as on a first load.
- * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and statistic before and after, also as `data` for machines
+ * Measures every gated table that was built and compares each table with its published version (`contract/gates.ts` lists the tables). If the published table
+ * did not have one of the sources, the table is measured as on a first load.
+ * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and the statistic before and after; `data` contains the same as JSON
  */
 export async function gate(database: Database, joined: Joined, { subject, acceptance, log, parallel }: GateOptions): Promise<Gated> {
   const { schema, region, incremental } = joined;
@@ -51,7 +51,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
     return [
       await listComuni(session),
       incremental === null ? [] : await incremental.comuniReached(session),
-      // With few comuni to measure, materialising all parcels would take longer.
+      // For few comuni, measuring is faster without a copy of all parcels.
       region === 0 ? null : incremental === null ? await writePlaces(session, all) : all,
     ] as const;
   });
@@ -94,7 +94,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
   });
 }
 
-/** Returns the published table, with the parcels that it describes. */
+/** Returns the published table and its parcels. */
 async function measuredWas(session: Session, joined: Joined, table: Place): Promise<Measured> {
   const parcels = parcelsOf(joined);
   return { table: await atHand(session, joined.schema, table), parcels: parcels === null ? null : await atHand(session, joined.schema, parcels) };
@@ -106,7 +106,7 @@ function parcelsOf({ products }: Joined): Place | null {
   return table === null ? null : { schema: 'core', table };
 }
 
-/** Returns the statistics of the current table when it was published; none if it was published before the gate measured them. */
+/** Returns the statistics that the ledger keeps of the published table. Returns none if a gated field was not measured. */
 async function keptFigures(session: Session, region: number, relation: Relation, watched: TableGate): Promise<readonly Figures[]> {
   const kept = await figuresOf(session, region, relation);
   const isMeasured = ({ fields, identities }: Figures): boolean =>
@@ -114,7 +114,7 @@ async function keptFigures(session: Session, region: number, relation: Relation,
   return kept.every((each) => each.province === WHOLE || isMeasured(each)) ? kept : [];
 }
 
-/** Statistics of the published table, and the comuni whose rows changed since. */
+/** Statistics of the published table, and the comuni whose rows have changed since its publication. */
 interface Reached extends Pick<Comparison, 'provinceOf'> {
   readonly kept: readonly Figures[];
   readonly reached: readonly string[];
@@ -144,7 +144,7 @@ async function listComuni(session: Session): Promise<Pick<Comparison, 'provinceO
   const rows = await session.query<{ belfiore: string; istat_code: string; name: string; province_code: string; province_name: string }>(
     statementsOf('figures')('listed_comuni'),
   );
-  // Codes of different kinds start with a letter or a digit, so they never collide.
+  // A cadastral code never equals an ISTAT code, because only cadastral codes start with a letter.
   const listed = new Map(rows.flatMap((row) => [[row.belfiore, row], [row.istat_code, row]] as const));
   const provinces = new Map(rows.map((row) => [row.province_code, row.province_name]));
   return {

@@ -1,5 +1,5 @@
 /**
- * The incremental build. If only parcels differ among the inputs of a published table, the table's own SQL runs for changed parcels only, and the publication
+ * The incremental build. If parcels are the only changed input of a published table, the table's SQL runs for the changed parcels only. The publication then
  * replaces the rows that differ. The header of a table's file states whether the table allows this (`-- incremental:`).
  */
 import { join } from 'node:path';
@@ -28,12 +28,12 @@ import { statementsOf } from '../db/statements.ts';
 
 const publication = statementsOf('publication');
 
-/** If more than one parcel in this many changed, replacing rows saves no time. */
+/** Replacing rows saves no time if more than one parcel in this many changed. */
 const WORTHWHILE = 3;
 
 const PARCELS: Relation = 'core.parcel';
 
-/** Table of the parcels with the changed ones, with indexes. */
+/** Table of all parcels after the change, with indexes. */
 const ALL_PARCELS = 'all_parcel';
 
 /** Prefix of the set of parcels whose citations are compared. */
@@ -68,16 +68,16 @@ export class IncrementalBuild {
   readonly #log: Log;
   /** Tables of the schema that later steps need. */
   readonly #kept = new Set<string>(['same_document', 'changed_fid', 'changed_parcel']);
-  /** Number of parcels of documents that have not changed; null until they are determined. */
+  /** Number of parcels of documents that have not changed; null until the number is determined. */
   #same: number | null = null;
-  /** Number of changed, new and removed parcels; null until they are determined. */
+  /** Number of changed, new and removed parcels; null until the number is determined. */
   #changed: number | null = null;
   #isIndexed = false;
   /** Whether the outline of the parcels differs; null until this is determined. */
   #differs: boolean | null = null;
-  /** Sets of parcels whose rows also change with other rows, with the distance, the layers, the column or the table that connects them. */
+  /** Names of sets of parcels whose rows also change with other rows. The key is the connection of the parcels: a distance, layers, a column or a table. */
   readonly #reached = new Map<Reach, string>();
-  /** Set of parcels for which each table was built. */
+  /** The set of parcels for which a table was built, by table. */
   readonly #reaches = new Map<Relation, Reach>();
 
   constructor(region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
@@ -101,7 +101,8 @@ export class IncrementalBuild {
   }
 
   /**
-   * Compares a table that is built whole with the published one. If both tables are equal, the published one stays, and rows that depend on it may be copied.
+   * Compares a table that was built whole with the published table. If both tables are equal, the published table stays, and rows that depend on the table may
+   * be copied.
    */
   async compare(session: Session, { relation, file }: Product): Promise<void> {
     if (file.incremental?.by !== 'content' || !this.#published.has(relation)) return;
@@ -116,8 +117,9 @@ export class IncrementalBuild {
   }
 
   /**
-   * Gives the view of the patched parcels a table with indexes, for SQL that joins all parcels with shapes. Without them, such a join compares all with all.
-   * @param reads what the SQL reads
+   * Copies the patched parcels into a table with indexes, for SQL that joins all parcels with shapes. Without indexes, the join compares every parcel with
+   * every shape.
+   * @param reads tables that the SQL reads
    */
   async provideIndexedParcels(session: Session, reads: readonly Relation[]): Promise<void> {
     if (this.#isIndexed || !reads.includes(PARCELS) || this.results.get(PARCELS)?.patch == null) return;
@@ -126,7 +128,7 @@ export class IncrementalBuild {
     this.#isIndexed = true;
   }
 
-  /** Returns comuni in which rows of a patched table may differ from the published ones. */
+  /** Returns comuni in which rows of a patched table may differ from the published rows. */
   async comuniReached(session: Session): Promise<string[]> {
     if (this.#changed === null || this.#changed === 0) return [];
     const fids = ['changed', ...this.#reached.keys()].map((name) => ({ schema: this.schema, table: `${name}_fid` }));
@@ -143,7 +145,7 @@ export class IncrementalBuild {
   }
 
   /**
-   * Runs a file whose rows depend on one parcel each, for the parcels whose rows changed: on their published rows and on the new ones.
+   * Runs a file for the parcels whose rows changed, on the published rows and on the new rows. Each row of the file depends on one parcel.
    * @param reads tables that the file reads
    */
   async rowsBeforeAndAfter<R extends Row>(session: Session, file: SqlFile, reads: readonly Product[]): Promise<{ readonly before: R[]; readonly after: R[] }> {
@@ -171,13 +173,13 @@ export class IncrementalBuild {
     return how?.by === 'content' ? this.#takeUnchanged(session, product) : this.#takeParcels(session, product);
   }
 
-  /** Builds the parcels: the SQL reads the documents that changed. If most parcels changed, the table of all parcels is kept. */
+  /** Builds the parcels from the changed documents. If most parcels changed, the table of all parcels is kept. */
   async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | 'whole' | null> {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
     const old = this.#oldTable(relation);
     const sources = this.#inBuild(layers);
-    // If two files have the same parcel, one of the files is used. Choosing it needs all rows.
+    // If two files have the same parcel, one of the files is chosen, and the choice needs all rows.
     for (const from of sources) if (await repeatsInFiles(session, from)) return null;
     const same = await this.#findSame(session, product, layers);
     const all = old.rows - same > old.rows / WORTHWHILE;
@@ -217,7 +219,7 @@ export class IncrementalBuild {
     return this.#patch(session, product, newRows(table), await makePatch(session, this.schema, newRows(table), await this.#was(session, relation), fids));
   }
 
-  /** Keeps a table whose inputs have the same rows, or parcels with the same outline. */
+  /** Keeps a table if its inputs have the same rows, or parcels with the same outline. */
   async #takeUnchanged(session: Session, { relation, file }: Product): Promise<Result | null> {
     for (const { relation: read } of this.#products.filter(({ relation: each, stale }) => stale !== null && file.reads.includes(each))) {
       if (read === PARCELS ? await this.#outlineDiffers(session) : this.results.get(read)?.patch !== null) return null;
@@ -262,11 +264,11 @@ export class IncrementalBuild {
     await lookIn(session, [this.#build]);
   }
 
-  /** Runs the table's SQL for the parcels of a set. It reads the rows that other tables have for these parcels now. */
+  /** Runs the table's SQL for a set of parcels. The SQL reads the current rows of these parcels in other tables. */
   async #runFor(session: Session, product: Product, reach: Reach): Promise<void> {
     await this.#run(session, product, async () => {
       await provideParcelsOf(session, this.schema, `${reach}_parcel`);
-      // A file that reads no parcels would otherwise make the rows of the whole region.
+      // Without this, a file that reads no parcels would build the rows of the whole region.
       const reads = this.#products.filter((each) => each.relation !== PARCELS && product.file.reads.includes(each.relation) && hasRowsOfParcels(each));
       for (const { relation: read } of reads) {
         if (this.results.get(read)?.patch != null && this.#reaches.get(read) === reach) await provideNew(session, this.schema, tableOf(read));
@@ -275,7 +277,7 @@ export class IncrementalBuild {
     });
   }
 
-  /** Provides the whole patched table in the workspace. @param from table with the new rows @param patch null: no row changed */
+  /** Provides the whole patched table in the workspace. @param from table with the new rows @param patch null if no row changed */
   async #patch(session: Session, product: Product, from: string, patch: Patch | null): Promise<Result> {
     const { relation, file } = product;
     const was = await this.#was(session, relation);
@@ -284,7 +286,7 @@ export class IncrementalBuild {
     for (const { table } of [patch.fids, patch.gone, patch.came]) this.#kept.add(table);
     const old = this.#oldTable(relation);
     const content = await patchedContent(session, patch, old);
-    if (content.rows < 0) throw new Error(`${file.file}: more rows are replaced than ${relation} has: its -- incremental: line may be wrong`);
+    if (content.rows < 0) throw new Error(`${file.file}: more rows are replaced than ${relation} has. The -- incremental: line of the file may be wrong`);
     const result = { patch, base: old.partition, ...content };
     this.results.set(relation, result);
     await providePatched(session, { schema: this.#build, table: tableOf(relation) }, was, patch);
@@ -295,18 +297,18 @@ export class IncrementalBuild {
     const parcels = this.#products.find(({ relation }) => relation === PARCELS);
     if (parcels === undefined || parcels.stale === null) return (this.#changed = 0);
     if (this.#changed !== null) return this.#changed;
-    // These tables are complete in the workspace: built whole, or by an earlier run.
+    // These tables are complete in the workspace. They were built whole or by an earlier run.
     const how = parcels.file.incremental;
     await this.#findSame(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : []);
     return (this.#changed = await findChanged(session, this.schema, await this.#was(session, PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }
 
-  /** Finds parcels whose rows the changes affect. @returns the prefix of the names of their tables, `_fid` and `_parcel` */
+  /** Finds parcels with rows that the changes affect. @returns the prefix of the names of the tables of these parcels, which end in `_fid` and `_parcel` */
   async #reachOf(session: Session, product: Product): Promise<Reach> {
     const { relation, file: { incremental: how, file, reads } } = product;
     if (how === null || how.by === 'members' || how.by === 'content') throw new Error(`${file} does not state which parcels its rows depend on`);
     const table = tableOf(relation);
-    // Rows of other tables that changed with other parcels change the rows of their own parcels here.
+    // If rows of other tables changed with other parcels, the rows of the same parcels change in this table.
     const others = reads.flatMap((read) => ((this.#reaches.get(read) ?? 'changed') === 'changed' ? [] : this.results.get(read)?.patch?.fids ?? []));
     const parcels = await this.#was(session, PARCELS);
     if (how.by === 'parcels' || how.by === 'sharing') {
@@ -328,15 +330,15 @@ export class IncrementalBuild {
     return how.by;
   }
 
-  /** Names a set of parcels, and keeps its tables. @param key what connects the parcels */
+  /** Names a set of parcels, and keeps its tables. @param key the connection between the parcels */
   #name(reach: Reach, file: string, key: string): Reach {
-    if (this.#reached.has(reach)) throw new Error(`${file}: another file also has the set of parcels ${reach}; their tables would have the same names`);
+    if (this.#reached.has(reach)) throw new Error(`${file}: another file also names its set of parcels ${reach}. The tables of both sets would have the same names`);
     this.#reached.set(reach, key);
     for (const name of [`${reach}_fid`, `${reach}_parcel`]) this.#kept.add(name);
     return reach;
   }
 
-  /** Finds documents whose parcels have not changed. @param layers of these documents */
+  /** Finds documents whose parcels have not changed. @param layers layers of the documents */
   async #findSame(session: Session, { relation }: Product, layers: readonly Relation[]): Promise<number> {
     const of = { region: this.#region, build: this.#build, layers: layers.map(tableOf) };
     this.#same ??= await findSameDocuments(session, this.schema, await this.#was(session, relation), of);
@@ -354,7 +356,7 @@ export class IncrementalBuild {
   /** @throws Error if the table is not published: a bug of the plan */
   #oldTable(relation: Relation): PublishedTable {
     const found = this.#published.get(relation);
-    if (found === undefined) throw new Error(`${relation} is built incrementally, but it is not published`);
+    if (found === undefined) throw new Error(`${relation} is built incrementally, but is not published`);
     return found;
   }
 }

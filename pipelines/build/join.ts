@@ -1,6 +1,6 @@
 /**
- * Step 4: joins layers with parcels into the tables of a region. Each file of `sql/core` and each `build.sql` of a section makes one table. The
- * header of the file states what it reads and writes. The headers are the whole dependency graph.
+ * Step 4: joins layers with parcels into the tables of a region. Each file of `sql/core` and each `build.sql` of a section builds one table. The header of a
+ * file contains the tables that the file reads and writes. The headers contain the whole dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
 import { analyze, createSchema, dropOthers, dropSchema, giveTable, lookIn, schemasLike, tablesIn } from '../db/ddl.ts';
@@ -26,7 +26,7 @@ import { statementsOf } from '../db/statements.ts';
 
 const publication = statementsOf('publication');
 
-/** Result of a build: the stale tables of a region are complete in its workspace. */
+/** Result of a build. All stale tables of the region are complete in the workspace. */
 export interface Joined {
   readonly region: number;
   readonly schema: string;
@@ -47,7 +47,7 @@ interface JoinOptions {
   readonly sources: readonly RegisteredSource[];
   readonly inventory: Inventory;
   readonly log: Log;
-  /** Most tables that are built at the same time, if the engine allows it. */
+  /** Largest number of tables that are built at the same time, if the engine allows it. */
   readonly parallel: number;
 }
 
@@ -68,8 +68,8 @@ interface Build extends JoinOptions {
 }
 
 /**
- * Builds the stale tables of a region in its workspace, several at the same time, each after the tables that it reads. Tables that an interrupted run completed
- * are reused.
+ * Builds the stale tables of a region in its workspace, several at the same time. Each table is built after the tables that it reads. Tables that an
+ * interrupted run completed are reused.
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
 export async function join(
@@ -80,7 +80,7 @@ export async function join(
   await database.session((session) => prepare(session, schema, region, stale));
   const nodes = await OnNodes.open(database, region, published);
   const incremental = nodes === null && products.some((product) => product.incremental) ? new IncrementalBuild(region, products, published, options.log) : null;
-  // Patched tables depend on each other, so they are built one after another.
+  // Patched tables depend on each other and are therefore built one after another.
   const width = incremental === null ? Math.max(1, Math.min(options.parallel, database.parallel)) : 1;
   const lanes = Array.from({ length: width }, (_, lane) => laneSchema(region, lane));
   const build: Build = { ...options, database, region, schema, products, stale, published, incremental, nodes, lanes, seconds: new Map() };
@@ -139,12 +139,12 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
   );
 }
 
-/** Returns whether a table only lists values of the parcels, without a join of shapes. */
+/** Returns whether a table only contains values of the parcels, without a spatial join. */
 function onlyListsParcels({ incremental: how }: SqlFile): boolean {
   return how?.by === 'content' && how.parcels === 'all';
 }
 
-/** Builds one table in a lane, moves it into the workspace and notes it as built in the same transaction. */
+/** Builds one table in a lane and moves the table into the workspace. The same transaction records the table as built. */
 async function buildTable({ region, schema, nodes, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
   const { relation, file } = product;
   const table = tableOf(relation);
@@ -164,8 +164,8 @@ async function buildTable({ region, schema, nodes, seconds, log }: Build, produc
 }
 
 /**
- * Puts the longest tables first, so that no core waits for them at the end. On a first build no duration is known: sweeps come first, because they work in this
- * process while the database builds another table. Tables that read many others follow, because they usually take long.
+ * Sorts tables by build time, longest first, so that no core is idle at the end. On a first build no time is known. Sweeps then come first, because sweeps run
+ * in this process while the database builds another table. Tables that read many other tables follow, because they usually take long.
  */
 function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Product) => number {
   const weight = ({ relation, file }: Product): number => before.get(relation) ?? (file.sweep === null ? file.reads.length : Number.MAX_VALUE);
@@ -182,13 +182,13 @@ function byRank(a: Product, b: Product): number {
   return rankOf(a) - rankOf(b);
 }
 
-/** Returns workspaces of these regions, which belong to an interrupted run, a refused build or a current run. */
+/** Returns the workspaces of these regions. A workspace belongs to an interrupted run, a refused build or a current run. */
 export async function leftBuilds(session: Session, regions: readonly number[]): Promise<string[]> {
   const there = new Set(await schemasLike(session, 'build_'));
   return regions.map(buildSchema).filter((schema) => there.has(schema));
 }
 
-/** Drops the workspace of a region, its lanes and its notes in the ledger. */
+/** Drops the workspace of a region, its lanes and its records in the ledger. */
 export async function dropBuild(session: Session, region: number): Promise<void> {
   for (const schema of [...(await leftLanes(session, region)), buildSchema(region)]) await dropSchema(session, schema);
   await session.query(publication('forget_built'), [region]);
@@ -215,8 +215,8 @@ export async function provideCurrentRows(
 ): Promise<void> {
   const source = sourceOfLayer(sources, layer);
   if (source === undefined) {
-    throw new MappaleError(`${layer} is read, but no source fills it`, {
-      code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'The installation is not complete. Install the program again; if that does not help, report it.',
+    throw new MappaleError(`layer ${layer} is read, but no source fills the layer`, {
+      code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'The installation is not complete. Install the program again. If the error remains, report it.',
     });
   }
   const table = tableOf(layer);

@@ -1,4 +1,6 @@
-/** Step 6: one transaction swaps the tables of a region, or replaces their changed rows. Readers see the whole old region or the whole new one. */
+/**
+ * Step 6: one transaction swaps the tables of a region, or replaces their changed rows. Readers see either the old region or the new region, never a mixture.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Row, type Session } from '../db/index.ts';
 import { digestOf } from '../db/comparing.ts';
@@ -29,7 +31,7 @@ import { fence } from '../ledger/runs.ts';
 const statement = statementsOf('publication');
 
 interface Patience {
-  /** Longest time that a swap may make readers wait; milliseconds. */
+  /** Longest time that a swap may block readers, in milliseconds. */
   readonly lockTimeoutMs: number;
   /** Number of attempts. */
   readonly tries: number;
@@ -45,7 +47,7 @@ export interface Published {
 interface PublishOptions {
   readonly sources: readonly RegisteredSource[];
   readonly runId: number;
-  /** Most tables whose digests are computed at the same time, if the engine allows it. */
+  /** Largest number of tables whose digests are computed at the same time, if the engine allows it. */
   readonly parallel: number;
 }
 
@@ -70,7 +72,7 @@ interface PatchedTable extends Content {
 type MadeTable = ProvenTable | PatchedTable;
 type MadeEntry = readonly [Relation, MadeTable];
 
-/** Proves that the tables built whole may be attached, and computes their digests. */
+/** Checks that tables that were built whole may be attached, and computes their digests. */
 async function proveTables(
   database: Database, { region, schema, built, incremental, nodes }: Joined, parallel: number,
 ): Promise<ReadonlyMap<Relation, MadeTable>> {
@@ -111,7 +113,7 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     await fence(session, runId);
     await mustNotBeHeld(session, region);
     const before = await publishedTables(session, region);
-    // For a withdrawn region these are the last published tables.
+    // For a withdrawn region, these are the tables of the last publication.
     const lasting = before.size > 0 ? statesOf(before, 'current') : statesOf(await publishedTables(session, region, 'previous'), 'previous');
     await session.query(statement('move'), [region, 'previous', 'past']);
     await session.query(statement('move'), [region, 'current', 'previous']);
@@ -139,7 +141,7 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
   return published;
 }
 
-/** Replaces the changed rows of published tables. @throws Error if a table is not the one that its patch was made for: a bug of the locks */
+/** Replaces the changed rows of published tables. @throws Error if a patch was built for another table: a bug of the locks */
 async function applyPatches(session: Session, made: ReadonlyMap<Relation, MadeTable>, before: ReadonlyMap<Relation, PublishedTable>): Promise<void> {
   for (const [relation, content] of made) {
     if (!('patch' in content)) continue;
@@ -161,7 +163,7 @@ async function exchangeTables(
     const old = before.get(relation);
     const content = made.get(relation);
     if (content === undefined) {
-      // Tables that were not built, or have equal rows, stay.
+      // Tables that were not built or have equal rows stay attached.
       if (old !== undefined) tables.push({ ...old, fingerprint, inputs });
       continue;
     }
@@ -179,7 +181,7 @@ async function exchangeTables(
   return tables;
 }
 
-/** Returns the change of a table: all its rows, or the replaced ones. */
+/** Returns the changed rows of a table: all rows, or the replaced rows. */
 function exchangeOf(relation: Relation, leaving: TableState | null, content: MadeTable): Exchange {
   const { rows, digest } = content;
   if ('place' in content) return { relation, leaving, coming: { place: content.place, rows, digest } };
@@ -188,7 +190,7 @@ function exchangeOf(relation: Relation, leaving: TableState | null, content: Mad
 
 /** The parcels of a publication. */
 interface Parcels {
-  /** Undefined if they stay. */
+  /** New parcels; undefined if the parcels stay. */
   readonly made: MadeTable | undefined;
   /** Published parcels; undefined for a region that is withdrawn or new. */
   readonly before: PublishedTable | undefined;
@@ -204,9 +206,9 @@ async function retire(session: Session, of: { readonly swap: number; readonly re
 }
 
 /**
- * Runs a transaction that makes others wait as briefly as possible. Slow work is prepared first, and kept while the swap is tried again.
- * @param prepare takes no lock that a reader or another region's swap waits for
- * @param swap takes locks, each with a limited wait
+ * Runs a transaction that blocks other sessions as briefly as possible. Slow work is prepared first, and its result is kept while the swap is tried again.
+ * @param prepare takes no lock that blocks a reader or the swap of another region
+ * @param swap takes locks and waits a limited time for each lock
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6)
  */
 async function swapping<P, T>(
@@ -214,7 +216,7 @@ async function swapping<P, T>(
   { lockTimeoutMs, tries }: Patience = PATIENCE,
 ): Promise<T> {
   return database.session((session) => session.transaction(async () => {
-    // A publication that was reported must survive a crash of the server.
+    // A reported publication must survive a crash of the database server.
     await setLocal(session, 'synchronous_commit', 'on');
     if (await isDistributed(session)) await modifySequentially(session);
     const prepared = await prepare(session);
@@ -238,15 +240,15 @@ interface Holder extends Record<string, unknown> {
   readonly pid: number;
   readonly program: string;
   readonly user: string;
-  /** Null if the client is on this machine or the role may not see its address. */
+  /** Address of the client. Null if the client is on this machine, or if the role may not see the address. */
   readonly address: string | null;
-  /** UTC; null if the role may not see it. */
+  /** Start of the session in UTC; null if the role may not see the start. */
   readonly since: string | null;
   /** Statement that ends the session. */
   readonly ending: string;
 }
 
-/** Describes the sessions that read tables to be swapped, and how to end the session that reads longest. */
+/** Describes the sessions that read the tables of a swap, and how to end the session that has read longest. */
 async function blockedBy(session: Session, expected: string, cause: unknown): Promise<MappaleError> {
   const holders = await session.query<Holder>(statement('holders'));
   const found = holders.map(({ pid, program, user, address, since }) => (
@@ -254,13 +256,13 @@ async function blockedBy(session: Session, expected: string, cause: unknown): Pr
   ));
   const [longest] = holders;
   const fix = longest === undefined ? undefined : byAdministrator(await one<Row & ServerPlace>(session, statementsOf('server')('place')), longest.ending);
-  return new MappaleError('readers held the published tables through every try', {
+  return new MappaleError('readers locked the published tables during every attempt', {
     code: 'PUBLISH_BLOCKED', kind: 'database', detail: `${expected}; found ${found.length === 0 ? 'no reader' : found.join('; ')}`,
-    hint: `Nothing was published. The build is kept. Run the same command again when the readers have ended${fix === undefined ? '.' : ', or end the one that reads longest.'}`, fix, cause,
+    hint: `Nothing was published. The build is kept. Run the same command again after these readers have finished${fix === undefined ? '.' : ', or end the one that reads longest.'}`, fix, cause,
   });
 }
 
-/** Returns the tables of a publication. For a withdrawn region these are the last published tables. */
+/** Returns the tables of a publication. For a withdrawn region, these are the tables of the last publication. */
 function statesOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current' | 'previous'): Map<Relation, TableState> {
   return new Map([...tables].map(([relation, { heldIn, currentTable, rows, digest }]) => (
     [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: currentTable } : { schema: 'previous', table: heldIn }, rows, digest }]
@@ -268,8 +270,7 @@ function statesOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current
 }
 
 /**
- * Waits until no reader is in the middle of a record, and makes new readers wait. The counterpart of `api.hold_publication`. Removes the views that
- * `followRegion` creates again.
+ * Waits until no reader is reading a record, and blocks new readers, which call `api.hold_publication`. Removes the views that `followRegion` creates again.
  */
 async function holdReaders(session: Session, region: number): Promise<void> {
   await session.query(statement('hold_readers'));
@@ -277,8 +278,8 @@ async function holdReaders(session: Session, region: number): Promise<void> {
 }
 
 /**
- * Restores the previous publication of a region; a second call undoes this. A refresh does not publish the replaced state again until its inputs
- * change. A withdrawn region is restored, too.
+ * Restores the previous publication of a region, also of a withdrawn region. A second call undoes the first. A refresh does not publish the replaced state
+ * again until its inputs change.
  * @throws MappaleError `NO_PREVIOUS` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function rollback(
@@ -288,7 +289,7 @@ export async function rollback(
     await fence(session, runId);
     const { current: from, previous: to } = await idsOf(session, region);
     if (to === null) {
-      throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
+      throw new MappaleError('there is no previous publication to restore', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
     }
     const current = await publishedTables(session, region);
     const previous = await publishedTables(session, region, 'previous');
@@ -355,7 +356,7 @@ export async function withdraw(
     await fence(session, runId);
     const { current: publication } = await idsOf(session, region);
     if (publication === null) throw await notPublished(session, region);
-    // No data of a withdrawn region is served, for any day. Rows of a withdrawn region become history only when other rows replace them.
+    // No data of a withdrawn region is served, not even for past days. Rows of a withdrawn region become history only when other rows replace them.
     return { publication, current: await publishedTables(session, region), swap: await noteSwap(session, region, null, []) };
   }, async (session, { publication, current, swap }) => {
     const tables = await exchange(session, region, current, new Map());
@@ -376,7 +377,7 @@ async function idsOf(session: Session, region: number): Promise<Record<'current'
   return { current: idOf('current'), previous: idOf('previous') };
 }
 
-/** Replaces current tables with others. Patched tables keep their place. @returns the tables whose content changes */
+/** Replaces current tables with other tables. Patched tables stay attached. @returns the tables whose content changes */
 async function exchange(
   session: Session, region: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
 ): Promise<Relation[]> {

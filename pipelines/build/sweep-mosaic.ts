@@ -1,17 +1,17 @@
 /**
- * The rasters of one publisher as one grid: a window reads across the edges of tiles. Memory is bounded by the bytes of decoded blocks, whatever the
- * size of the files.
+ * Reads the rasters of one publisher as one grid. A window may cross the edges of tiles. A limit on the bytes of decoded blocks bounds the memory for files of
+ * any size.
  */
 import type { Raster } from '../formats/raster.ts';
 
-/** Most bytes of decoded blocks that are kept. */
+/** Largest number of bytes of decoded blocks that are kept. */
 const CACHE_BYTES = 128 * 1024 * 1024;
-/** Blocks smaller than this are read together with the blocks south of them, which are needed next. Strips are often one row of cells. */
+/** Size in bytes below which a block is read together with the next blocks to the south, which are needed next. Strips are often one row of cells. */
 const AHEAD_BYTES = 512 * 1024;
-/** Most files that are open at a time: four tiles meet at a corner. A raster in a zip may be unpacked on disk while it is open. */
+/** Largest number of open files, because four tiles meet at a corner. A raster in a zip may be unpacked on disk while it is open. */
 const OPEN = 4;
 
-/** A raster as its layer describes it. */
+/** A raster, with the properties in its layer. */
 export interface Tile {
   readonly model: number;
   readonly name: string;
@@ -37,7 +37,7 @@ type Block = Float32Array | Float64Array;
 /** A tile on the grid of its mosaic. */
 interface Placed {
   readonly tile: Tile;
-  /** Position of its north-western cell. */
+  /** Position of the tile's north-western cell. */
   readonly column: number;
   readonly row: number;
   /** Number of blocks in a row of blocks. */
@@ -46,23 +46,23 @@ interface Placed {
   readonly firstBlock: number;
 }
 
-/** Cache of decoded blocks, which drops the least recently used blocks first. Files are opened when a block is needed. */
+/** A cache of decoded blocks. The least recently used blocks are dropped first. Files are opened when a block is needed. */
 export class Blocks {
-  /** A requested block moves to the young half. When the young half is full it becomes the old half, and the old half is dropped. */
+  /** A requested block moves to the young half. When the young half is full, the old half is dropped, and the young half becomes the old half. */
   #young = new Map<number, Block>();
   #old = new Map<number, Block>();
   #youngBytes = 0;
   readonly #halfBytes: number;
   readonly #open = new Map<Tile, Raster>();
   #numbered = 0;
-  /** Counts of what was read, for measuring. */
+  /** Number of bytes that were read, for measurements. */
   bytesRead = 0;
 
   constructor(cacheBytes = CACHE_BYTES) {
     this.#halfBytes = cacheBytes / 2;
   }
 
-  /** Reserves numbers for blocks. @returns the first of them */
+  /** Reserves numbers for blocks. @returns the first number */
   number(blocks: number): number {
     this.#numbered += blocks;
     return this.#numbered - blocks;
@@ -117,7 +117,7 @@ export class Blocks {
     // The most recently used file is last.
     this.#open.delete(tile);
     if (raster === undefined) {
-      if (tile.open === null) throw new Error(`${tile.name} is read, but its file is gone`);
+      if (tile.open === null) throw new Error(`raster ${tile.name} is needed, but its file is missing or has changed`);
       for (const [other, opened] of this.#open) {
         if (this.#open.size < OPEN) break;
         this.#open.delete(other);
@@ -172,7 +172,7 @@ export class Mosaic {
       column <= lastColumn && column + width > firstColumn && row <= lastRow && row + height > firstRow);
   }
 
-  /** Selects the tiles of the next rows. @returns false if the file of one of them is gone */
+  /** Selects the tiles of the next rows. @returns false if the file of a tile is missing */
   look(firstColumn: number, lastColumn: number, firstRow: number, lastRow: number): boolean {
     // Most shapes are in the tile of the previous shape.
     const alone = this.#alone;
@@ -190,8 +190,8 @@ export class Mosaic {
 
   /**
    * Writes cells of a row of the selected window; NaN for missing cells.
-   * @param into receives the cells from its first element on
-   * @param origin receives the number of the tile of each cell; null if not needed
+   * @param into receives the cells, from its first element
+   * @param origin receives the number of each cell's tile; null if not needed
    * @returns a promise only if something must be read
    */
   row(row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null): Promise<void> | undefined {
@@ -202,7 +202,7 @@ export class Mosaic {
   async #read(
     first: readonly [Placed, number][], row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null,
   ): Promise<void> {
-    // One after another, so that no file is closed while it is read. The blocks are held here because together they may exceed the cache.
+    // Blocks are read one after another, so that no file is closed during a read. This variable keeps the blocks, because together they may exceed the cache.
     const held = new Map<number, Block>();
     for (let missing: readonly [Placed, number][] | null = first; missing !== null; missing = this.#fill(row, firstColumn, count, into, origin, held)) {
       for (const [placed, number] of missing) held.set(number, await this.#blocks.read(placed, number));
@@ -245,7 +245,7 @@ export class Mosaic {
   }
 }
 
-/** Returns whether the cells of two tiles coincide. Rounding in the files moves a cell by at most a hundredth of its size. */
+/** Returns whether the cells of two tiles coincide. A difference of a hundredth of a cell is allowed, because corners in the files are rounded. */
 function isOnGridOf(first: Tile, tile: Tile): boolean {
   const sizes = [[tile.cellWidth / first.cellWidth, tile.width], [tile.cellHeight / first.cellHeight, tile.height]] as const;
   const corners = [(tile.west - first.west) / first.cellWidth, (first.north - tile.north) / first.cellHeight];
@@ -255,8 +255,8 @@ function isOnGridOf(first: Tile, tile: Tile): boolean {
 }
 
 /**
- * Groups tiles into mosaics: tiles with cells that coincide are one mosaic. Tiles on another grid form a separate mosaic, which is read later.
- * @param tiles by model and name
+ * Groups tiles into mosaics. Tiles whose cells coincide form one mosaic. Tiles on another grid form a separate mosaic, which is read later.
+ * @param tiles sorted by model and name
  */
 export function mosaicsOf(tiles: readonly Tile[], blocks: Blocks): Mosaic[] {
   const groups: [Tile, ...Tile[]][] = [];

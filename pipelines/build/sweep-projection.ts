@@ -1,6 +1,6 @@
 /**
- * Converts degrees to the coordinates of a raster. Doing this in the database would take most of a sweep's time. UTM by the series of
- * Krüger in the third flattening (Karney 2011, Transverse Mercator with an accuracy of a few nanometers, equations 7–11 and 35), as PROJ computes it.
+ * Converts degrees to the coordinates of a raster. Doing this in the database would take most of a sweep's time. UTM is computed like in PROJ, with the series
+ * of Krüger in the third flattening. See Karney 2011, Transverse Mercator with an accuracy of a few nanometers, equations 7–11 and 35.
  */
 
 /** Writes easting (or longitude) and northing (or latitude) into `out`. */
@@ -12,7 +12,7 @@ const [A, F] = [6_378_137, 1 / 298.257223563];
 const N = F / (2 - F);
 const E = Math.sqrt(F * (2 - F));
 const [K0, FALSE_EASTING] = [0.9996, 500_000];
-/** Radius of the circle that is as long as a meridian, times the scale. */
+/** Radius of a circle with the length of a meridian, multiplied by the scale. */
 const RADIUS = (K0 * A / (1 + N)) * (1 + N ** 2 / 4 + N ** 4 / 64 + N ** 6 / 256);
 const [A1, A2, A3, A4, A5] = [
   N / 2 - (2 / 3) * N ** 2 + (5 / 16) * N ** 3 + (41 / 180) * N ** 4 - (127 / 288) * N ** 5,
@@ -24,7 +24,7 @@ const [A1, A2, A3, A4, A5] = [
 
 /**
  * @param epsg 4326, or a northern zone of UTM on WGS 84: 32601–32660
- * @throws RangeError for any other code, because no source has rasters in it
+ * @throws RangeError for any other code, because no source uses another CRS for rasters
  */
 export function projectionInto(epsg: number): Project {
   if (epsg === 4326) {

@@ -1,4 +1,4 @@
-/** Samples the cells of shapes, one shape after another: cells with their centre in an area, or the cells around a point. */
+/** Samples the cells of shapes, one shape after another. An area has the cells whose centre it contains. A point has the cells around it. */
 import type { Accumulator, AreaSweep, CellRows, PointSweep } from '../contract/sweep.ts';
 import type { Mosaic } from './sweep-mosaic.ts';
 import type { Shape } from './sweep-shape.ts';
@@ -18,15 +18,15 @@ interface Sample {
 }
 
 export interface Sampler {
-  /** Samples a shape. @returns false if the file of a needed raster is gone; the sample is empty then */
+  /** Samples a shape. @returns false if the file of a needed raster is missing; the sample is then empty */
   look(shape: Shape, column: number, row: number): boolean;
   /** @returns a promise only if something must be read */
   gather(shape: Shape, column: number, row: number): Promise<void> | undefined;
-  /** Returns the sample and begins a new one. */
+  /** Returns the sample and begins a new sample. */
   take(): Sample;
 }
 
-/** Rows of a window in memory: a row of cells and its neighbours. */
+/** Number of rows in memory: a row of cells and the rows next to it. */
 const HELD = 3;
 
 export class AreaSampler implements Sampler {
@@ -36,7 +36,7 @@ export class AreaSampler implements Sampler {
   readonly #noted: Run[] | null;
   #lines: readonly [Float64Array, Float64Array, Float64Array] = [new Float64Array(64), new Float64Array(64), new Float64Array(64)];
   #origins: readonly Int32Array[] | null;
-  /** Row of the raster in each line of the buffer. */
+  /** The row of the raster that each line of the buffer contains. */
   readonly #held = new Float64Array(HELD);
   readonly #rows: { -readonly [K in keyof CellRows]: CellRows[K] };
   #firstColumn = 0;
@@ -89,7 +89,7 @@ export class AreaSampler implements Sampler {
     return sample;
   }
 
-  /** Reads the current row and its neighbours. @returns a promise if a row must be read; call again after it */
+  /** Reads the current row and the rows next to it. @returns a promise if a row must be read; call again when the promise is fulfilled */
   #hold({ firstRow, runs }: Shape, row: number): Promise<void> | undefined {
     // Parts of one area may be far from each other.
     if (runs[row - firstRow] === runs[row - firstRow + 1]) return undefined;
@@ -132,7 +132,7 @@ export class AreaSampler implements Sampler {
     }
   }
 
-  /** Records the runs of cells with a value, each of one tile. */
+  /** Records the runs of cells with a value. Each run is in one tile. */
   #note(row: number, first: number, stop: number, here: Float64Array): void {
     const origin = this.#origins?.[slotOf(row)];
     if (origin === undefined) return;
@@ -147,7 +147,7 @@ export class AreaSampler implements Sampler {
 
 export class PointSampler implements Sampler {
   readonly #mosaic: Mosaic;
-  /** Number of cells on a side. With one cell, the value is the cell's. With two, the value is interpolated between the centres. */
+  /** Number of cells on a side. With one cell, the value of the cell is used. With two, the value is interpolated between the centres. */
   readonly #side: 1 | 2;
   readonly #line = new Float64Array(2);
   readonly #origin = new Int32Array(2);
@@ -193,7 +193,7 @@ export class PointSampler implements Sampler {
     return sample;
   }
 
-  /** Returns the first of the cells that count in one direction. */
+  /** Returns the first cell that is used in one direction. */
   #first(position: number): number {
     return this.#side === 1 ? Math.floor(position) : Math.floor(position - 0.5);
   }
@@ -215,7 +215,7 @@ export class PointSampler implements Sampler {
     }
   }
 
-  /** Returns the weight of the nearer (0) or the further cell of a direction. */
+  /** Returns the weight of the first (0) or the second cell of a direction. */
   #share(position: number, further: number): number {
     if (this.#side === 1) return 1;
     const beyond = position - 0.5 - this.#first(position);
@@ -233,7 +233,7 @@ const DEGREES = 4326;
 const [A, E2] = [6_378_137, 0.00669437999014];
 const RADIAN = Math.PI / 180;
 
-/** Sets the size of cells on the ellipsoid, from the curvature of the meridian to the north and the circle of latitude to the east. */
+/** Computes the size of cells on the ellipsoid. The height comes from the curvature of the meridian, and the width from the circle of latitude. */
 function measure(rows: { cellWidthM: number; cellHeightM: number }, { north, cellWidth, cellHeight }: Mosaic, row: number): void {
   const latitude = (north - (row + 0.5) * cellHeight) * RADIAN;
   const w2 = 1 - E2 * Math.sin(latitude) ** 2;

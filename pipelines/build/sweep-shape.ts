@@ -1,6 +1,6 @@
 /**
- * Finds the cells of a grid with their centre in an area: by scanline, even-odd over all rings. Half-open: of two areas with a common border each cell
- * belongs to one. A border through a centre assigns the cell to the area on the east, or on the south.
+ * Finds the cells of a grid that have their centre in an area, by scanlines with the even-odd rule over all rings. Areas are half-open: each cell belongs to
+ * only one of two areas with a common border. If the border runs through the centre, the cell belongs to the area on the east or on the south.
  */
 
 import type { Project } from './sweep-projection.ts';
@@ -15,12 +15,12 @@ export interface CellGrid {
 
 const LITTLE_ENDIAN = 1;
 const MULTI_POLYGON = 6;
-/** Rows with at most this many crossings are sorted by insertion. */
+/** Largest number of crossings in a row for which insertion sort is used. */
 const FEW = 24;
 
 /**
- * Returns the position of a point in a grid, in cells from its corner. A point on the border of two cells belongs to the cell on the east, or on the
- * south. Rounding by a billionth of a cell removes the error of dividing degrees by 1/240.
+ * Returns the position of a point in a grid, in cells from its corner. A point on the border of two cells belongs to the cell on the east, or on the south.
+ * Rounding to a billionth of a cell removes the error of dividing degrees by 1/240.
  */
 export function inCells(distance: number, cell: number): number {
   const cells = distance / cell;
@@ -28,7 +28,7 @@ export function inCells(distance: number, cell: number): number {
   return Math.abs(cells - border) < 1e-9 ? border : cells;
 }
 
-/** The cells of one area after another. The cells of a row are the runs `first … end − 1` between two bounds. */
+/** The cells of one area at a time. The cells of a row are the runs `first … end − 1` between two bounds. */
 export class Shape {
   /** Rows that may have cells; none if `lastRow` is before `firstRow`. */
   firstRow = 0;
@@ -36,9 +36,9 @@ export class Shape {
   /** Columns of all cells; none if `lastColumn` is before `firstColumn`. */
   firstColumn = 0;
   lastColumn = -1;
-  /** Index in `bounds` at which the runs of each row begin; the next index is their end. */
+  /** Index in `bounds` at which the runs of each row begin. The index of the next row is their end. */
   runs = new Int32Array(64);
-  /** First cell and end of each run, alternating. */
+  /** First cell and end of each run, in alternation. */
   bounds = new Int32Array(128);
   /** Corners in columns and rows, ring after ring. */
   #xs = new Float64Array(256);
@@ -48,7 +48,7 @@ export class Shape {
   #crossings = new Float64Array(128);
   readonly #corner = new Float64Array(2);
 
-  /** Sets an area. @param wkb of a polygon or multipolygon, little-endian, in degrees @param project into the CRS of the grid */
+  /** Sets an area. @param wkb WKB of a polygon or multipolygon, little-endian, in degrees @param project projection into the CRS of the grid */
   area(wkb: Buffer, grid: CellGrid, project: Project): void {
     this.#read(wkb, grid, project);
     this.#cross();
@@ -119,7 +119,7 @@ export class Shape {
       this.bounds = new Int32Array(crossings * 2);
     }
     const [found, bounds] = [this.#crossings, this.bounds];
-    // Each crossing is written at the row's start index, which then moves forward. Afterwards the start indexes are restored.
+    // Each crossing is written at the row's start index, and the start index is increased. At the end, the start indexes are restored.
     this.#edges((a, b) => {
       const [ax, ay] = [xs[a]!, ys[a]!];
       const slope = (xs[b]! - ax) / (ys[b]! - ay);
@@ -145,7 +145,7 @@ export class Shape {
     }
   }
 
-  /** Visits edges that are not level, each from its northern corner, so that an edge of two areas is computed alike for both. */
+  /** Visits edges that are not horizontal. Each edge starts at its northern corner, so that two areas compute the same values for a common edge. */
   #edges(each: (a: number, b: number) => void): void {
     const ys = this.#ys;
     let start = 0;

@@ -1,7 +1,7 @@
 /**
- * The sweep: shapes are read in the order of the rasters' blocks. The cells of each shape are found and its values gathered in one pass, and written by COPY.
- * Memory is bounded by blocks and by the rows of one shape, not by files or the number of shapes. The sweep is part of the transaction that builds
- * the table, so a killed run leaves nothing.
+ * The sweep: computes values of shapes from rasters. Shapes are read in the order of the rasters' blocks. One pass finds the cells of each shape, collects
+ * their values and writes them with COPY. Memory depends on the blocks and on the rows of one shape, not on files or the number of shapes. The sweep is part of
+ * the transaction that builds the table, so a killed run leaves no rows.
  */
 import { dirname } from 'node:path';
 import { loadModule } from '../program.ts';
@@ -18,14 +18,14 @@ import { projectionInto, type Project } from './sweep-projection.ts';
 import { AreaSampler, PointSampler, type Detail, type Sampler } from './sweep-sample.ts';
 import { inCells, Shape } from './sweep-shape.ts';
 
-/** Number of shapes that are fetched at a time, while the previous ones are sampled. */
+/** Number of shapes that are fetched at a time, while the previous shapes are sampled. */
 const SHAPES = 4_000;
-/** Least number of rows of cells whose shapes are fetched together. */
+/** Smallest number of rows of cells whose shapes are fetched together. */
 const BAND = 256;
 
 interface ShapeRow {
   readonly id: number;
-  /** Coordinates of its point, in the CRS of the rasters. */
+  /** Coordinates of the shape's point, in the CRS of the rasters. */
   readonly x: number;
   readonly y: number;
   /** WKB of an area in degrees; null for a point. */
@@ -39,9 +39,9 @@ const RUNS: Columns = { release_id: 'int4', position: 'int8', turn: 'int4', row_
 const statement = statementsOf('sweep');
 
 /**
- * Runs a file that builds a table, with its sweeps if it has any. Inside a transaction.
+ * Runs a file that builds a table, with the sweeps of the file. Call inside a transaction.
  * @param schema in which unqualified names are created
- * @param published published partition of the table, or null. A sweep copies its rows where a raster is gone, from `standing_<table>`
+ * @param published published partition of the table, or null. If a raster is missing, a sweep copies rows of this partition from `standing_<table>`
  * @param detail `runs`: also records runs of cells, for the explanation of a few parcels
  */
 export async function runTableFile(
@@ -54,7 +54,7 @@ export async function runTableFile(
   }
 }
 
-/** Returns counts of what was read, for measuring. */
+/** Runs one sweep. @returns the number of read bytes, for measurements */
 async function sweepCells(session: Session, schema: string, sweep: Sweep, detail: Detail): Promise<{ readonly bytesRead: number }> {
   const columns: Columns = 'sample' in sweep ? { value: 'float8' } : sweep.columns;
   const tables = { into: { schema, table: sweep.into }, runs: { schema, table: `${sweep.into}_run` } };
@@ -71,7 +71,7 @@ async function sweepCells(session: Session, schema: string, sweep: Sweep, detail
   return { bytesRead: blocks.bytesRead };
 }
 
-/** One sweep, mosaic after mosaic. */
+/** One sweep, which reads one mosaic after another. */
 class Pass {
   readonly #session: Session;
   readonly #schema: string;
@@ -100,7 +100,7 @@ class Pass {
     let going = Promise.resolve();
     for (let shapes = await coming; shapes.length > 0; shapes = await coming) {
       coming = next();
-      // The failure is thrown where the work is awaited.
+      // The error is thrown where the promise is awaited.
       coming.catch(() => undefined);
       for (const shape of shapes) await this.#take(shape, mosaic, project, sampler);
       // Rows are written while the next shapes are sampled.
