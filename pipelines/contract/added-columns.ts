@@ -1,4 +1,4 @@
-/** Columns that a publisher added: their names, and some of their values without private data. */
+/** Collects the names of columns that a publisher added, and some of their values without private data. */
 import { MOST_SAMPLES } from '../formats/csv.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 
@@ -6,17 +6,17 @@ import { maskTaxCode } from '../mask-tax-code.ts';
 const SAMPLE_LENGTH = 40;
 /** Maximum length of a name, in characters. */
 const NAME_LENGTH = 120;
-/** Maximum number of columns per member. A file with more new names has another layout or is hostile. */
+/** Maximum number of columns per member. A file with more new names has another layout or is an attack. */
 const MOST_COLUMNS = 1000;
 
 export interface SampledColumn {
   readonly column: string;
   readonly samples: readonly string[];
-  /** Position at which it was found first, for messages; empty if unknown. */
+  /** Position of the column's first occurrence, for messages; empty if unknown. */
   readonly at: string;
 }
 
-/** Collects what a reader reports. */
+/** Collects the columns that a reader reports. */
 export class AddedColumns {
   readonly #found = new Map<string, { readonly samples: Set<string>; readonly at: string }>();
 

@@ -1,14 +1,14 @@
-/** How the files of a source come to this machine: by `sources/<id>/download.ts`, so that dropping the folder drops the download. */
+/** Defines the downloads of a source. `sources/<id>/download.ts` declares them, so that deleting the folder also deletes the downloads. */
 import { loadModule } from '../program.ts';
 import type { Region } from './regions.ts';
 
 /**
- * Publication cycle: every day, or days of the year (`MM-DD`, UTC) from which a newer file may exist. `watch` checks after each day, and then weekly for some
- * weeks.
+ * Publication cycle: every day, or days of the year (`MM-DD`, UTC) from which a newer file may exist. `watch` checks after each of these days, and then weekly
+ * for some weeks.
  */
 export type Cycle = 'daily' | readonly string[];
 
-/** Cycle of files that are issued each month, on a varying day in the first half. */
+/** Cycle of files that are issued each month, on a varying day in the first half of the month. */
 export const MONTHLY: Cycle = Array.from({ length: 12 }, (_, month) => `${String(month + 1).padStart(2, '0')}-16`);
 
 /** One edition of a file. */
@@ -25,16 +25,16 @@ export interface Pages {
   readonly key: string;
   /** Maximum number of requested pages. */
   readonly most: number;
-  /** @returns the part of the address after `base` for the page that begins after `offset` rows */
+  /** Returns the part of the address after `base` for the page that begins after `offset` rows. */
   readonly path: (offset: number) => string;
 }
 
 export interface RemoteFile {
-  /** Address without the part of the file. `MAPPALE_<SOURCE>_URL` replaces it. */
+  /** Address without the part of the file. `MAPPALE_<SOURCE>_URL` replaces this address. */
   readonly base: string;
-  /** Newest first. If the publisher does not have an edition (404), the next one is requested. */
+  /** Newest first. If the publisher does not have an edition (404), the next edition is requested. */
   readonly editions: readonly [Edition, ...Edition[]];
-  /** If set, `base` is a page, and the file is the target of its first link that matches. The file keeps the name in the link. */
+  /** If set, `base` is a web page, and the file is the target of the page's first link that matches. The file keeps the name in the link. */
   readonly link?: RegExp;
   /** If set, the file is assembled from pages. A paged file has a single edition, with an empty path. */
   readonly pages?: Pages;
@@ -42,7 +42,7 @@ export interface RemoteFile {
   readonly optional?: boolean;
 }
 
-/** Files that need no account. */
+/** Files that can be downloaded without an account. */
 interface Downloadable {
   /** Returns the files of a region; empty if the publisher has none. */
   readonly files: (region: Region, today: Date) => readonly RemoteFile[];
@@ -59,13 +59,13 @@ export type Download = Instructions & (Downloadable | NotDownloadable);
 
 interface Instructions {
   readonly cycle: Cycle;
-  /** Returns instructions for the other files: where to click and what to save; null if there are none for the region. */
+  /** Returns instructions for the other files: where to click and which files to save. Null if the region has no such files. */
   readonly byHand?: (region: Region) => string | null;
   /** Query parameter for the publisher's token, from `MAPPALE_<SOURCE>_TOKEN`. Without a token, the instructions of `byHand` are printed. */
   readonly tokenParameter?: string;
-  /** Headers of each request, for publishers that refuse requests without them. */
+  /** Headers of each request, for publishers that refuse requests without certain headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Reason why the source is downloaded only by name, such as its size or a better source. */
+  /** Reason why the source is downloaded only if the user names it, such as its size or a better source. */
   readonly onlyNamed?: string;
 }
 
@@ -93,7 +93,7 @@ export function lastIssue(cycle: Cycle, now: Date): Date {
   return new Date(days.at(-1) ?? 0);
 }
 
-/** @param month of the year, 1–12, from which on the edition of a year is expected @returns years, newest first */
+/** Returns the years whose editions may exist, newest first. @param month month from which the edition of a year is expected, 1–12 */
 export function yearsSince(today: Date, month: number): readonly [newest: number, before: number] {
   const year = today.getUTCMonth() + 1 >= month ? today.getUTCFullYear() : today.getUTCFullYear() - 1;
   return [year, year - 1];

@@ -1,6 +1,6 @@
 /**
- * Evidence for a source's format: real bytes of the publisher, a verbatim header, and documents.
- * `sources/<id>/notes.md` states the three in a section `## Evidence`, one list item each.
+ * Evidence for a source's format: real bytes of the publisher, a verbatim header, and documents. `sources/<id>/notes.md` has a list of these three items in the
+ * section `## Evidence`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface Evidence {
 
 const HEADING = /^## Evidence$/m;
 const LABELS = ['Real bytes', 'Verbatim header', 'Document'] as const;
-/** Matches a year, or the word for a text without a date. */
+/** Matches a year, or the word "undated". */
 const DATED = /(?<!\d)(?:19|20)\d{2}(?!\d)|\bundated\b/;
 
 /** @throws input error `EVIDENCE_MALFORMED` for notes without the section, an item or a date */

@@ -1,13 +1,13 @@
 /**
- * Fingerprints of build results: versions, files, SQL without comments and layout, and the engine. They are stored as named facts, so that differences can be
- * explained. The digest of all facts is the fingerprint.
+ * Fingerprints of build results: versions, files, SQL without comments and layout, and the engine. A fingerprint is the digest of named facts. The facts are
+ * also stored, so that differences can be explained.
  */
 import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 
 /** Values of facts by name: `GEOS` → `3.11`, the `factName` of a file → a digest, `version of …` → `3`. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** Engine facts; old results have none, because they were not recorded. */
+/** Names of engine facts. Old results have no engine facts. */
 export const ENGINE = ['PostgreSQL', 'PostGIS', 'GEOS', 'PROJ'] as const;
 
 export function digestOfFacts(facts: Facts): string {
@@ -35,7 +35,10 @@ interface ReaderInputs {
   readonly layers: Readonly<Record<string, { readonly areasOf?: string }>>;
 }
 
-/** Facts that a reader's rows depend on, in addition to the files: the manifest's version, the SQL, and the fields of the source that SQL is filled with. */
+/**
+ * Returns the facts that a reader's rows depend on, in addition to the files. These are the manifest's version, the SQL, and the fields of the source that are
+ * inserted into SQL.
+ */
 export function readerFacts({ id, manifest, staging, load, placesOf, places, layers, repeats, keys }: ReaderInputs): Facts {
   const areas = Object.entries(layers).flatMap(([layer, { areasOf }]) => (areasOf === undefined ? [] : [[layer, areasOf]]));
   return {
@@ -71,7 +74,7 @@ export function whyChanged(before: Facts | null, now: Facts): string | null {
   return reasons.length === 0 ? null : reasons.join('; ');
 }
 
-/** Maximum number of facts of one kind that are named one by one. */
+/** Maximum number of facts of one kind that a reason names. */
 const SHOWN = 3;
 
-const UNNOTED = 'an earlier version of the program built it and did not record the inputs';
+const UNNOTED = 'an earlier version of the program recorded no inputs';

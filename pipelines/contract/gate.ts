@@ -1,8 +1,8 @@
-/** Rules of the quality gate for a published table: statistics that a refresh may not change unnoticed, bounds of values, and sums that must agree. */
+/** Rules of the quality gate for a published table: limits for changes of statistics, bounds of values, and sums that must agree. */
 
-/** Allowed change of a statistic from the published value. A field with its own limits states the reason. */
+/** Allowed change of a statistic from the published value. If a field has its own limits, a reason is required. */
 export interface Moves {
-  /** Allowed change of median and 95th percentile, as a share of the old value; default 0.25. */
+  /** Allowed change of median and 95th percentile, as a share of the old value. Default 0.25. */
   readonly by?: number;
   /** Smaller absolute changes are never suspicious. */
   readonly step?: number;
@@ -16,7 +16,7 @@ export interface Quantity {
   readonly of?: readonly [string, string];
   /** Bounds of all values; null for no bound. */
   readonly within?: readonly [number | null, number | null];
-  /** Bounds of a province's median, whatever is published. A median outside these bounds has a wrong unit. */
+  /** Bounds of a province's median, independent of the published value. Values with a median outside these bounds have a wrong unit. */
   readonly typical?: readonly [number, number];
   readonly moves?: Moves;
 }
@@ -25,32 +25,32 @@ export interface Quantity {
 interface Presence {
   readonly kind: 'presence';
   readonly within?: readonly [number | null, number | null];
-  /** For rare values: the share of them that a place must keep. */
+  /** For rare values: the share of the values that a place must keep. */
   readonly keeps?: { readonly share: number; readonly why: string };
-  /** Limit for the rise of the share of rows with a value in a province that already had values. */
+  /** Limit for the increase of the share of rows with a value, in a province that already had values. */
   readonly gains?: { readonly share: number; readonly why: string };
 }
 
 /** A bool. The gate compares its share of true values. */
 export interface Truth {
   readonly kind: 'truth';
-  /** Share of the true rows that a place must keep, however few they are. */
+  /** Share of the true rows that a place must keep, even if there are only few. */
   readonly keeps?: { readonly share: number; readonly why: string };
 }
 
 export type FieldGate = Quantity | Presence | Truth;
 
-/** Parts that add up to a whole, or do not exceed it, in each row with a known whole. */
+/** Parts whose sum equals a whole or does not exceed it, in each row with a known whole. */
 export interface Identity {
   readonly parts: readonly string[];
-  /** `=`: the parts add up to the whole if all are known; `<=`: the known parts do not exceed it. */
+  /** `=`: the parts add up to the whole if all parts are known. `<=`: the known parts do not exceed the whole. */
   readonly is: '=' | '<=';
   readonly whole: string;
   /** Share of a place's rows that may violate the identity. */
   readonly most: number;
 }
 
-/** An identity between tables, checked by an SQL file that returns rows of slice, place, known, broken. */
+/** An identity between tables. An SQL file checks the identity and returns the columns slice, place, known and broken. */
 interface IdentityQuery {
   readonly file: string;
   /** Name of the violated rule. */
@@ -62,13 +62,13 @@ interface IdentityQuery {
 type PlacedBy = 'belfiore' | 'istat_code' | 'fid' | 'whole';
 
 export interface TableGate {
-  /** Section of the record that shows its values. */
+  /** Section of the record that shows the table's values. */
   readonly section: string;
   readonly by: PlacedBy;
   /** Column whose values separate rows: only rows with the same value are compared. `presence` separates rows with a value from rows without. */
   readonly slice?: { readonly column: string; readonly presence?: true; readonly show?: (value: string) => string };
   readonly fields: Readonly<Record<string, FieldGate>>;
-  /** Numbers and nullable columns without a gate, each with the reason. */
+  /** Numbers and nullable columns that have no gate, each with the reason. */
   readonly excused: Readonly<Record<string, string>>;
   readonly identities?: readonly Identity[];
   readonly queries?: readonly IdentityQuery[];

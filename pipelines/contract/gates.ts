@@ -1,4 +1,4 @@
-/** Gates of all published tables, from the core and the sections. */
+/** Finds the gates of all published tables, of the core and of the sections. */
 import { CORE_GATES } from '../../sql/core/gates.ts';
 import type { TableGate, Unwatched } from './gate.ts';
 import type { Table } from './section.ts';

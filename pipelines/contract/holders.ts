@@ -1,4 +1,4 @@
-/** Holders of the sources' data, each with one spelling. */
+/** Names of the holders of the sources' data. Each holder has only one spelling. */
 export const HOLDERS = {
   agenziaDelleEntrate: 'Agenzia delle Entrate',
   copernicus: 'European Environment Agency - Copernicus Land Monitoring Service',

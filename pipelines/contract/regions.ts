@@ -1,4 +1,4 @@
-/** Italy's 20 regions, which are loaded, published and rolled back separately. Codes and names are ISTAT's. */
+/** One of Italy's 20 regions, which are loaded, published and rolled back separately. Codes and names are those of ISTAT. */
 
 export interface Region {
   /** ISTAT region code, 1–20. */
@@ -6,7 +6,7 @@ export interface Region {
   readonly name: string;
   /** Name on the command line: `valle-daosta`. */
   readonly slug: string;
-  /** Box in degrees around the region with its islands, rounded outwards. The box only selects publishers' tiles. No data is cut at the box. */
+  /** Box in degrees around the region with its islands, rounded outwards. The box selects publishers' tiles. No data is cut at the box. */
   readonly box: Box;
 }
 
@@ -48,7 +48,7 @@ function key(text: string): string {
   return text.normalize('NFD').toLowerCase().replace(/[^a-z]/g, '');
 }
 
-/** Second names that publishers print after or instead of the Italian name, and names in other languages. */
+/** Other names of regions: second names that publishers print after or instead of the Italian name, and names in other languages. */
 const ALIASES: Readonly<Record<string, number>> = {
   valledaostavalleedaoste: 2, valleaosta: 2, trentinoaltoadigesudtirol: 4, trentinoaltoadigepatrento: 4,
   trentinoaltoadigepabolzano: 4, trentino: 4, altoadige: 4, sudtirol: 4,
@@ -87,12 +87,12 @@ export function platesOfRegion(code: number): string[] {
   return (PLATES[code - 1] ?? '').split(' ').filter((plate) => !FORMER_PLATES.has(plate));
 }
 
-/** @returns the code of the region with a present or former province of this car plate code; null if there is none */
+/** Returns the code of the region that has or had a province with this car plate code; null if there is none. */
 export function regionOfPlate(plate: string): number | null {
   return REGION_OF_PLATE.get(plate.trim().toUpperCase()) ?? null;
 }
 
-/** Degrees, EPSG:4326. Box of Italy with its seas. */
+/** Box of Italy with its seas, in degrees (EPSG:4326). */
 export const BOUNDS = { south: 35, north: 47.5, west: 6, east: 19 } as const;
 
 /** Size of a region's range of fids. `core.region_of` and the SQL that assigns fids contain the same number. */
@@ -103,7 +103,7 @@ export function firstFid(region: number): number {
   return region * FIDS_OF_REGION;
 }
 
-/** @returns the code of the region with the fid in its range; otherwise a number that is not a region's code */
+/** Returns the code of the region whose range contains the fid. For other fids, returns a number that is not a region's code. */
 export function regionOfFid(fid: number): number {
   return Math.floor(fid / FIDS_OF_REGION);
 }
@@ -115,12 +115,12 @@ export function regionName(region: number): string {
   return name;
 }
 
-/** @returns the name of a region for commands, without characters that a shell interprets */
+/** Returns the name of a region for commands, without characters that a shell interprets. */
 export function regionSlug(region: number): string {
   return findRegion(region)?.slug ?? 'italia';
 }
 
-/** Normalises a national cadastral reference: users write lower-case letters, and the cadastre's files add the prefix `CadastralParcel.IT.AGE.PLA.`. */
+/** Normalises a national cadastral reference. Converts letters to upper case and removes the prefix of the cadastre's files, `CadastralParcel.IT.AGE.PLA.`. */
 export function plainReference(text: string): string {
   return text.replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^(?:IT\.(?:TN|BZ)\.)?[^.]+/i, (place) => place.toUpperCase());
 }

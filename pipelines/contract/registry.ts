@@ -1,4 +1,4 @@
-/** Finds the sources by listing their folders, so that sources are not registered by hand. */
+/** Finds the sources by listing their folders. No list of sources is maintained by hand. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
@@ -12,22 +12,22 @@ import { layerTables, stagingTables } from './source-tables.ts';
 
 export interface RegisteredSource extends Source {
   readonly id: string;
-  /** Folder from the project's root. */
+  /** Folder, relative to the project's root. */
   readonly folder: string;
-  /** Facts that determine the rows of a file: the manifest's version, the folder's SQL, and the engine once it is known. */
+  /** Facts that determine the rows of a file: the manifest's version, the folder's SQL, and the engine if it is known. */
   readonly facts: Facts;
   /** Digest of the facts. */
   readonly reader: string;
   readonly staging: SqlFile;
   readonly layer: SqlFile;
   readonly load: SqlFile;
-  /** Checks of this source only; null if it has none. */
+  /** Checks of this source; null if the source has no checks. */
   readonly checks: SqlFile | null;
-  /** SQL that lists the places of each file of a release; null if they follow from the columns that `places` names. */
+  /** SQL that lists the places of each file of a release; null if columns named in `places` contain them. */
   readonly placesOf: SqlFile | null;
 }
 
-/** Loads all sources, by id. */
+/** Loads all sources, sorted by id. */
 export async function loadSources(): Promise<RegisteredSource[]> {
   const folders = readdirSync(join(ROOT, 'sources'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(moduleFile(join(ROOT, 'sources', entry.name, 'source.ts'))))
@@ -37,9 +37,7 @@ export async function loadSources(): Promise<RegisteredSource[]> {
 }
 
 /**
- * Returns the requested sources in their order.
- * @param ids null: all
- * @throws MappaleError `SOURCE_UNKNOWN` (exit 2)
+ * Returns the requested sources in the requested order. @param ids null for all sources @throws MappaleError `SOURCE_UNKNOWN` (exit 2)
  */
 export function chooseSources<S extends { readonly id: string }>(sources: readonly S[], ids: readonly string[] | null): readonly S[] {
   const known = sources.map(({ id }) => id);
@@ -63,7 +61,7 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   return withFacts({ ...parts, folder: `sources/${id}`, layer: layerTables(id, source.layers), checks: optional('checks') }, () => readerFacts(parts));
 }
 
-/** Adds facts that are computed when they are used, because commands that load no files do not use them. */
+/** Adds facts that are computed at the first use, because only commands that load files use them. */
 function withFacts(source: Omit<RegisteredSource, 'facts' | 'reader'>, compute: () => Facts): RegisteredSource {
   let facts: Facts | undefined;
   return {
@@ -77,7 +75,7 @@ function withFacts(source: Omit<RegisteredSource, 'facts' | 'reader'>, compute: 
   };
 }
 
-/** Adds the engine to the facts of each source, because a newer PROJ may move a corner. */
+/** Adds the engine to the facts of each source, because a newer PROJ may compute other coordinates. */
 export function onEngine(sources: readonly RegisteredSource[], engine: Facts): RegisteredSource[] {
   return sources.map((source) => withFacts(source, () => ({ ...source.facts, ...engine })));
 }

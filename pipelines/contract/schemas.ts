@@ -1,4 +1,4 @@
-/** zod schemas that several answers share. */
+/** Defines the zod schemas that several answers share. */
 import { z } from 'zod';
 import { KINDS } from './section.ts';
 
@@ -36,8 +36,7 @@ export const geometry = z.union([
 export const kind = z.enum(KINDS).describe('Land, or a strip of road or water that is mapped like a parcel');
 
 /**
- * Values of the coverage of a section at a parcel. Each value is a reason why a section may be empty. Sections that report coverage per field have other
- * values.
+ * Values for the coverage of a section at a parcel. Each value explains why a section may be empty. Sections that report coverage per field have other values.
  */
 export const coverageWord = z.enum(['mapped', 'not_mapped', 'not_loaded', 'not_applicable']);
 export const COVERAGE_MEANING = 'mapped: empty means none here; not_mapped: the loaded files do not cover this place; not_loaded: no files are loaded; '

@@ -1,36 +1,36 @@
-/** Texts and drawings of a section on the map, in its `map.ts` and `italian.ts`. */
+/** Types of the texts and drawings of a section on the map, which `map.ts` and `italian.ts` of the section define. */
 
-/** Groups of the map's list of layers. */
+/** Groups in the map's list of layers. */
 type LayerGroup = 'hazards' | 'value' | 'people' | 'land' | 'places';
 
-/** A section on the map: its English texts, and the drawings of its values. */
+/** A section on the map: the English texts, and the drawings of values. */
 export interface SectionMap {
   readonly panel: MapPanel;
   /** Drawing on the map; omitted if the map does not draw the section. */
   readonly layer?: MapLayer;
-  /** Drawings of other values, by name of the layer, which begins with the section's name. */
+  /** Drawings of other values, by name of the layer. The names begin with the section's name. */
   readonly otherLayers?: Readonly<Record<string, MapLayer>>;
 }
 
-/** English texts with which the map shows the block. */
+/** English texts of the section's block on the map. */
 export interface MapPanel {
   /** Fields for the summary of the parcel, by path in the block. */
   readonly summary?: readonly string[];
-  /** Labels by name of field, of every field except columns of the list. */
+  /** Labels of all fields except columns of the list, by name of the field. */
   readonly words?: Readonly<Record<string, string>>;
-  /** Texts of values that are words. */
+  /** Texts for values that are words. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Texts of publishers that have an Italian translation. */
+  /** Publishers' texts that have an Italian translation. */
   readonly published?: readonly string[];
-  /** Units of numbers by name of field. `share`: a part of one, shown in per cent. Numbers without a unit are counts. */
+  /** Units of numbers, by name of the field. `share` is a fraction that is shown in per cent. Numbers without a unit are counts. */
   readonly units?: Readonly<Record<string, string>>;
-  /** Numbers that are codes, shown as they are. */
+  /** Names of fields with numeric codes, which are shown without number format. */
   readonly codes?: readonly string[];
-  /** Coverage in the block that explains why a field is null: name of field → field of `coverage`. */
+  /** Field of `coverage` that explains why a field of the block is null, by name of the field. */
   readonly coverage?: Readonly<Record<string, string>>;
-  /** Fields to show first; the others follow in their order. */
+  /** Fields that are shown first. The other fields follow in the order of the block. */
   readonly first?: readonly string[];
-  /** For blocks that are a list or contain one. */
+  /** Table for a block that is a list or contains a list. */
   readonly list?: {
     /** Field with the list; omitted if the block is the list. */
     readonly field?: string;
@@ -38,52 +38,51 @@ export interface MapPanel {
     readonly latestFirst?: true;
     /** Sentence above the table, with fields of its first row in braces. */
     readonly note?: string;
-    /** Shown fields with their headings. A dot precedes the field of a nested object. */
+    /** Shown fields with their headings. A dot separates the name of a nested object from its field. */
     readonly columns: Readonly<Record<string, string>>;
   };
 }
 
-/** Italian texts of a section on the map, from its `italian.ts`. The map shows the English text where one is missing. */
+/** Italian texts of a section on the map, from the section's `italian.ts`. If an Italian text is missing, the map shows the English text. */
 export interface Italian {
   readonly title: string;
   readonly words?: Readonly<Record<string, string>>;
-  /** English unit → Italian, of units that are words. */
+  /** English unit → Italian unit, for units that are words. */
   readonly units?: Readonly<Record<string, string>>;
   /** Translations of values that are words. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Headings of the list's columns, and the sentence above it. */
+  /** Headings of the list's columns, and the sentence above the list. */
   readonly columns?: Readonly<Record<string, string>>;
   readonly caption?: string;
   readonly note?: string;
-  /** English text of `layer` → Italian. */
+  /** English text of `layer` → Italian text. */
   readonly legend?: Readonly<Record<string, string>>;
-  /** English description of a field in `block` → Italian. */
+  /** English description of a field in `block` → Italian description. */
   readonly fields?: Readonly<Record<string, string>>;
   /**
-   * English text of `explain.sql` (rules, and values, units and fields that are words) → Italian. `{1}` is the first inserted value, `{2}` the
-   * second.
+   * English text of `explain.sql` → Italian text: rules, and values, units and fields that are words. `{1}` is the first inserted value, `{2}` the second.
    */
   readonly evidence?: Readonly<Record<string, string>>;
 }
 
 /**
- * How the map draws the section: parcels coloured by one value. Colours are distinguishable with colour blindness, on light and dark ground: ColorBrewer, and
- * viridis for neutral scales.
+ * A drawing of the section on the map: parcels in colours by one value. People with colour blindness can distinguish the colours, on light and dark
+ * backgrounds. The colours come from ColorBrewer, and from viridis for neutral scales.
  */
 export interface MapLayer {
   /** Group in the map's list of layers. */
   readonly group: LayerGroup;
   /** Title of the drawn value. */
   readonly title: string;
-  /** Column of `flat` that has the value. */
+  /** Column of `flat` with the value. */
   readonly value: string;
-  /** Column of `flat` with the coverage in the values of `meta.coverage`. Default: `meta.coverage` itself. */
+  /** Column of `flat` with the coverage, as in `meta.coverage`. Default: `meta.coverage`. */
   readonly coverage?: string;
-  /** Unit of a number; absent for numbers without one. */
+  /** Unit of a number; absent for numbers without a unit. */
   readonly unit?: string;
-  /** Values of a category, or the starts of number ranges, smallest first; the first range has no start. */
+  /** Values of a category, or number ranges with their first values, in ascending order. The first range has no first value. */
   readonly classes: readonly ValueClass[] | readonly RangeClass[];
-  /** Text for a covered place without a value. */
+  /** Text for parcels with coverage but without a value. */
   readonly none: string;
 }
 
@@ -94,7 +93,7 @@ export interface ValueClass {
   readonly color: string;
 }
 
-/** First level of CORINE Land Cover, which the Urban Atlas shares. */
+/** Classes of the first level of CORINE Land Cover, which the Urban Atlas also uses. */
 export const FIRST_LEVEL_OF_LAND: readonly ValueClass[] = [
   { value: '1', label: '1, artificial', color: '#d55e00' },
   { value: '2', label: '2, agricultural', color: '#f0e442' },
@@ -104,19 +103,19 @@ export const FIRST_LEVEL_OF_LAND: readonly ValueClass[] = [
 ];
 
 export interface RangeClass {
-  /** First value of the range, included; omitted for the lowest range. */
+  /** First value of the range, inclusive; omitted for the lowest range. */
   readonly from?: number;
-  /** Text in place of the numbers, if it is clearer. */
+  /** Text that is shown instead of the numbers, if a text is clearer. */
   readonly label?: string;
   readonly color: string;
 }
 
-/** @returns the unchanged definition, checked by the compiler */
+/** Returns the definition unchanged. The compiler checks its type. */
 export function defineMap(map: SectionMap): SectionMap {
   return map;
 }
 
-/** @returns the unchanged texts, checked by the compiler */
+/** Returns the texts unchanged. The compiler checks their type. */
 export function defineItalian(texts: Italian): Italian {
   return texts;
 }

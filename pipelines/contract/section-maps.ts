@@ -1,4 +1,7 @@
-/** Reads how the map shows the sections: `map.ts` and `italian.ts` of their folders. Only the map, its tiles and the data dictionary need them. */
+/**
+ * Loads the files for the sections on the map, `map.ts` and `italian.ts` in each section's folder. Only the map, its tiles and the data dictionary need these
+ * files.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';

@@ -1,4 +1,4 @@
-/** Definition of a section: a block of a parcel's record, with its tables. The rest of a section is in the folder of its `section.ts`. */
+/** Defines the type of a section: a block of a parcel's record, with its tables. All other files of a section are next to its `section.ts`. */
 import type { z } from 'zod';
 import type { Relation } from './sql-files.ts';
 import type { FieldGate } from './gate.ts';
@@ -8,47 +8,47 @@ export const KINDS = ['land', 'road', 'water'] as const;
 export type ParcelKind = (typeof KINDS)[number];
 
 export interface Section {
-  /** Name of its folder, and of its block in the record. */
+  /** Name of the section's folder, and of the section's block in the record. */
   readonly name: string;
-  /** Sections are in the record in the order of these numbers. */
+  /** Number that determines the order of the sections in the record. */
   readonly position: number;
   readonly title: string;
-  /** Answered block: an object, a list, or null. */
+  /** Schema of the block in answers: an object, a list, or null. */
   readonly block: z.ZodType;
   /** Kinds of parcel for which the section exists. For other kinds the block is empty and its coverage is `not_applicable`. */
   readonly kinds: readonly ParcelKind[];
-  /** Place of the coverage in the record: `meta.coverage`, or field by field in the block, which then exists for every kind of parcel. */
+  /** Place of the coverage in the record: `meta.coverage`, or the block with a coverage for each field. The block then exists for every kind of parcel. */
   readonly coverage: 'meta' | 'block';
   /** True if coverage differs within a comune. If omitted, coverage follows from the comune or from the found features. */
   readonly reaches?: 'points';
-  /** True if the section contains names of comuni, so that the list of comuni is cited too. */
+  /** True if the section contains names of comuni. The list of comuni is then also cited. */
   readonly namesComuni?: true;
   /**
-   * Tables whose rows belong to no single parcel, and that `api.followed_NAME` of `columns.sql` follows to parcels. A changed row of another such table may
-   * change any parcel.
+   * Tables without a parcel in each row, for which `api.followed_NAME` in `columns.sql` finds the parcels of a row. A changed row of any other table without
+   * parcels may change every parcel.
    */
   readonly follows?: readonly Relation[];
-  /** Tables that its `build` files create. */
+  /** Tables that the section's `build` files create. */
   readonly tables: Readonly<Record<Relation, Table>>;
-  /** True if the section is in tables for which no sections were requested. */
+  /** True if tables have the section by default, without an explicit request. */
   readonly usual?: true;
-  /** True if shortened records have the section although no sections were requested. */
+  /** True if shortened records have the section by default, without an explicit request. */
   readonly brief?: true;
-  /** Columns of the block in a table: column name without the section's name → position of the value in the block. In the order of `columns.sql`. */
+  /** Columns of the block in a table, in the order of `columns.sql`. Maps the column name without the section's name to the value's position in the block. */
   readonly flat: Readonly<Record<string, FlatColumn>>;
 }
 
-/** A value of the block, in its answered form. */
+/** A value of the block, in the form of the answers. */
 export interface FlatColumn {
   readonly type: Column['type'];
   /**
-   * Path in the block, with a dot before fields of objects and lists: `0.name` of the first element, `length` for the number of elements. Default: the column's
-   * name.
+   * Path in the block, with a dot before fields of objects and lists. `0.name` is a field of the first element, and `length` is the number of elements.
+   * Default: the column's name.
    */
   readonly of?: string;
 }
 
-/** A published table with the rows of parcels, one partition per region. */
+/** A published table with rows of parcels and one partition per region. */
 export interface Table {
   /** Meaning of a row, and of its absence. */
   readonly description: string;
@@ -60,7 +60,7 @@ export interface Table {
 export interface Column {
   readonly type: 'int2' | 'int4' | 'int8' | 'float8' | 'text' | 'bool';
   readonly description: string;
-  /** Unit of a number; absent for numbers without one. */
+  /** Unit of a number; absent for numbers without a unit. */
   readonly unit?: string;
   /** Meaning of null; if absent, the column is never null. */
   readonly null?: string;
@@ -68,10 +68,10 @@ export interface Column {
   readonly gate?: FieldGate | string;
 }
 
-/** @returns the unchanged section, checked by the compiler */
+/** Returns the section unchanged. The compiler checks its type. */
 export function defineSection(section: Section): Section {
   return section;
 }
 
-/** The key column of tables by parcel. */
+/** The key column of tables with one parcel per row. */
 export const FID: Column = { type: 'int4', description: 'Parcel identifier', gate: 'a key' };

@@ -1,4 +1,4 @@
-/** The sections of a parcel's record, in its order: found by listing their folders, nothing is registered by hand. */
+/** Finds the sections of a parcel's record by listing their folders. No list of sections is maintained by hand. */
 import { loadModule } from '../program.ts';
 import type { Section } from './section.ts';
 import { MappaleError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { SECTION_FOLDER, sectionFolders, type Relation } from './sql-files.ts';
 
 export const SECTIONS: readonly Section[] = (await Promise.all(sectionFolders().map(loadSection))).sort((a, b) => a.position - b.position);
 
-/** Names of the sections, in the same order. */
+/** Names of the sections, in the order of the record. */
 export const SECTION_NAMES: readonly string[] = SECTIONS.map(({ name }) => name);
 
 async function loadSection(folder: string): Promise<Section> {
@@ -27,10 +27,8 @@ export function parseInclude(text: string | undefined): string[] {
 }
 
 /**
- * @param text comma-separated names
- * @param also other accepted values, for messages
- * @returns in the order of the record
- * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
+ * Returns the named sections in the order of the record. @param text comma-separated names @param also other accepted values, for messages @throws MappaleError
+ * `SECTION_UNKNOWN` (exit 2)
  */
 export function chooseSections(text: string, also = ''): string[] {
   const names = text.split(',').map((name) => name.trim());

@@ -1,10 +1,13 @@
-/** Statements that create the tables of a source, from its `tables` and `layers`. `defineSource` has checked their names and types; no text comes from data. */
+/**
+ * Statements that create the tables of a source, from its `tables` and `layers`. `defineSource` has checked names and types. No text in the statements comes
+ * from data.
+ */
 import type { Column } from '../formats/copy.ts';
 import type { Layer, Source } from './source.ts';
 import { parseSqlFile, type SqlFile } from './sql-files.ts';
 import { literal } from './sql-text.ts';
 
-/** Columns before the source's columns. */
+/** Columns that precede the source's columns. */
 const RECORD = { member_id: 'int4 not null', position: 'int8 not null' } as const satisfies Readonly<Record<string, Column>>;
 
 /** Returns the columns before a layer's columns, with their descriptions. */
@@ -14,14 +17,14 @@ const provenance = (position: string): Layer['columns'] => ({
   position: [RECORD.position, position],
 });
 
-/** Returns the statements that create a source's staging tables, under their name in the ledger. */
+/** Returns the statements that create a source's staging tables, with their name in the ledger. */
 export function stagingTables(id: string, tables: Source['tables']): SqlFile {
   const statements = Object.entries(tables).map(([table, columns]) => `create unlogged table ${table} ${listed({ ...RECORD, ...columns })};\n`);
   const header = `-- reads: none\n-- writes: ${Object.keys(tables).map((table) => `staging.${table}`).join(', ')}\n`;
   return parseSqlFile(`sources/${id}/staging.sql`, [header, ...statements].join('\n'));
 }
 
-/** Returns the statements that create and describe a source's layer tables, under their name in the ledger. */
+/** Returns the statements that create and describe a source's layer tables, with their name in the ledger. */
 export function layerTables(id: string, layers: Source['layers']): SqlFile {
   const names = Object.keys(layers);
   const header = `-- purpose: the layers ${names.join(', ')}\n-- reads: none\n-- writes: ${names.map((name) => `layer.${name}`).join(', ')}\n`;

@@ -1,5 +1,5 @@
 /**
- * Definition of a source: the contract between `sources/<id>/source.ts` and the program.
+ * Defines the type of a source: the contract between `sources/<id>/source.ts` and the program.
  *
  * Terminology
  * - source: one dataset of one publisher; a folder under `sources/`.
@@ -24,30 +24,30 @@ interface Attribution {
   readonly url: string;
   /** Attribution that users of the data must show. */
   readonly text: string;
-  /** True for the three attributions that are in every answer. */
+  /** True for the three attributions that every answer contains. */
   readonly mandatory?: boolean;
 }
 
 export interface Envelope {
   /**
-   * Number of records in the publisher's whole file, by role: `{ comunale: { min: 7_500 } }`. `validate` warns if a file with the name of a whole one is
-   * outside these bounds. No load refuses it, because the gate checks later loads.
+   * Number of records in the publisher's whole file, by role: `{ comunale: { min: 7_500 } }`. `validate` warns if a file that is named as the whole file is
+   * outside these bounds. A load does not refuse the file, because the gate checks the number of rows.
    */
   readonly records?: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>;
-  /** Highest share of rejected records that may be published, 0–1. */
+  /** Largest share of rejected records (0–1) with which a file may be published. */
   readonly rejectShare: number;
 }
 
 export interface Manifest {
-  /** The folder's name: `<publisher>_<dataset>`. */
+  /** Name of the folder: `<publisher>_<dataset>`. */
   readonly id: string;
-  /** Version of the reader's result. Raise it by one with every change of the result, so that files are read again. Never lower it. */
+  /** Version of the reader's result. Increase the version by one with every change of the result, so that files are read again. Never decrease the version. */
   readonly version: number;
   readonly title: string;
   readonly attribution: Attribution;
-  /** Description of how the vintage follows from the file. */
+  /** Description of how the vintage is found in the file. */
   readonly vintageRule: string;
-  /** Download addresses for people, including those that `fetch` uses from `download.ts`. */
+  /** Download addresses for people, including the addresses in `download.ts`. */
   readonly downloads: readonly { readonly url: string; readonly note: string }[];
   /** `monthly`, `half-yearly`, … */
   readonly cadence: string;
@@ -55,7 +55,7 @@ export interface Manifest {
   readonly crs: string | null;
   /** `newest`: a section uses the newest vintage only. `all`: every vintage counts (a time series). */
   readonly keep: 'newest' | 'all';
-  /** True if other files need these layers (codes of comuni). Such a source is loaded first and published as Italy. */
+  /** True if other sources need these layers (codes of comuni). The source is then loaded first and published for all of Italy. */
   readonly reference?: boolean;
   /** Published fields that are not used, each with the reason. Any other unknown field is reported as `COLUMNS_ADDED`. */
   readonly ignored: Readonly<Record<string, string>>;
@@ -65,16 +65,16 @@ export interface Manifest {
    */
   readonly optional?: Readonly<Record<string, string>>;
   readonly envelope: Envelope;
-  /** Entry in the annex of Regulation (EU) 2023/138 on high-value datasets. Omitted: the annex does not list the dataset. */
+  /** Entry in the annex of Regulation (EU) 2023/138 on high-value datasets. Omitted if the annex does not list the dataset. */
   readonly highValue?: { readonly category: 'geospatial' | 'environment'; readonly entry: string };
   /**
-   * Layer tables with rows that count as accepted records, one row per (member_id, position). `layers.ts` declares them and load.sql fills them. Children
-   * (subdivided pieces, tokens) are not listed.
+   * Layer tables with rows that count as accepted records, one row per (member_id, position). `layers.ts` declares the tables and load.sql fills them. Tables
+   * with parts of a record (subdivided pieces, tokens) are not listed.
    */
   readonly layers: readonly string[];
 }
 
-/** Input of `recognise`: a file in a data folder, with the listing of a zip. Content is read only when it is needed. */
+/** Input of `recognise`: a file in a data folder, with the listing of a zip. The content is read only on demand. */
 export interface Probe {
   /** Absolute path. */
   readonly path: string;
@@ -89,7 +89,7 @@ export interface Probe {
   headOf(path: string): Promise<Buffer>;
   /** Returns the listing of a zip inside the zip. */
   entriesOf(path: string): Promise<readonly ZipEntry[]>;
-  /** Names of the files in the same folder (for the `.dbf` of a `.shp`). */
+  /** Names of the files in the same folder, for example to find the `.dbf` of a `.shp`. */
   readonly siblings: readonly string[];
   /** Returns the first 64 KiB of a file in the same folder. */
   headOfSibling(name: string): Promise<Buffer>;
@@ -99,27 +99,27 @@ export interface Probe {
 export interface Recognition {
   /** Kind of file of the source: `VALORI`, `ple`, `comunale`. */
   readonly role: string;
-  /** Sorts as text, newest last: `2024`, `2025_1`, `2026-07-01`. */
+  /** Vintage of the file, in a form that sorts as text, newest last: `2024`, `2025_1`, `2026-07-01`. */
   readonly vintage: string;
-  /** ISTAT region code 1–20 of a regional file; null for a national file, or if its rows state their places. */
+  /** ISTAT region code 1–20 of a regional file. Null for a national file, or if the rows of the file contain their places. */
   readonly region: number | null;
-  /** Files in the same folder that belong to this one (`.dbf`, `.shx`, `.prj`, `.cpg`). */
+  /** Files in the same folder that belong to this file (`.dbf`, `.shx`, `.prj`, `.cpg`). */
   readonly sidecars?: readonly string[];
   /**
-   * Day in the file, or another value that distinguishes issues of one vintage: date in a title line, newest entry of a zip, number of a re-issue. Sorts as
-   * text among files of one source and role; omitted if the file has none.
+   * Day in the file, or another value that distinguishes issues of one vintage. Examples are the date in a title line, the newest entry of a zip and the number
+   * of a re-issue. The values of one source and role sort as text. Omitted if the file has no such value.
    */
   readonly dated?: string;
-  /** Part of the whole, if the rows do not state it: a tile (`E46N19`), a class with a separate file (`HPH`). */
+  /** Part of the whole dataset, if the rows do not contain the part. A part is a tile (`E46N19`), or a class with a separate file (`HPH`). */
   readonly place?: string;
   /**
-   * True if the publisher's packaging names the file as the whole of Italy or of its region; false for a part (one comune, one tile, an extract). The decision
-   * uses neither size nor content, see `packaging.ts`.
+   * True if the file contains all of Italy or of its region according to the publisher's packaging. False for a part (one comune, one tile, an extract). Size
+   * and content are not considered, see `packaging.ts`.
    */
   readonly complete: boolean;
   /**
-   * Reason why a file of this source is ignored (another component, a companion table). The file belongs to no release and is never read. Reports name it with
-   * this sentence.
+   * Reason why a file of this source is ignored (another component, a companion table). The file belongs to no release and is never read. Reports print this
+   * reason with the file's name.
    */
   readonly ignored?: string;
 }
@@ -149,13 +149,13 @@ export interface Reject {
   readonly code: string;
   /** `expected … found …` on one line. */
   readonly message: string;
-  /** The record as published, so that `rejects --retry` can read it again. Text is stored as UTF-8; bytes that are not UTF-8 are kept escaped. */
+  /** The record as published, so that `rejects --retry` can read it again. Text is stored as UTF-8, and bytes that are not UTF-8 are escaped. */
   readonly raw: string | Buffer;
 }
 
-/** Receives the records of one member. The program writes provenance, counts and flushes. */
+/** Receives the records of one member. The program adds the provenance, counts the records and flushes. */
 export interface MemberSink {
-  /** Provenance key, which is written before every row. */
+  /** Provenance key, the first value of every row. */
   readonly memberId: number;
   /** Returns the writer of a staging table's rows for this member. Fast readers write fields to it directly. */
   writer(table: string): RowWriter;
@@ -163,28 +163,28 @@ export interface MemberSink {
   row(table: string, position: number, values: readonly unknown[]): void;
   /** Records a reject, and counts one record. */
   reject(reject: Reject): void;
-  /** Skips a record that is not an error: a duplicate, or a place outside Italy. Counts one. */
+  /** Skips a record that is not an error: a duplicate, or a place outside Italy. Counts one record. */
   duplicate(position: number, code: string, raw?: string | Buffer): void;
   /**
-   * Reports an unknown column or property next to all known ones. Is called again with values of the first records that have one. The program keeps a few
-   * values, masked and cut.
+   * Reports an unknown column or property in a file that has all known columns. Called again with the value of each of the first records. The program keeps a
+   * few values, which are masked and shortened.
    */
   added(column: string, sample?: string): void;
   /** Waits until the database has received the written rows. Call it once per chunk of input, outside the inner loop. */
   drain(): Promise<void> | undefined;
-  /** Ends the member with its number of records by an independent count (lines, features). Called once. */
+  /** Ends the member. The argument is the number of records by an independent count (lines, features). Called once. */
   close(records: number): Promise<void>;
 }
 
 export interface MemberFacts {
   /** Path inside the file, `''` for the file itself. */
   readonly path: string;
-  /** CRC-32 of the zip entry, if any: unchanged members are reused by it. */
+  /** CRC-32 of a zip entry, by which unchanged members are found and reused. */
   readonly crc32?: number;
   readonly size?: number;
-  /** ISTAT region code, if the packaging inside the file states it: a zip of Italy has a member for each region. */
+  /** ISTAT region code, if the file contains a separate member for each region. */
   readonly region?: number;
-  /** Text before and after a raw record that makes it a readable file (`rejects --retry`). */
+  /** Text before and after a raw record. With this text, the record is a readable file (`rejects --retry`). */
   readonly envelope?: { readonly before: string; readonly after: string };
 }
 
@@ -192,15 +192,15 @@ export interface Sink {
   /** Opens the next member. The previous member must be closed. */
   member(facts: MemberFacts): Promise<MemberSink>;
   /**
-   * Returns true if an earlier release has the same member (same path, CRC, size and reader). The member's rows are then copied inside the database and not
-   * parsed.
+   * Returns true if an earlier release has the same member (same path, CRC, size and reader). The rows are then copied inside the database, and the member is
+   * not parsed.
    */
   reuse(facts: MemberFacts): Promise<boolean>;
-  /** Returns what `reuse` will return, for readers that work ahead, without recording anything. Omitted by sinks that never reuse members. */
+  /** Returns the same as `reuse`, but records nothing. For readers that look at later members in advance. Omitted by sinks that never reuse members. */
   reusable?(facts: MemberFacts): boolean;
   /**
    * Records a known part of the file that is not read, with the reason. Omitted by sinks without reports.
-   * @param path of the part inside the file
+   * @param path path of the part inside the file
    */
   aside?(path: string, reason: string): void;
   /** Reports progress in bytes of the (compressed) file. */
@@ -221,20 +221,20 @@ export function stagedColumns(columns: SharedColumns): Columns {
   return Object.fromEntries(Object.entries(columns).map(([name, [type]]) => [name, type]));
 }
 
-/** A layer table. The columns `release_id`, `member_id` and `position` come before its columns, and the release is its partition key. */
+/** A layer table, partitioned by release. The columns `release_id`, `member_id` and `position` precede the listed columns. */
 export interface Layer {
   readonly description: string;
-  /** Description of `position`: `Line of the file, from 1.` */
+  /** Description of the column `position`: `Line of the file, from 1.` */
   readonly position: string;
   /** Staging table whose polygons load.sql repairs for this layer. A staged row that is not in the layer is a reject, `geometry_without_area`. */
   readonly areasOf?: string;
   readonly columns: LayerColumns;
-  /** Indexed columns, by the query that the index serves. An index of a geometry is a GiST index. */
+  /** Indexed columns, by the query that uses the index. An index of a geometry is a GiST index. */
   readonly indexes?: Readonly<Record<string, readonly string[]>>;
   readonly checks?: LayerChecks;
 }
 
-/** Columns of a layer that state the places of its rows. */
+/** Columns of a layer with the places of its rows. */
 export interface PlaceColumns {
   /** Columns that distinguish series of the same place: a year, a level. Values of several columns are joined by a blank. */
   readonly series?: readonly string[];
@@ -242,9 +242,9 @@ export interface PlaceColumns {
   readonly place: string;
   /** Region of the place, as the publisher states it. */
   readonly region?: string;
-  /** Region of the place, used where the list of comuni lacks the place. */
+  /** Region of the place, used if the place is not in the list of comuni. */
   readonly likelyRegion?: string;
-  /** ISTAT code of the comune, whose province gives that region. */
+  /** ISTAT code of the comune. The code contains the province, and so determines the region. */
   readonly istatCode?: string;
   /** Day of the row. The newest day distinguishes issues of one vintage. */
   readonly dated?: string;
@@ -259,22 +259,22 @@ interface LayerChecks {
   readonly within?: Box;
   /** The box of every geometry overlaps this box. */
   readonly overlaps?: Box;
-  /** Layer with the pieces of each polygon, whose areas add up to the polygon. */
+  /** Layer with the pieces of each polygon. The sum of their areas is the area of the polygon. */
   readonly pieces?: string;
   /** Usual bounds of `area_m2`. Areas outside these bounds cause a warning. */
   readonly area?: readonly [least: number, most: number];
-  /** `one`: the tiles continue each other's cells. */
+  /** `one`: the cells of all tiles are on one grid. */
   readonly grid?: 'one';
 }
 
-/** Layer tables by name, without their schema. */
+/** Layer tables by name without schema. */
 export type Layers = Readonly<Record<string, Layer>>;
 
 export interface Source {
   readonly manifest: Manifest;
   /**
-   * File names that the publisher uses. These names do not decide recognition. An unrecognised file with such a name is reported as
-   * empty, an error page, or changed, and not as a foreign file.
+   * File names that the publisher uses. The names do not affect recognition. If a file with such a name is not recognised, the file is reported as empty, as an
+   * error page or as changed.
    */
   readonly names: readonly RegExp[];
   /** Staging tables by name, `raw_<thing>`, with their columns after `member_id` and `position`. */
@@ -282,18 +282,18 @@ export interface Source {
   /** Layer tables, filled by load.sql. */
   readonly layers: Layers;
   /**
-   * Columns of a layer by which newer files replace older ones, for layers whose rows state their comune or unit. The places of a file follow from these
-   * columns, or from `places.sql` if the source has that file. In layers that are not named here a file is replaced as a whole.
+   * Columns with the places of a layer's rows, for layers in which newer files replace older files place by place. The places of a file are the values of these
+   * columns, or the result of the source's `places.sql`. In all other layers, files are replaced as a whole.
    */
   readonly places?: Readonly<Record<string, PlaceColumns>>;
-  /** Columns that identify a row of a layer inside one file, across its members. */
+  /** Columns that identify a row of a layer among all rows of a file. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
   /**
-   * Codes of the duplicates of staging tables. If rows of one file repeat the key in `keys`, the first one counts. The others are in the table
-   * `duplicate` before load.sql runs. Nulls are equal.
+   * Codes of the duplicates of staging tables. If rows of one file repeat the key in `keys`, the first row is used. The other rows are in the table `duplicate`
+   * when load.sql runs. Nulls are equal.
    */
   readonly repeats?: Readonly<Record<string, string>>;
-  /** Columns that identify a row of a staging table, by table: `validate` reports a file that repeats a key. */
+  /** Columns that identify a row of a staging table, by table. `validate` reports a file that repeats a key. */
   readonly keys?: Readonly<Record<string, readonly string[]>>;
   /**
    * Recognises a file of this source by its content, never by its folder; null for other files. May throw an input error for a damaged file of this source.
@@ -306,7 +306,7 @@ export interface Source {
 const NAME = /^[a-z][a-z0-9_]*$/;
 const LAYER_TYPE = /^[a-z][a-z0-9]*(?:\[\]|\([a-z]+, \d+\))?(?: not null)?(?: default '[a-z]+')?$/;
 
-/** Declares a source, and checks rules that types cannot express. @throws Error for a name or type that is not plain SQL */
+/** Defines a source, and checks rules that types cannot express. @throws Error for a name or type that is not plain SQL */
 export function defineSource(source: Source): Source {
   const refuse = (expected: string, found: string | undefined): void => {
     if (found !== undefined) throw new Error(`${source.manifest.id}: expected ${expected}, found ${found}`);

@@ -1,4 +1,4 @@
-/** Reads SQL files: plain text with a header that states the relations that they read and write. */
+/** Reads SQL files. The header of an SQL file contains the relations that the file reads and writes. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -10,12 +10,11 @@ import { effectiveSql, normalSql } from './sql-text.ts';
 export type Relation = `${string}.${string}`;
 
 /**
- * Rows that a refresh may copy from the published table instead of building them. Without such a line, no rows are copied.
- * `members`: a row depends on one row of these layers, so rows of reused members are unchanged.
- * `parcels`: a row depends on its parcel only, except for parcels within a distance in metres, parcels with the same value in a column that
- * depends on the parcel, or parcels that touch the same feature of these layers.
- * `content`: the table is built whole if an input changed. If the result equals the published table, the published table stays, and rows built from it may
- * be copied. `parcels`: whether its rows depend on all parcels, or only on their outline (`sql/steps/outline_differs.sql`).
+ * Rule for rows that a refresh may copy from the published table. Without such a line in the file, no rows are copied. `members`: a row depends on one row of
+ * these layers. Rows of reused members are therefore unchanged. `parcels`: a row depends on its parcel only. The row may also depend on parcels within a
+ * distance in metres, with the same value in a column, or under the same feature of these layers. `content`: the table is built whole if an input changed. If
+ * the result equals the published table, the published table stays, and rows that depend on this table may be copied. `parcels`: whether the rows depend on all
+ * parcels, or only on the outline of all parcels (`sql/steps/outline_differs.sql`).
  */
 type Incremental =
   | { readonly by: 'members'; readonly layers: readonly Relation[] }
@@ -26,7 +25,7 @@ type Incremental =
   | { readonly by: 'content'; readonly parcels: 'all' | 'outline' };
 
 export interface SqlFile {
-  /** Path from the project's root. */
+  /** Path relative to the project's root. */
   readonly file: string;
   /** Section of a file in a section's folder. */
   readonly section: string | null;
@@ -38,16 +37,16 @@ export interface SqlFile {
   /** Codes of the regions for which this file builds its table instead of the general file; null for a general file. */
   readonly regions: readonly number[] | null;
   readonly incremental: Incremental | null;
-  /** Version of a file that builds a published table; raised by one with every change of the result. Null for other files. */
+  /** Version of a file that builds a published table. The version is increased by one with every change of the result. Null for other files. */
   readonly version: number | null;
-  /** For a section's `explain.sql`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
+  /** For a section's `explain.sql`: the tables whose files run before. These files run on one parcel, or on all parcels of the comune. */
   readonly reruns: readonly Relation[];
   readonly parcels: 'one' | 'comune';
-  /** For a section's `attribution.sql`: the sources whose use it reports. */
+  /** For a section's `attribution.sql`: the sources that the file may cite. */
   readonly cites: readonly string[];
-  /** File in the same folder that sweeps rasters, at the line that names it; null without a sweep. */
+  /** File in the same folder that defines a sweep of rasters; null without a sweep. The sweep runs at the line that names the file. */
   readonly sweep: string | null;
-  /** The statements of the file, including those of its steps. */
+  /** The statements of the file, including the statements of its steps. */
   readonly text: string;
   /** The statements in the order in which they run. */
   readonly parts: readonly SqlPart[];
@@ -57,7 +56,7 @@ export interface SqlFile {
   readonly digest: string;
 }
 
-/** Consecutive statements of one file, or the sweep that runs between two of them. Statements keep their line numbers. */
+/** Consecutive statements of one file, or a sweep that runs between statements. Statements keep their line numbers. */
 type SqlPart = { readonly file: string; readonly text: string } | { readonly sweep: string };
 
 /** A named query that returns violations. */
@@ -138,11 +137,11 @@ export function incrementalOf(value: string | null, file: string): Incremental |
   if (layers !== undefined) return { by: 'members', layers: layers.split(', ') as Relation[] };
   if (within !== undefined) return { by: 'near', withinM: Number(within) };
   if (column !== undefined) return { by: 'sharing', column };
-  throw new Error(`${file}: expected "-- incremental: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>" or `
-    + `"without a change under the same feature of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", followed or not by "from the outline of the parcels", found "${value}"`);
+  throw new Error(`${file}: expected "-- incremental: rows of parcels", optionally followed by "without a change within <n> m" or "without a change of the same <column>" or `
+    + `"without a change under the same feature of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", optionally followed by "from the outline of the parcels", found "${value}"`);
 }
 
-/** Returns the files of a folder whose names match, by name; none if the folder is missing. @param named all `.sql` files by default */
+/** Returns the files of a folder whose names match, sorted by name. Returns none if the folder is missing. @param named all `.sql` files by default */
 export function readSqlFolder(folder: string, named = /\.sql$/): SqlFile[] {
   const path = join(ROOT, folder);
   if (!existsSync(path)) return [];
@@ -159,8 +158,8 @@ export function sectionFolders(): string[] {
 
 /**
  * Returns the files of one kind of all sections, by section. `build.sql` builds the section's table, and `build_<name>.sql` another table of the section.
- * `record.sql` has the functions of its block, and `columns.sql` the function of its columns. The other kinds are `explain.sql`, `attribution.sql` and
- * `checks.sql`.
+ * `record.sql` has the functions for the section's block, and `columns.sql` the function for its columns. The other kinds are `explain.sql`, `attribution.sql`
+ * and `checks.sql`.
  */
 export function readSectionFiles(kind: 'build' | 'record' | 'columns' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
   const named = new RegExp(`^${kind}(_[a-z0-9_]+)?\\.sql$`);
@@ -173,8 +172,7 @@ export function tableFiles(): SqlFile[] {
 }
 
 /**
- * Returns the files that build the tables of a region: a region's code, or 0 for Italy. If two files build one table, the file that names the region takes
- * precedence.
+ * Returns the files that build the tables of a region: a region's code, or 0 for Italy. If two files build one table, the file for this region has priority.
  */
 export function tableFilesOf(region: number): SqlFile[] {
   const files = tableFiles().filter((file) => (file.scope === 'italy') === (region === 0));
@@ -183,15 +181,15 @@ export function tableFilesOf(region: number): SqlFile[] {
 }
 
 /**
- * Returns the ledger's name of a file that builds a table. The name follows from the table and not from the path, so that moving a file makes no table stale.
- * `sql/sections/<section>/build.sql`, which builds `section.<name>`, is `sql/sections/<name>.sql`.
+ * Returns the ledger's name of a file that builds a table. The name depends on the table and not on the path, so that moving a file makes no table stale. The
+ * name is `sql/sections/<name>.sql` for the file `sql/sections/<section>/build.sql` that builds `section.<name>`.
  */
 export function factName({ file, section, writes }: SqlFile): string {
   const [made] = writes;
   return section === null || made === undefined ? file : `${SECTION_FOLDER}/${tableOf(made)}.sql`;
 }
 
-/** File of the compiled program with digests of its SQL. Digests are found by the content of the SQL, so a file that was edited later has no digest there. */
+/** File of the compiled program with digests of its SQL. Digests are stored by the content of the SQL, so an edited file has no stored digest. */
 export const DIGESTS_FILE = 'sql/digests.json';
 
 const digests = new Map<string, string>(IS_COMPILED ? Object.entries(JSON.parse(readFileSync(join(ROOT, DIGESTS_FILE), 'utf8')) as Record<string, string>) : []);
@@ -201,7 +199,7 @@ export function computedDigests(): Readonly<Record<string, string>> {
   return Object.fromEntries([...digests].sort());
 }
 
-/** Digests are cached, because every region uses the same files. */
+/** Returns the digest of a text. Digests are cached, because every region uses the same files. */
 function digestOf(text: string, form: (text: string) => string): string {
   const key = sha256(`${form.name} ${text}`);
   const digest = digests.get(key) ?? sha256(form(text));
@@ -209,12 +207,12 @@ function digestOf(text: string, form: (text: string) => string): string {
   return digest;
 }
 
-/** Read once, because every file that builds a table is searched for calls of them. */
+/** Functions of `sql/functions`, which are read once, because every file that builds a table is searched for their calls. */
 let read: readonly SqlFile[] | undefined;
 
 /**
- * Returns the functions of `sql/functions` that a file calls, directly or through others. The functions affect the result of the file as much as the file's own
- * text.
+ * Returns the functions of `sql/functions` that a file calls, directly or through other functions. A change of these functions may change the result of the
+ * file.
  */
 export function calledFunctions(file: SqlFile): SqlFile[] {
   const functions = read ??= readSqlFolder('sql/functions');

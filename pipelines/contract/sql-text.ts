@@ -20,8 +20,8 @@ const PART = new RegExp([
 ].join('|'), 'uy');
 
 /**
- * Splits a text into words and signs, unchanged and in order. Bodies of functions and blocks (`as $$ … $$`, `do $$ … $$`) are split too; other
- * dollar quotes are strings.
+ * Splits a text into words and signs, unchanged and in order. Bodies of functions and blocks (`as $$ … $$`, `do $$ … $$`) are also split. Other dollar quotes
+ * are strings.
  */
 export function sqlParts(text: string): string[] {
   const parts: string[] = [];
@@ -44,7 +44,7 @@ export function sqlParts(text: string): string[] {
   return parts;
 }
 
-/** Comments of this form nest. */
+/** Returns the end of a block comment. Block comments may be nested. */
 function commentEnd(text: string, from: number): number {
   const sign = /\/\*|\*\//g;
   sign.lastIndex = from;
@@ -61,7 +61,7 @@ export function normalSql(text: string): string {
   return sqlParts(text).join(' ');
 }
 
-/** Returns the same without statements that do not affect rows (`comment on …`). */
+/** Returns the text of `normalSql` without statements that do not affect rows (`comment on …`). */
 export function effectiveSql(text: string): string {
   const statements: string[] = [];
   let statement: string[] = [];
@@ -78,7 +78,7 @@ export function effectiveSql(text: string): string {
   return statements.join(' ; ');
 }
 
-/** Returns a text of the program as an SQL literal. */
+/** Quotes a text of the program as an SQL literal. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

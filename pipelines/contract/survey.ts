@@ -1,4 +1,4 @@
-/** Result of a survey of the data folders: recognised files, and notes for the next survey. */
+/** Types for the result of a survey of the data folders: recognised files, and properties of the files for the next survey. */
 import type { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from './registry.ts';
 import type { Recognition } from './source.ts';
@@ -8,9 +8,9 @@ import { sha256 } from './sql-files.ts';
 export interface Stamp {
   /** Bytes. */
   readonly size: number;
-  /** Time when its content changed, in milliseconds since 1970. A copied file may keep the time of the original. */
+  /** Time of the last change of the content, in milliseconds since 1970. A copied file may have the time of the original. */
   readonly modifiedMs: number;
-  /** Time when the system last wrote the file or its metadata, in microseconds since 1970. Programs cannot set this time. */
+  /** Time of the last change of the content or metadata, in microseconds since 1970. Programs cannot set this time. */
   readonly changedUs: number;
 }
 
@@ -27,7 +27,7 @@ export interface LocatedFile {
   readonly path: string;
   readonly name: string;
   readonly size: number;
-  /** The file and its sidecars as they were before they were hashed. */
+  /** Properties of the file and its sidecars from before the files were hashed. */
   readonly parts: readonly FoundFile[];
   /** SHA-256 of the file and its sidecars. */
   readonly sha256: string;
@@ -57,7 +57,7 @@ export interface Survey {
 
 /** Result of an earlier survey of a file, so that an unchanged file can be skipped. */
 export interface SeenFile extends Omit<Stamp, 'changedUs'> {
-  /** Null for surveys before this was recorded. */
+  /** Null in surveys of older versions of the program. */
   readonly changedUs: number | null;
   readonly sha256: string | null;
   readonly recognition: { readonly source: string; readonly recognition: Recognition } | null;

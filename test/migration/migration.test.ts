@@ -91,11 +91,11 @@ for (const name of FIXTURES) {
         const { plan: { loads, builds } } = await preview(context, loadOptions([files.folder], null));
         const why = (reasons: readonly { readonly why: string }[]): Set<string> => new Set(reasons.map((each) => each.why));
         // The folder has the loaded files, and a tile of an older edition that the earlier version did not use.
-        expect([...why(loads)].sort()).toEqual(['an earlier version of the program built it and did not record the inputs', 'not loaded yet']);
+        expect([...why(loads)].sort()).toEqual(['an earlier version of the program recorded no inputs', 'not loaded yet']);
         expect(loads.filter((each) => each.why === 'not loaded yet').map(({ located }) => `${located.source.id} ${located.vintage}`)).toEqual(['egms_vertical 2018_2022']);
         expect(builds.map(({ region }) => region)).toEqual([0, 14]);
         const stale = builds.flatMap(({ products }) => staleOf(products));
-        expect([...why(stale)].sort()).toEqual(['an earlier version of the program built it and did not record the inputs', 'not published yet']);
+        expect([...why(stale)].sort()).toEqual(['an earlier version of the program recorded no inputs', 'not published yet']);
         const published = new Set((await database.query<{ relation: string }>("select relation from ledger.publication_table join ledger.publication using (publication_id) where state = 'current'")).map(({ relation }) => relation));
         for (const { relation, why: reason } of stale) expect([relation, reason === 'not published yet']).toEqual([relation, !published.has(relation)]);
       } finally {
