@@ -1,4 +1,4 @@
-/** Published tables in a form that a workspace can join with its own tables. */
+/** Provides published tables in a form that SQL can join with the tables of a workspace. */
 import { statementsOf, type Place } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
@@ -10,15 +10,17 @@ export async function isOnNodes(session: Pick<Session, 'query'>, { schema, table
   return (await one<{ there: boolean }>(session, statement('is_distributed'), [ident(schema, table)])).there;
 }
 
-/** Returns the schema for copies of published tables from other nodes, next to the workspace of the region. @param schema workspace or its side schema */
+/**
+ * Returns the schema for copies of published tables from other nodes, next to the workspace of the region. @param schema workspace, or a side schema of the
+ * workspace
+ */
 export function atHandSchema(schema: string): string {
   return `${/^build_[0-9]+/.exec(schema)?.[0] ?? schema}_at_hand`;
 }
 
 /**
- * Returns a published table that a workspace can read: the table itself, or a copy if the table is on other nodes.
- * @param workspace schema of the workspace; in `pg_temp` (an explanation), the table `parcel` must exist and limits the copied rows
- * @param rows `none`: copy only the columns, of a parent
+ * Returns a published table that a workspace can read: the table itself, or a copy if the table is on other nodes. @param workspace schema of the workspace. In
+ * `pg_temp` (an explanation), only the rows of the parcels in the table `parcel` are copied @param rows `none`: copy only the columns of a partitioned table
  */
 export async function atHand(session: Session, workspace: string, from: Place, rows: 'all' | 'none' = 'all'): Promise<Place> {
   if (!(await isOnNodes(session, from))) return from;

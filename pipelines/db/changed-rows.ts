@@ -1,4 +1,4 @@
-/** The parcels whose rows an incremental build makes, and the rows that it replaces. */
+/** Finds the parcels whose rows an incremental build creates, and the rows that the build replaces. */
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { contentColumns } from './comparing.ts';
 import { columnNames, countRows } from './ddl.ts';
@@ -30,10 +30,9 @@ async function make(session: Session, statement: string, names: Names): Promise<
 }
 
 /**
- * Creates `same_document`: documents whose parcels have not changed, because the published files and the current ones have them with the same bytes.
+ * Creates `same_document`, the documents whose parcels have not changed. These documents have the same bytes in the published files and the current files.
  * @param build workspace of the region
- * @param layers tables of the workspace with the current rows; empty: no documents are compared
- * @returns the number of their parcels
+ * @param layers tables of the workspace with the current rows. If empty, no documents are compared @returns the number of parcels in these documents
  */
 export async function findSameDocuments(
   session: Session, schema: string, was: Place,
@@ -68,7 +67,7 @@ export async function provideFresh(session: Session, schema: string, from: Place
   await provide(session, schema, from.table, 'fresh_rows', { from, members: members.map(({ id }) => id) });
 }
 
-/** Set of parcels that a change affects, such as `changed`, `near` or `meeting`: the prefix of the table names `…_fid` and `…_parcel`. */
+/** Name of a set of parcels that a change affects, such as `changed`, `near` or `meeting`. The name is the prefix of the tables `…_fid` and `…_parcel`. */
 export type Reach = string;
 
 async function makeFids(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
@@ -90,7 +89,7 @@ interface Reached {
   readonly names: Names;
 }
 
-/** Creates the table of changed parcels and parcels found around them, and the table of all parcels that their rows depend on. */
+/** Creates a table of the changed parcels and the parcels around them, and a table of all parcels on which their rows depend. */
 async function findReached(session: Session, schema: string, was: Place, { which, statement, names }: Reached): Promise<void> {
   const find = async (around: Reach): Promise<{ found: string }> => {
     const found = `${statement}_${around}`;
@@ -103,8 +102,8 @@ async function findReached(session: Session, schema: string, was: Place, { which
 }
 
 /**
- * Creates `changed_fid` and `changed_parcel` (current rows): parcels that were added, removed, or changed in any column but provenance.
- * Parcels of `same_document` are known to be identical and are not compared.
+ * Creates `changed_fid` and `changed_parcel` (current rows): parcels that were added, removed, or changed in any column except the provenance. Parcels of
+ * `same_document` are identical and are not compared.
  * @returns the number of changed parcels
  */
 export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
@@ -113,25 +112,25 @@ export async function findChanged(session: Session, schema: string, was: Place, 
   return countRows(session, schema, 'changed_fid');
 }
 
-/** Metres per degree, less than anywhere in Italy, so that boxes in degrees are never smaller than the distance in metres. */
+/** Metres per degree of longitude. The value is smaller than anywhere in Italy, so that boxes in degrees are never smaller than the distance in metres. */
 const M_OF_LONGITUDE = 74_000;
 
 const M_OF_LATITUDE = 110_000;
 
 /**
- * Creates `near_fid`, the parcels whose rows may change: changed parcels and those within a distance of the old or new
- * geometry. Also creates `near_parcel`, all parcels that their rows depend on.
+ * Creates `near_fid`, the parcels whose rows may change: changed parcels, and parcels within a distance of the old or new geometry. Also creates `near_parcel`,
+ * all parcels on which the rows depend.
  */
 export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
   await findReached(session, schema, was, { which: 'near', statement: 'within', names: { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE } });
 }
 
-/** Creates the table of the fids of changed parcels and further parcels. @param others tables of their fids */
+/** Creates the table of the fids of changed parcels and other parcels. @param others tables with the fids of the other parcels */
 export async function findFids(session: Session, schema: string, reach: Reach, others: readonly Place[]): Promise<void> {
   await makeFids(session, schema, reach, 'with_others', { others: { sql: others.map((table) => changedRows('or_fids_of', { table })).join('\n') } });
 }
 
-/** Creates the set of changed parcels and further parcels. @param others tables of their fids */
+/** Creates the set of changed parcels and other parcels. @param others tables with the fids of the other parcels */
 export async function findWith(session: Session, schema: string, reach: Reach, parcels: Place, others: readonly Place[]): Promise<void> {
   await findFids(session, schema, reach, others);
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
@@ -140,24 +139,24 @@ export async function findWith(session: Session, schema: string, reach: Reach, p
 /** Parcels that share a value of a column. */
 interface Sharing {
   readonly reach: Reach;
-  /** Set of parcels to start from. */
+  /** Set of parcels with the shared values. */
   readonly start: Reach;
   /** Published parcels. */
   readonly parcels: Place;
   /** Published rows. */
   readonly was: Place;
-  /** Current rows of the parcels to start from. */
+  /** Current rows of the parcels in `start`. */
   readonly table: string;
   readonly column: string;
 }
 
-/** Creates the set of the parcels of a set and of those that share a value of a column with one of them, before or after the change. */
+/** Adds parcels to a set. The added parcels share a value of a column with a parcel of the set, before or after the change. */
 export async function findSharing(session: Session, schema: string, { reach, start, parcels, was, table, column }: Sharing): Promise<void> {
   await makeFids(session, schema, reach, 'sharing_fid', { was, table, column, start: `${start}_fid` });
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
 }
 
-/** Name of the table with the new rows of some parcels. */
+/** Returns the name of the table with the new rows of some parcels. */
 export function newRows(table: string): string {
   return `${table}_new`;
 }
@@ -175,15 +174,15 @@ export async function provideRowsOf(
 }
 
 /**
- * Creates `meeting_fid`: changed parcels, and parcels under a feature that a changed parcel is under, before or after. Also creates `meeting_parcel`, all
- * parcels under any feature that one of these is under. Bounding boxes decide, so the sets can only be too large.
+ * Creates `meeting_fid`: changed parcels, and parcels that share a feature with a changed parcel, before or after the change. Also creates `meeting_parcel`,
+ * all parcels that share a feature with a parcel of `meeting_fid`. Bounding boxes are compared, so the sets may be too large, but never too small.
  */
 export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
   const features = layers.map((table) => changedRows('features', { table })).join('\nunion all\n');
   await findReached(session, schema, was, { which: 'meeting', statement: 'under', names: { features: { sql: features } } });
 }
 
-/** Leaves only the rows of the parcels in the table `fids`. */
+/** Deletes all rows except the rows of the parcels in the table `fids`. */
 export async function keepReached(session: Session, schema: string, table: string, fids: string): Promise<void> {
   await make(session, 'only_reached', { schema, table, fids });
 }
@@ -194,7 +193,7 @@ export interface Patch {
   readonly fids: Place;
   /** Published rows of these parcels. */
   readonly gone: Place;
-  /** Their new rows. */
+  /** New rows of these parcels. */
   readonly came: Place;
 }
 
@@ -202,14 +201,14 @@ export interface Patch {
  * Compares new rows with the published rows of the same parcels.
  * @param table new rows, in the schema
  * @param reached table with the fids of the compared parcels, in the schema
- * @returns null if they are equal
+ * @returns null if all rows are equal
  */
 export async function makePatch(session: Session, schema: string, table: string, was: Place, reached: string): Promise<Patch | null> {
   return patchOf(session, schema, table, was, { statement: 'other_rows', names: { reached, columns: await columnNames(session, was) } });
 }
 
 /**
- * Finds parcels to replace: the changed ones, and those that are in another document.
+ * Finds parcels to replace: changed parcels, and parcels that are now in another document.
  * @param table new parcels, in the schema
  * @returns null if there are none
  */
@@ -229,7 +228,7 @@ async function patchOf(
   return { fids: { schema, table: patch.fids }, gone: { schema, table: patch.gone }, came: { schema, table: patch.came } };
 }
 
-/** Makes a view of parcels read a table with the same rows, which has the indexes that the SQL of sections relies on. @param table created in the schema */
+/** Copies a view of parcels into a table with the indexes that the SQL of sections needs. The view then reads the table. @param table created in the schema */
 export async function indexParcels(session: Session, schema: string, view: Place, table: string): Promise<void> {
   const columns = await columnNames(session, view);
   await make(session, 'parcels', { schema, table, rows: { sql: changedRows('rows_of', { from: view, columns }) } });

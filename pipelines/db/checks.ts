@@ -35,7 +35,7 @@ export type Warning = Pick<Violation, 'name' | 'expects' | 'rows'>;
 /** Returns the warnings among the violations. @throws MappaleError `CHECKS_FAILED` (exit 5) for errors, with examples */
 export function refuseViolations(subject: string, violations: readonly Violation[], log: Log): Warning[] {
   const warnings = violations.filter(({ level }) => level === 'warn').map(({ name, expects, rows }) => ({ name, expects, rows }));
-  for (const { expects, rows, name } of warnings) log.debug(`${subject}: expected: ${expects}; ${rows} rows violate it`, { check: name });
+  for (const { expects, rows, name } of warnings) log.debug(`${subject}: expected: ${expects}. Violating rows: ${rows}`, { check: name });
   const errors = violations.filter(({ level }) => level === 'error');
   if (errors.length === 0) return warnings;
   throw new MappaleError(`${subject}: checks failed`, {

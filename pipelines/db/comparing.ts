@@ -9,10 +9,10 @@ import { ident, one, type Row, type Session } from './types.ts';
 const catalog = statementsOf('catalog');
 const content = statementsOf('content');
 
-/** Columns with the place where a row was read. These columns are not part of the row's content. */
+/** Columns with the provenance of a row, which are not part of the row's content. */
 export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position', 'document_id'];
 
-/** A file, its release, and earlier releases that hold rows of its members. */
+/** A file, its release, and earlier releases that contain rows of the file's members. */
 interface FileOfRows {
   readonly fileId: number;
   readonly releaseId: number;
@@ -34,8 +34,7 @@ export function contentColumns(session: Session, table: Place): Promise<string[]
 }
 
 /**
- * Returns the digest of a table's content. It does not depend on the order of rows or on where they were read: the same
- * content always has the same digest.
+ * Returns the digest of a table's content. The digest does not depend on the order or the provenance of rows.
  */
 export async function digestOf(session: Session, schema: string, name: string): Promise<{ rows: number; digest: string }> {
   const table = { schema, table: name };
@@ -53,9 +52,9 @@ export interface TableDifference extends Row {
 }
 
 /**
- * Compares two partitions of one relation, comune by comune. Rows with a fid are matched by fid. Other rows are matched
- * by their whole content, so a change counts as one removed and one added row.
- * @param parcels core.parcel partitions of the two publications, which give the comune of each fid
+ * Compares two partitions of one relation, comune by comune. Rows with a fid are compared by fid. Other rows are compared by their whole content, so a change
+ * counts as one removed row and one added row.
+ * @param parcels core.parcel partitions of the two publications, with the comune of each fid
  */
 export async function compareTables(
   session: Session, { was, now }: { readonly was: Place | Part; readonly now: Place }, parcels: Readonly<Record<'was' | 'now', Place | Part>>,
@@ -88,7 +87,7 @@ export async function formerContent(session: Session, published: Place, { rows, 
   return { sql: content('former', { published, rows, fids, columns: await columnNames(session, published) }) };
 }
 
-/** Returns row count and digest of a whole table after some rows were replaced. @param before row count and digest before */
+/** Computes the row count and digest of a whole table after some rows were replaced. @param before row count and digest before the replacement */
 export async function patchedContent(
   session: Session, { gone, came }: Readonly<Record<'gone' | 'came', Place>>, before: { rows: number; digest: string },
 ): Promise<{ rows: number; digest: string }> {

@@ -27,7 +27,7 @@ export async function schemasLike(session: Session, prefix: string): Promise<str
   return rows.map(({ name }) => name);
 }
 
-/** Sets the search path. Unqualified names are looked up in these schemas in order, and new objects are created in the first. */
+/** Sets the search path. Unqualified names are looked up in these schemas in order, and new objects are created in the first schema. */
 export async function lookIn(session: Session, schemas: readonly string[]): Promise<void> {
   await session.query(catalog('look_in', { schemas: [...schemas, 'public'] }));
 }
@@ -64,13 +64,13 @@ export async function countRows(session: Session, schema: string, table: string)
   return (await one<{ n: number }>(session, catalog('count_rows', { table: { schema, table } }))).n;
 }
 
-/** Returns the names of a table's columns in alphabetical order, without the given ones. */
+/** Returns the names of a table's columns in alphabetical order, without the given names. */
 export async function columnNames(session: Session, { schema, table }: Place, without: readonly string[] = []): Promise<string[]> {
   const columns = await session.query<{ name: string }>(catalog('columns'), [ident(schema, table)]);
   return columns.map(({ name }) => name).filter((name) => !without.includes(name));
 }
 
-/** Renames indexes after the partition before the table moves, because index names are unique in a schema. */
+/** Renames the indexes of a table to match the partition. Call before the table moves, because index names are unique in a schema. */
 export async function renameIndexes(session: Session, schema: string, table: string, partition: string): Promise<void> {
   await runEach(session, catalog('rename_indexes'), [ident(schema, table), partition]);
 }

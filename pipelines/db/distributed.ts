@@ -1,7 +1,7 @@
 /**
- * Distributed databases (Citus): tables with fid are distributed by fid, all others are on the coordinator. A region is built in a workspace on the
- * coordinator. Files whose rows depend on a single parcel run on the shards of the parcels, next to copies of their inputs. Published partitions
- * are attached from tables that are already on the nodes. On other databases nothing in this file has an effect.
+ * Distributes tables over the nodes of Citus. Tables with fid are distributed by fid. All other tables are on the coordinator. A region is built in a workspace
+ * on the coordinator. Files whose rows depend on a single parcel run on the shards of the parcels, next to copies of their inputs. Published partitions are
+ * attached from tables that are already on the nodes. On other databases, this module has no effect.
  */
 import pLimit from 'p-limit';
 import { MappaleError } from '../errors.ts';
@@ -29,9 +29,8 @@ export function isDistributed(session: Session): Promise<boolean> {
 }
 
 /**
- * Checks Citus and the workers, and creates the server's role on each worker. Call outside a transaction: creating the role in one would block other
- * sessions that look for it, and commands to all workers use other connections.
- * @param action `look` creates nothing
+ * Checks Citus and the workers, and creates the server's role on each worker. Call outside a transaction. In a transaction, creating the role would block other
+ * sessions that look for the role. Commands to all workers also use other connections. @param action `look` only checks
  * @throws MappaleError `CITUS_MISSING`, `CITUS_NO_WORKERS`, `WORKER_WITHOUT_ROLE` (exit 2)
  */
 export async function prepareNodes(session: Session, label: string, action: 'look' | 'prepare'): Promise<void> {
@@ -40,7 +39,7 @@ export async function prepareNodes(session: Session, label: string, action: 'loo
     throw refuse('the database has no Citus', 'CITUS_MISSING', 'Use a coordinator database with the extension (create extension citus, as superuser). Or unset MAPPALE_DISTRIBUTED.');
   }
   if ((await one<{ n: number }>(session, statement('workers'))).n === 0) {
-    throw refuse('the coordinator has no workers', 'CITUS_NO_WORKERS', 'Add them: select citus_set_coordinator_host(\'HOST\', PORT); select citus_add_node(\'HOST\', PORT).');
+    throw refuse('the coordinator has no workers', 'CITUS_NO_WORKERS', 'Add workers: select citus_set_coordinator_host(\'HOST\', PORT); select citus_add_node(\'HOST\', PORT).');
   }
   if (action === 'look') return;
   const [lacking] = await session.query<{ node: string; result: string }>(statement('role_on_workers'));
@@ -78,7 +77,7 @@ interface Ran extends Record<string, unknown> {
   readonly node: string | null;
 }
 
-/** Tables of one region on the nodes while it is built and published. */
+/** Tables of one region on the nodes, during the build and publication of the region. */
 export class OnNodes {
   readonly #database: Database;
   readonly #build: string;
@@ -103,7 +102,7 @@ export class OnNodes {
     return new OnNodes(database, region, published);
   }
 
-  /** Returns whether a file can run on the nodes: each of its rows depends on one parcel only. */
+  /** Returns whether a file can run on the nodes. This is possible if each row depends on one parcel only. */
   takes({ incremental, sweep }: SqlFile): boolean {
     return incremental?.by === 'parcels' && sweep === null;
   }
@@ -115,7 +114,7 @@ export class OnNodes {
    */
   async run(session: Session, schema: string, file: SqlFile): Promise<void> {
     const [relation] = file.writes;
-    if (relation === undefined) throw new Error(`${file.file} makes no table`);
+    if (relation === undefined) throw new Error(`${file.file} builds no table`);
     const table = tableOf(relation);
     const parcels = await this.place(PARCELS);
     const seen = new Map<string, Place>();
@@ -130,13 +129,13 @@ export class OnNodes {
     if (failed !== undefined) {
       throw new MappaleError(`a node could not build its part of ${relation}`, {
         code: 'NODE_FAILED', kind: 'database', at: failed.node ?? file.file, detail: failed.result,
-        hint: 'Nothing was published. When the node is available again, run the command again; finished tables are reused.',
+        hint: 'Nothing was published. When the node is available again, run the command again. Finished tables are reused.',
       });
     }
     await script(session, 'copy_of', { to: { schema, table }, parent: placeOf(relation), from: into });
   }
 
-  /** Returns the table on the nodes for a table of the workspace or its published version. Copies it there first if necessary. */
+  /** Returns the table on the nodes for a table of the workspace or its published version. Copies the table to the nodes first if necessary. */
   async place(relation: Relation): Promise<Place> {
     const table = tableOf(relation);
     const made = this.#made.get(table);
@@ -150,7 +149,10 @@ export class OnNodes {
     });
   }
 
-  /** Returns the same table with constraints that avoid a scan when it is attached. The table must be checked in the workspace. */
+  /**
+   * Adds constraints to a table on the nodes, so that attaching the table needs no scan. The table must already be checked in the workspace. @returns the table
+   * on the nodes
+   */
   async proven(session: Session, relation: Relation, region: number): Promise<Place> {
     const table = await this.place(relation);
     await session.query(statement('bound', { table, check: { sql: boundOf('fid', region).check } }));
@@ -204,7 +206,7 @@ function placeOf(relation: Relation): Place {
   return { schema: schemaOf(relation), table: tableOf(relation) };
 }
 
-/** Same as `retireParcels` for distributed parcels. */
+/** Retires distributed parcels, like `retireParcels`. */
 export async function retireDistributed(session: Session, region: number, now: Place, leaving: Place | null): Promise<void> {
   await script(session, 'come_back', { now, region });
   if (leaving !== null) await script(session, 'retire', { now, leaving, region });

@@ -1,4 +1,4 @@
-/** Versions of the engine that can influence built values. */
+/** Finds the versions of the engine that can affect built values. */
 import { ENGINE, type Facts } from '../contract/fingerprint.ts';
 import { statementsOf } from './statements.ts';
 import { one, type Session } from './types.ts';

@@ -22,17 +22,17 @@ interface Meaning {
 export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
   '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
   28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow it in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
-  '3D000': { means: 'there is no such database', hint: 'Create it first.', fix: 'createdb DATABASE' },
+  '3D000': { means: 'there is no such database', hint: 'Create the database first.', fix: 'createdb DATABASE' },
   42501: { means: 'the role lacks a privilege', hint: 'Use the role that loaded the database in DATABASE_URL. To load a new database, the role needs the right to create schemas.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
   40001: { means: 'another session changed the same rows', hint: 'Another session changed the same rows at the same time. Run the same command again. Published data is unchanged.' },
-  '40P01': { means: 'another session and this command waited for each other', hint: 'Another session and this command waited for locks of each other. Run the same command again. Published data is unchanged.' },
+  '40P01': { means: 'this command and another session had a deadlock', hint: 'Another session and this command waited for locks of each other. Run the same command again. Published data is unchanged.' },
   53100: {
     means: 'the disk of the server is full', fix: 'npx mappale prune',
     hint: 'The disk of the server is full. Free space, then run the same command again. Published data is unchanged. Prune also removes unfinished data of earlier runs.',
   },
   53200: { means: 'the server ran out of memory', hint: 'The server ran out of memory. Lower work_mem or --parallel, then run the same command again.' },
   '57P01': { means: 'the server closed the connection', hint: 'The server closed the connection. Run the same command again. Published data is unchanged.' },
-  '57P02': { means: 'the server went down', hint: 'The server went down. When it is up, run the same command again. Published data is unchanged.' },
+  '57P02': { means: 'the server went down', hint: 'The server went down. When the server is running again, run the same command again. Published data is unchanged.' },
   '57P03': { means: 'the server is starting or stopping', hint: 'The server is starting or stopping. Run the same command again in a minute.' },
   58030: { means: 'the server could not read or write its disk', hint: 'The server could not read or write its disk. Check its log and free disk space, then run the same command again.' },
   ECONNREFUSED: { means: 'no server answers at this address', hint: 'Start the server, or unset DATABASE_URL to use the embedded database.', fix: 'sudo systemctl start postgresql' },
@@ -46,7 +46,7 @@ export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
 const LOST_CODES: readonly (string | undefined)[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', '08000', '08003', '08006'];
 const LOST_MESSAGE = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 
-/** Message of the driver if the server requires a password and none is given. */
+/** Message of the driver if the server requires a password and the settings contain none. */
 const NO_PASSWORD = /client password must be a string/;
 
 /** Converts any error of a driver to a MappaleError of kind `database`. */
@@ -62,7 +62,7 @@ export function databaseError(error: unknown, sql: string | null, origin: string
     kind: 'database',
     at: origin === null ? server.where : place === null ? origin : `${origin}:${place.line}:${place.column}`,
     detail: [lost ? server.message : undefined, server.detail, excerpt].filter((text) => text !== undefined && text !== '').join('\n') || undefined,
-    // The program's hint names a solution. The server's hint is used only if the program has no hint.
+    // The server's hint is used only if the program has no hint of its own.
     hint: SERVER_ERRORS[code]?.hint ?? server.hint,
     fix: SERVER_ERRORS[code]?.fix,
     cause: error,

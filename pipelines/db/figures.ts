@@ -5,7 +5,7 @@ import { ident, type Session } from './types.ts';
 
 const figures = statementsOf('figures');
 
-/** Statistics of one field in one slice of a place. Median and 95th percentile are values of the table; null: no values. */
+/** Statistics of one field in one slice of a place. Median and 95th percentile are values of the table, or null if there are no values. */
 export interface FieldFigures {
   readonly values: number;
   readonly median: number | null;
@@ -14,7 +14,7 @@ export interface FieldFigures {
   readonly outside: number;
 }
 
-/** Number of rows to which an identity applies, and of those that violate it. */
+/** Number of rows to which an identity applies, and number of rows that violate the identity. */
 export interface IdentityFigures {
   readonly known: number;
   readonly broken: number;
@@ -24,9 +24,9 @@ export interface IdentityFigures {
 export interface Figures {
   /** Empty if the table has no slices. */
   readonly slice: string;
-  /** ISTAT code of the province. Empty: the comune is not in the list of comuni. */
+  /** ISTAT code of the province. Empty if the comune is not in the list of comuni. */
   readonly province: string;
-  /** Cadastral code, or ISTAT code in tables that use it. Empty: the row is for the whole province. */
+  /** Cadastral code, or ISTAT code in tables with ISTAT codes. Empty if the statistics are for the whole province. */
   readonly comune: string;
   readonly rows: number;
   readonly fields: Readonly<Record<string, FieldFigures>>;
@@ -36,13 +36,13 @@ export interface Figures {
 /** Name of the only place of a table without places. */
 export const WHOLE = '*';
 
-/** A table, and the parcels that its rows belong to, if any. */
+/** A table, and the parcels to which its rows belong, if any. */
 export interface Measured {
   readonly table: Place;
   readonly parcels: Place | null;
 }
 
-/** Returns the comuni of the parcels in these tables of fids. The comune is looked up in these tables of parcels. */
+/** Returns the comuni of parcels. The fids come from one list of tables, and the comuni from the other list. */
 export async function comuniOfParcels(session: Session, fids: readonly Place[], parcels: readonly Place[]): Promise<string[]> {
   const all = { sql: fids.map((table) => figures('fids', { table })).join(' union ') };
   const rows = await session.query<{ comune: string }>(parcels.map((table) => figures('comuni', { parcels: table, fids: all })).join(' union '));
@@ -50,8 +50,8 @@ export async function comuniOfParcels(session: Session, fids: readonly Place[], 
 }
 
 /**
- * Creates a table with the comune of each parcel. The table has a twelfth of the parcels' bytes, and is used for all measured tables of a region. @returns the
- * table
+ * Creates a table with the comune of each parcel. The table is a twelfth of the size of the parcels. All measured tables of a region are joined with this
+ * table. @returns the table
  */
 export async function writePlaces(session: Session, parcels: Place): Promise<Place> {
   const places = { schema: parcels.schema, table: `${parcels.table}_place` };
@@ -60,7 +60,7 @@ export async function writePlaces(session: Session, parcels: Place): Promise<Pla
   return places;
 }
 
-/** Quantities are converted to double precision, which represents whole numbers exactly up to 2^53. */
+/** Returns the SQL expression of a field. Quantities are converted to double precision, which represents whole numbers exactly up to 2^53. */
 function expressionOf(name: string, field: FieldGate): string {
   if (field.kind === 'quantity' && field.of !== undefined) return `t.${ident(field.of[0])}::float8 / nullif(t.${ident(field.of[1])}, 0)`;
   return field.kind === 'quantity' ? `t.${ident(name)}::float8` : `t.${ident(name)}`;
@@ -77,7 +77,7 @@ function figuresOf(name: string, field: FieldGate, column: string): string {
   });
 }
 
-/** @returns SQL conditions: whether the identity applies to a row, and whether the row violates it */
+/** @returns SQL conditions: whether the identity applies to a row, and whether the row violates the identity */
 function conditionsOf({ parts, is, whole }: Identity): { known: string; broken: string } {
   const columns = parts.map((name) => `t.${ident(name)}`);
   const total = `t.${ident(whole)}`;
@@ -104,8 +104,8 @@ type Found = {
 };
 
 /**
- * Measures a table. Returns one row per slice and comune, and one per slice and province.
- * @param only comuni to measure; the province's statistics then cover these only; null: all
+ * Measures a table. Returns one row per slice and comune, and one row per slice and province. @param only comuni to measure, or null for all. The statistics of
+ * a province cover only the measured comuni
  */
 export async function measure(session: Session, gate: TableGate, { table, parcels }: Measured, only: readonly string[] | null = null): Promise<Figures[]> {
   const fields = Object.entries(gate.fields);
@@ -133,32 +133,34 @@ export async function measure(session: Session, gate: TableGate, { table, parcel
   }));
 }
 
-/** Difference between two versions of one field at one place. Values are compared as a multiset: equal values on both sides did not change. */
+/** Difference between two versions of one field at one place. Values are compared as multisets, so equal values on both sides did not change. */
 export interface Changes {
   readonly slice: string;
   /** As in `Figures`. */
   readonly province: string;
-  /** As in `Figures`; empty: the province as a whole. */
+  /** As in `Figures`. Empty for the whole province. */
   readonly comune: string;
   /** Number of values that are not null. */
   readonly before: number;
   readonly after: number;
-  /** Number of changed values: the larger of the values only in the old version and the values only in the new one. */
+  /**
+   * Number of changed values. Values of only the old version and values of only the new version are counted separately. The larger number is used.
+   */
   readonly changed: number;
-  /** Share of values that crossed the old quantile: upwards if the quantile rose, downwards if it fell, 0 if it did not move. */
+  /** Share of values that crossed the old quantile in the direction of its move. 0 if the quantile did not move. */
   readonly crossed: { readonly median: number; readonly p95: number };
 }
 
 /**
- * Compares the values of one field in two versions of a table. Returns one row per slice and comune, and one per slice and province.
- * @param only comuni to compare; a province then covers these only; null: all
+ * Compares the values of one field in two versions of a table. Returns one row per slice and comune, and one row per slice and province. @param only comuni to
+ * compare, or null for all. The result of a province covers only the compared comuni
  */
 export async function compareValues(
   session: Session, gate: TableGate, name: string, { before, after }: { readonly before: Measured; readonly after: Measured },
   only: readonly string[] | null = null,
 ): Promise<Changes[]> {
   const field = gate.fields[name];
-  if (field === undefined) throw new Error(`the gate does not watch ${name}`);
+  if (field === undefined) throw new Error(`the quality gate does not check ${name}`);
   const columns = { sql: [...placed(gate), `${expressionOf(name, field)} as value`].join(', ') };
   const fromOf = ({ table, parcels }: Measured): { sql: string } => ({ sql: figures(`by_${gate.by}`, { table, parcels: parcels ?? table }) });
   const rows = await session.query<Omit<Changes, 'crossed'> & { median: number; p95: number }>(

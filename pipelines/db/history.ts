@@ -1,6 +1,6 @@
 /**
- * Rows that were published before. History covers all tables that a record is read from. A swap stores the rows that it
- * replaces. The schema `past` has views of these tables as they were, through which a record of any earlier time is read.
+ * Stores rows that were published earlier. History covers all tables from which records are read. A swap stores the rows that it replaces. The schema `past`
+ * has views of these tables at any earlier time, from which past records are read.
  */
 import { SECTIONS } from '../contract/sections.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
@@ -22,7 +22,7 @@ const PAST = 'past';
 const DIGEST = 'row_hash';
 /** Partition key of tables with rows of parcels. */
 const OF_PARCELS = 'RANGE (fid)';
-/** Columns of the history tables themselves. */
+/** Columns that only history tables have. */
 const OWN = ['from_swap', 'until_swap', 'absent'];
 
 /** Creates the history tables and the views of past rows. Call inside a transaction, after `dropPast`. */
@@ -30,14 +30,14 @@ export async function makeHistory(session: Session): Promise<void> {
   const tables = await recordTables(session);
   const names = tables.map(({ relation }) => tableOf(relation));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`two tables that a record reads are called ${twice}, so their histories would collide`);
+  if (twice !== undefined) throw new Error(`two tables of records have the name ${twice}, so their history tables would have the same name`);
   for (const table of tables) await followTable(session, table);
   await session.script(`${statement('begin_past')};\n`, HISTORY_FILE);
   await makePastViews(session, tables);
   await session.script(`${touchingOf(tables)};\n`, HISTORY_FILE);
 }
 
-/** Drops the schema `past` before tables change, because its views depend on them. Call inside a transaction. */
+/** Drops the schema `past` before tables change, because the views of `past` depend on the tables. Call inside a transaction. */
 export async function dropPast(session: Session): Promise<void> {
   await session.query(statement('end_past'));
 }
@@ -74,7 +74,7 @@ function historyOf(relation: Relation): Place {
   return { schema: SCHEMA, table: tableOf(relation) };
 }
 
-/** Creates the history of a table, or changes it to the table's current columns. */
+/** Creates the history of a table, or adapts the history to the table's current columns. */
 async function followTable(session: Session, table: RecordTable): Promise<void> {
   const { relation } = table;
   const history = historyOf(relation);
@@ -102,18 +102,20 @@ function seenOf(table: RecordTable): string {
   return statement('seen', {
     view: { schema: PAST, table: tableOf(relation) }, shown: { sql: shown.join(',\n  ') },
     from: { schema: schemaOf(relation), table: tableOf(relation) }, history: historyOf(relation), relation,
-    swap: swapOf(table), unreplaced: unreplacedIn(table, digestOfRow(content)), description: `The table ${relation} at the past moment that the transaction reads`,
+    swap: swapOf(table), unreplaced: unreplacedIn(table, digestOfRow(content)), description: `The table ${relation} at the past time that the transaction reads`,
   });
 }
 
-/** Returns the condition that a current row `t` was current at the past time, too. @param digest digest of a row without a key */
+/** Returns the condition that a current row `t` was already current at the past time. @param digest digest of a row without a key */
 function unreplacedIn(table: RecordTable, digest: string): Part {
   const history = historyOf(table.relation);
   const ofRow = statement('no_later_history', { history, same: sameKey(table, 't', digest) });
   return { sql: table.key.length > 0 ? ofRow : statement('no_later_history_of_region', { history, of_row: { sql: ofRow } }) };
 }
 
-/** Returns the functions that find the parcels that a swap may have changed. Rows of tables without a parcel are followed by the sections that show them. */
+/**
+ * Returns the functions that find the parcels that a swap may have changed. For tables without a parcel, functions of the sections find the parcels of a row.
+ */
 function touchingOf(tables: readonly RecordTable[]): string {
   const followed = new Set(SECTIONS.flatMap(({ follows = [] }) => follows));
   const others = tables.filter(({ relation, split }) => split !== OF_PARCELS && !followed.has(relation));
@@ -153,7 +155,7 @@ export interface TableState {
   readonly digest: string;
 }
 
-/** The change of one table in a swap. Null if there is no such table. */
+/** The change of one table in a swap. A state is null if the table does not exist. */
 export interface Exchange {
   readonly relation: Relation;
   readonly leaving: TableState | null;
@@ -161,8 +163,8 @@ export interface Exchange {
 }
 
 /**
- * Records a swap and stores the rows that it replaces. Call inside the swap's transaction before any lock that readers wait for: large regions take long.
- * @param publication new publication; null: none
+ * Records a swap and stores the rows that it replaces. Call inside the swap's transaction, before any lock that blocks readers, because large regions take
+ * long. @param publication new publication, or null if there is none
  * @returns the number of the swap
  */
 export async function noteSwap(session: Session, region: number, publication: number | null, exchanges: readonly Exchange[]): Promise<number> {
@@ -180,7 +182,7 @@ export async function noteSwap(session: Session, region: number, publication: nu
   return swap;
 }
 
-/** An absent table and an empty one have the same rows, so only changed tables with rows count. */
+/** Returns whether a swap replaces rows of a table. A missing or empty table has no rows to replace. */
 function isOther({ leaving, coming }: Exchange): boolean {
   return leaving !== null && leaving.rows > 0 && leaving.digest !== coming?.digest;
 }
@@ -199,13 +201,13 @@ async function keepRows(session: Session, table: RecordTable, { leaving, coming 
   }), [swap, first]);
 }
 
-/** Records the time of a swap when readers are blocked. Call inside its transaction. */
+/** Records the time of a swap. Call inside the swap's transaction after readers are blocked. */
 export async function swapHappens(session: Session, swap: number): Promise<void> {
   await session.query(statement('happened'), [swap]);
   if (await isDistributed(session)) await session.query(statement('begin_again'));
 }
 
-/** Deletes the history of a database that was just distributed, because it cannot be joined with other nodes. Call inside a transaction. */
+/** Deletes the history of a database that was just distributed, because history cannot be joined with tables on other nodes. Call inside a transaction. */
 export async function forgetHistory(session: Session): Promise<void> {
   for (const { name } of await session.query<{ name: string }>(statement('kept'))) await session.query(statement('empty', { history: { schema: SCHEMA, table: name } }));
   await session.query(statement('begin_again'));
@@ -217,7 +219,7 @@ export interface Cut {
   readonly swaps: number;
 }
 
-/** Deletes, or only counts, history that ended more than this many months ago. */
+/** Deletes or only counts the history that ended more than this many months ago. */
 export async function cutHistory(session: Session, months: number, action: 'delete' | 'count'): Promise<Cut> {
   const horizon = await session.query<{ region: number; swap: number }>(statement('horizon'), [months]);
   const until = [horizon.map(({ region }) => region), horizon.map(({ swap }) => swap)];

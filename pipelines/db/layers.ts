@@ -1,4 +1,4 @@
-/** Views of a workspace: the current rows of layers, and published tables. */
+/** Creates the views of a workspace: the current rows of layers, and published tables. */
 import type { PlaceColumns } from '../contract/source.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
@@ -10,8 +10,8 @@ import type { Database, Session } from './types.ts';
 const workspace = statementsOf('workspace');
 
 /**
- * Runs work inside a workspace, with its tables under unqualified names and memory settings for bulk work.
- * @throws MappaleError `SESSIONS_NOT_KEPT` (exit 6) behind a pooler that keeps only transactions
+ * Runs work inside a workspace. Tables of the workspace have unqualified names, and the memory settings are for bulk work. @throws MappaleError
+ * `SESSIONS_NOT_KEPT` (exit 6) behind a pooler in transaction mode
  */
 export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
   if (database.pooling === 'transaction') throw sessionsNotKept(database.label, 'transaction');
@@ -23,18 +23,18 @@ export async function inWorkspace<T>(database: Database, schema: string, work: (
   });
 }
 
-/** Creates a view in a workspace that returns the rows of a statement. */
+/** Creates a view of a statement in a workspace. */
 export async function provide(session: Session, schema: string, table: string, statement: string, names: Names = {}): Promise<void> {
   await session.query(workspace('view', { schema, view: table, rows: { sql: workspace(statement, names) } }));
 }
 
-/** Series (half-year, year or kind) and code of a comune or another unit. A value is empty if the layer does not have it. */
+/** Series (half-year, year or kind) and code of a comune or another unit. A value is empty if the layer does not have this column. */
 export interface SeriesPlace {
   readonly series: string;
   readonly place: string;
 }
 
-/** A file, and the releases whose partitions hold its rows: its own and those that its members refer to. */
+/** A file, and the releases whose partitions contain its rows: the file's release, and releases to which its members refer. */
 interface FileRows {
   readonly fileId: number;
   readonly releaseIds: readonly number[];
@@ -53,7 +53,7 @@ export interface LayerRows {
   readonly files: readonly FileRows[];
   /** Files that are current for some places only. */
   readonly parts: readonly FilePart[];
-  /** Columns of the layer with series and place; null if the layer has none, and therefore no parts. */
+  /** Columns of the layer with series and place; null if the layer has no such columns. Without these columns, `parts` is empty. */
   readonly columns: PlaceColumns | null;
 }
 
@@ -71,7 +71,7 @@ export async function provideLayer(session: Session, schema: string, relation: R
     rows.push(workspace('rows_of_files', { ...names, releases: distinct(files.flatMap(({ releaseIds }) => releaseIds)), files: distinct(files.map(({ fileId }) => fileId)) }));
   }
   if (parts.length > 0) {
-    if (columns === null) throw new Error(`${relation} has no column that shows which of its rows are current`);
+    if (columns === null) throw new Error(`${relation} has no columns for series and place, so the current rows of a part cannot be selected`);
     const pairs = parts.flatMap(({ fileId, places }) => places.map((each) => ({ fileId, ...each })));
     await session.query(workspace('note_places', names), [layer, pairs.map(({ fileId }) => fileId), pairs.map(({ series }) => series), pairs.map(({ place }) => place)]);
     rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.flatMap(({ releaseIds }) => releaseIds)), series: columns.series ?? [], place: columns.place }));
@@ -81,7 +81,7 @@ export async function provideLayer(session: Session, schema: string, relation: R
 }
 
 /**
- * Creates the view of a layer of a release that is being loaded: its own rows, and rows of earlier releases that it refers to.
+ * Creates the view of a layer during the load of a release. The view has the rows of the release, and the rows of earlier releases to which the release refers.
  * @param schema schema of the view
  * @param own table of the release's own rows
  */
@@ -113,7 +113,7 @@ export async function recordPlaces(session: Session, schema: string, layer: stri
   }), [layer]);
 }
 
-/** Returns members with a row that repeats these columns of another member of the same file. */
+/** Returns members with a row that has the same values in these columns as a row of another member of the file. */
 export async function repeatingMembers(session: Session, schema: string, layer: string, columns: readonly string[]): Promise<number[]> {
   const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema, layer, columns }));
   return rows.map(({ id }) => id);
@@ -124,7 +124,7 @@ export async function providePublished(session: Session, schema: string, relatio
   await provide(session, schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from: await publishedAtHand(session, schema, relation, partition) });
 }
 
-/** Creates the same view as `standing_<table>`, for SQL that builds the replacement of the table. */
+/** Creates the view of a published table as `standing_<table>`, for SQL that builds a new version of the table. */
 export async function providePreviousRows(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
   const from = await publishedAtHand(session, schema, relation, partition);
   await provide(session, schema, `standing_${tableOf(relation)}`, partition === null ? 'no_rows' : 'all_rows', { from });
@@ -155,10 +155,9 @@ interface RankedFile {
 }
 
 /**
- * Creates the table `current_member (member_id, current_member_id, document_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's
- * workspace: the members that rows of layers name, with the current member, release and file. The table ranks overlapping files that do not name comuni.
- * Also creates the table `current_place`, which the views of layers read, and the view `file_place` with the places of these files, as in
- * `ledger.file_place`.
+ * Creates the table `current_member (member_id, current_member_id, document_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace: the
+ * members of layer rows, with the current member, release and file. The table ranks overlapping files that do not name comuni. Also creates the table
+ * `current_place` for the views of layers, and the view `file_place`, which has the places of these files from `ledger.file_place`.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
   await session.script(workspace('current_files', { schema }), 'sql/statements/workspace.sql, current_files');
@@ -166,12 +165,12 @@ export async function provideMembers(session: Session, schema: string, files: re
   await session.script(workspace('current_members', { schema }), 'sql/statements/workspace.sql, current_members');
 }
 
-/** Counts the rows of a staged table per member, and its distinct positions. */
+/** Counts the rows and the distinct positions of each member in a staging table. */
 export async function countByMember(session: Session, schema: string, table: string): Promise<{ member_id: number; n: number; distinct_n: number }[]> {
   return session.query(workspace('count_by_member', { table: { schema, table } }));
 }
 
-/** Creates the view `parcel` of this table, which section SQL reads. */
+/** Creates the view `parcel` of a table, for the SQL of sections. */
 export async function provideParcelsOf(session: Session, schema: string, table: string): Promise<void> {
   await provide(session, schema, 'parcel', 'all_rows', { from: { schema, table } });
 }

@@ -1,6 +1,6 @@
 /**
- * Completes a server's address with what libpq would add: the service file, the socket folder and the user of the process. The driver itself reads
- * `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE` and, for TCP connections, `PGPASSFILE`.
+ * Completes a server's address like libpq, from the service file, the socket folder and the user of the process. The driver itself reads `PGHOST`, `PGPORT`,
+ * `PGUSER`, `PGPASSWORD`, `PGDATABASE` and, for TCP connections, `PGPASSFILE`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,13 +21,13 @@ interface SocketPlace {
 /** Socket folders of Debian's packages and of PostgreSQL's default build. */
 const SOCKET_FOLDERS = ['/var/run/postgresql', '/tmp'];
 
-/** Keywords of a service file that the driver supports, which are also the names in an address. */
+/** Keywords of a service file that the driver supports. An address has the same names. */
 const KEYWORDS = new Set([
   'host', 'port', 'user', 'password', 'options', 'application_name', 'connect_timeout', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation',
 ]);
 
 /**
- * Fills in missing parts of an address. The address has priority, then the service, then the environment.
+ * Adds the missing parts of an address. The address has priority, then the service, then the environment.
  * @param host true if the address has a host before its path
  * @throws MappaleError `PGSERVICE_UNKNOWN` (exit 2)
  */
@@ -48,7 +48,7 @@ export function completeAddress(address: URL, host: 'stated' | 'missing', settin
   if (address.username === '' && !query.has('user') && settings.user === null) query.set('user', settings.systemUser);
 }
 
-/** Returns the entries of a service from the user's file, or else from the system's file. */
+/** Returns the entries of a service from the user's file, or from the system's file if the user's file lacks the service. */
 function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, string> {
   for (const file of serviceFiles.filter(existsSync)) {
     const lines = readFileSync(file, 'utf8').split(/\r?\n/).map((line) => line.trim());
@@ -66,8 +66,8 @@ function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, s
 }
 
 /**
- * Returns the password for a default socket from the password file. libpq looks up such a server as `localhost`, the driver by its folder.
- * @returns undefined if the file has no password for it
+ * Returns the password for a default socket from the password file. libpq looks up the server as `localhost`, but the driver looks up the folder of the socket.
+ * @returns undefined if the file has no password for the server
  */
 export async function socketPassword(place: SocketPlace): Promise<string | undefined> {
   if (!SOCKET_FOLDERS.includes(place.host)) return undefined;

@@ -1,4 +1,4 @@
-/** Locks that only one process can hold, stored in files. */
+/** Takes locks that are stored in files. Only one process can have a lock. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,9 +9,9 @@ import type { MappaleError } from '../errors.ts';
 import { isAlive } from '../program.ts';
 
 /**
- * Takes a lock. The file names the process and a socket next to it, which answers while the process lives. The socket works across containers of this
- * machine, where process numbers are not unique. A lock of a process that is gone, or from before the last boot, is
- * taken over. The file is created complete by a hard link, so that nobody reads an empty one.
+ * Takes a lock. The file contains the process number and the name of a socket in the same folder, which answers while the process runs. The socket works across
+ * containers of this machine, where process numbers are not unique. A lock is taken over if its process has ended, or if the lock is older than the last boot.
+ * A hard link creates the complete file, so that no process reads an empty file.
  * @param inUse returns the error for a lock that another process holds
  * @throws MappaleError of `inUse`
  */
@@ -30,14 +30,14 @@ export async function takeLock(lock: string, inUse: (found: string) => MappaleEr
       }
       const other = await processOf(lock);
       if (other !== null) throw inUse(inUseBy(other));
-      // If two processes find an abandoned lock, only one can rename it. A lock that is already new is moved back.
+      // If two processes find an abandoned lock, only one can rename the file. If the renamed file is a new lock, the file is moved back.
       const aside = `${mine}.abandoned`;
       await rename(lock, aside).catch(() => undefined);
       if (await processOf(aside) === null) await removeSocket(aside);
       else await place(aside, lock).catch(() => undefined);
       await rm(aside, { force: true });
     }
-    throw inUse('expected no other process, found others that took the lock at the same time');
+    throw inUse('expected no other process, found other processes that took the lock at the same time');
   } finally {
     await rm(mine, { force: true });
     if (held.get(lock) !== life) await end(life, lock);
@@ -55,16 +55,16 @@ export async function releaseLock(lock: string): Promise<void> {
   await end(life, lock);
 }
 
-/** Socket that shows that this process lives. */
+/** A socket that shows that this process is running. */
 interface Life {
   readonly name: string;
   readonly server: Server;
 }
 
-/** Locks of this process with their sockets; null: sockets are not supported. */
+/** Locks of this process with their sockets. Null if sockets are not supported. */
 const held = new Map<string, Life | null>();
 
-/** Runs work with a short path of a folder, through its descriptor, because socket addresses are short. */
+/** Runs work with a short path of a folder, which contains the folder's descriptor. The length of socket addresses is limited. */
 async function inFolder<T>(folder: string, work: (short: string) => Promise<T>): Promise<T> {
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -74,13 +74,13 @@ async function inFolder<T>(folder: string, work: (short: string) => Promise<T>):
   }
 }
 
-/** @returns null if the system or file system has no such sockets; then only the process number counts */
+/** @returns null if the system or file system does not support these sockets. Only the process number is then checked */
 async function showLife(folder: string): Promise<Life | null> {
   const name = `.alive-${randomUUID()}`;
   const server = createServer((socket) => socket.destroy());
   return inFolder(folder, (short) => new Promise<Life | null>((resolve) => {
     server.once('error', () => resolve(null));
-    // Everyone who may read the lock may connect.
+    // Every user who may read the lock may connect.
     server.listen({ path: join(short, name), readableAll: true, writableAll: true }, () => {
       server.unref();
       resolve({ name, server });
@@ -97,7 +97,7 @@ async function end(life: Life | null, lock: string): Promise<void> {
 /** Content of a lock file. */
 interface Named {
   readonly pid: number;
-  /** Null: the process has no socket. */
+  /** Null if the process has no socket. */
   readonly socket: string | null;
 }
 
@@ -106,7 +106,7 @@ async function namedIn(lock: string): Promise<Named> {
   return { pid: Number(pid), socket: /^\.alive-[0-9a-f-]{36}$/.test(socket ?? '') ? socket ?? null : null };
 }
 
-/** Removes the socket of a process that is gone. */
+/** Removes the socket of a process that has ended. */
 async function removeSocket(lock: string): Promise<void> {
   const { socket } = await namedIn(lock);
   if (socket !== null) await rm(join(dirname(lock), socket), { force: true });
@@ -122,7 +122,7 @@ async function place(from: string, to: string): Promise<void> {
   }
 }
 
-/** Returns the number of the living process that holds a lock, or null. */
+/** Returns the number of the running process that has a lock, or null. */
 async function processOf(lock: string): Promise<number | null> {
   if (held.has(lock)) return process.pid;
   const [{ pid, socket }, info] = await Promise.all([namedIn(lock), stat(lock).catch(() => null)]);
@@ -130,7 +130,7 @@ async function processOf(lock: string): Promise<number | null> {
   const startedMs = Date.now() - uptime() * 1000;
   if (info.mtimeMs < startedMs - 60_000) return null;
   if (socket !== null) return await answers(dirname(lock), socket) ? pid : null;
-  // The same number means an earlier process, as in a restarted container.
+  // If the number equals the number of this process, the lock belongs to an earlier process, for example in a restarted container.
   return pid !== process.pid && isAlive(pid) ? pid : null;
 }
 

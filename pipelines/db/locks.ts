@@ -6,7 +6,7 @@ const statement = statementsOf('locks');
 /** Advisory locks of one connection, by name. */
 export class Locks {
   readonly #session: Session;
-  /** Steps that begin at the same moment share one query, because the connection handles one at a time. */
+  /** Steps that begin at the same time share one query, because the connection runs only one query at a time. */
   #asked: Promise<unknown> | undefined;
 
   constructor(session: Session) {
@@ -31,7 +31,7 @@ export class Locks {
     await this.#session.query(statement('unlock_all')).catch(() => undefined);
   }
 
-  /** @throws MappaleError if the connection, and with it all locks, was lost */
+  /** @throws MappaleError if the connection was lost, and all locks with the connection */
   verify(): Promise<unknown> {
     return (this.#asked ??= this.#session.query(statement('is_alive')).finally(() => (this.#asked = undefined)));
   }

@@ -1,6 +1,6 @@
 /**
- * Upgrades a database to this version. Numbered migrations run once. Functions, section tables and layers are applied whenever their file changed. Only
- * writing commands upgrade. Other commands only check the version.
+ * Upgrades a database to this version. Numbered migrations run once. Functions, section tables and layers are applied if their file has changed. Only commands
+ * that write upgrade a database. Other commands only check the version.
  */
 import { existsSync } from 'node:fs';
 import { MappaleError } from '../errors.ts';
@@ -26,11 +26,11 @@ const MINIMUM = { postgres: 15, postgis: [3, 3] } as const;
 export const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
 export interface MigrateOptions {
-  /** Delete rows that the new tables cannot hold. Only a user may decide this. */
+  /** True to delete rows that the new tables cannot contain. Only a user may decide this. */
   readonly lose?: boolean;
-  /** Determine the steps without changing anything. */
+  /** True to determine the steps without changing anything. */
   readonly dry?: boolean;
-  /** Distribute tables with fid over several nodes. */
+  /** True to distribute tables with fid over several nodes. */
   readonly distributed?: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Loss {
   readonly why: readonly string[];
   readonly releases: readonly { readonly vintage: string; readonly region: number | null; readonly rows: number }[];
   readonly rows: number;
-  /** Number of files that the rows were read from, and the files that no longer exist at their path. */
+  /** Number of files from which the rows were read, and the files that no longer exist at their path. */
   readonly files: number;
   readonly gone: readonly string[];
 }
@@ -54,12 +54,10 @@ export interface Migration {
 const NOTHING: Migration = { steps: [], losses: [] };
 
 /**
- * Checks the server, then applies new files and repairs functions, grants, views, indexes and constraints in one transaction. Safe to run at every
- * start.
+ * Checks the server, then applies new files and repairs functions, grants, views, indexes and constraints in one transaction. May be called at every start.
  * @returns the steps and losses
  * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `EXTENSION_FORBIDDEN`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`,
- *   `ALREADY_RUNNING`, `CATALOGUE_DAMAGED` for lost tables, after the rest was repaired, and
- *   `MIGRATION_LOSES` (exit 2), which lists the rows that would be lost; then nothing was changed
+ *   `ALREADY_RUNNING`, `CATALOGUE_DAMAGED` for lost tables, after all other repairs; `MIGRATION_LOSES` (exit 2) for rows that would be lost, before any change
  */
 export async function migrate(
   database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false, distributed = false }: MigrateOptions = {},
@@ -78,7 +76,7 @@ export async function migrate(
     let left: readonly Damage[] = [];
     await session.transaction(async () => {
       await session.query("select pg_advisory_xact_lock(hashtextextended('mappale migrate', 0))");
-      // Another command may have upgraded the database while this one waited.
+      // Another command may have upgraded the database while this command waited.
       const before = (await appliedFiles(session)) ?? new Map<string, never>();
       refuseNewer(parts, before);
       const current = await isCurrent(before);
@@ -105,7 +103,7 @@ export async function migrate(
   });
 }
 
-/** Returns the applied files without function files, so that these are applied again. */
+/** Returns the applied files without function files, so that function files are applied again. */
 function withoutFunctions(parts: readonly Part[], before: Applied): Applied {
   const functions = new Set(parts.filter(({ kind }) => ['function', 'interface', 'view'].includes(kind)).map(({ file }) => file.file));
   return new Map([...before].filter(([file]) => !functions.has(file)));
@@ -114,7 +112,7 @@ function withoutFunctions(parts: readonly Part[], before: Applied): Applied {
 /** Thrown to roll back a dry run. */
 class Dry extends Error {}
 
-/** Creates the extensions first, because some need an administrator. @throws MappaleError `EXTENSION_FORBIDDEN` */
+/** Creates the extensions, before all other steps, because some extensions need an administrator. @throws MappaleError `EXTENSION_FORBIDDEN` */
 async function makeExtensions(session: Session, place: ServerPlace, label: string): Promise<void> {
   const installed = await session.query<{ name: string; installed: boolean }>(server('extensions'), [EXTENSIONS]);
   const lacking = EXTENSIONS.filter((name) => !installed.some((each) => each.name === name && each.installed));
@@ -137,12 +135,12 @@ function mayNotWrite({ message, hint }: MappaleError, place: ServerPlace, label:
   });
 }
 
-/** Locks out writers during the upgrade. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
+/** Blocks writers during the upgrade. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
 async function holdWriters(session: Session): Promise<void> {
   const writer = await one<{ taken: boolean }>(session, "select pg_try_advisory_xact_lock(hashtextextended('mappale writer', 0)) as taken");
   if (writer.taken) return;
   throw new MappaleError('another run is writing to this database', {
-    code: 'ALREADY_RUNNING', kind: 'locked', detail: 'expected no writer during the upgrade, found one', hint: 'Wait until it ends, then run the same command again.',
+    code: 'ALREADY_RUNNING', kind: 'locked', detail: 'expected no other writer during the upgrade, found a run that writes', hint: 'Wait until the other run ends, then run the same command again.',
   });
 }
 
@@ -151,7 +149,7 @@ async function apply(
   session: Session, parts: readonly Part[], before: Applied, { lose, distributed }: Required<Pick<MigrateOptions, 'lose' | 'distributed'>>,
 ): Promise<Migration> {
   await session.script(server('applied_file'), 'sql/statements/server.sql');
-  // Functions call each other across files, so their bodies are not checked when they are created.
+  // Functions call functions of other files. Their bodies are therefore not checked when a function is created.
   await session.query('set local check_function_bodies = off');
   const open = parts.filter((part) => !isApplied(part, before));
   // An earlier version stored the digest of the bytes. The new digest ignores layout.
@@ -198,7 +196,7 @@ function refuseChangedMigration(open: readonly Part[], before: Applied): void {
   });
 }
 
-/** Runs files in their order. @returns what was done, as sentences */
+/** Runs files in their order. @returns the steps as sentences */
 async function runParts(session: Session, parts: readonly Part[]): Promise<string[]> {
   for (const part of parts) {
     await session.script(part.file.text, part.file.file);
@@ -259,11 +257,11 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
   };
 }
 
-/** Returns the error that lists rows that cannot be kept. */
+/** Returns the error with the list of rows that cannot be kept. */
 function lossError(losses: readonly Loss[]): MappaleError {
   return new MappaleError('the database cannot be upgraded to this version with all its rows', {
     code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}`).join(', '), detail: losses.map(describeLoss).join('\n          '),
-    hint: 'Nothing was changed. First restore missing files, so that the next refresh reads them again.', fix: 'npx mappale migrate --yes',
+    hint: 'Nothing was changed. First restore missing files, so that the next refresh reads these files again.', fix: 'npx mappale migrate --yes',
   });
 }
 
@@ -289,7 +287,7 @@ export async function checkServer(session: Session, label: string): Promise<void
     if (found === undefined) {
       throw new MappaleError(`the server has no extension ${extension}`, {
         code: 'EXTENSION_MISSING', kind: 'database', at: label,
-        hint: 'Install it on the database server, then run the command again.',
+        hint: 'Install the extension on the database server, then run the command again.',
         fix: extension === 'postgis' ? `sudo apt-get install -y postgresql-${postgres}-postgis-3` : 'sudo apt-get install -y postgresql-contrib',
       });
     }
@@ -297,7 +295,7 @@ export async function checkServer(session: Session, label: string): Promise<void
       const [major = 0, minor = 0] = found.version.split('.').map(Number);
       if (major < MINIMUM.postgis[0] || (major === MINIMUM.postgis[0] && minor < MINIMUM.postgis[1])) {
         throw new MappaleError('PostGIS is too old', {
-          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer version on the database server. If the server has it already, run: alter extension postgis update.',
+          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer version on the database server. If the server already has a newer version, run: alter extension postgis update.',
           fix: `sudo apt-get install -y postgresql-${postgres}-postgis-3`,
         });
       }

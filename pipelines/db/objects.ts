@@ -1,6 +1,6 @@
 /**
- * Compares the objects of a database (tables, columns, constraints, indexes, views, functions, grants) with those of a fresh database of this version.
- * `sql/objects.json` lists them with digests. `npx vitest run test/pipelines/objects.test.ts -u` writes the file from a fresh database.
+ * Compares the objects of a database (tables, columns, constraints, indexes, views, functions, grants) with the objects of a fresh database of this version.
+ * `sql/objects.json` lists the expected objects with digests. `npx vitest run test/pipelines/objects.test.ts -u` writes the file from a fresh database.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,14 +19,14 @@ const statement = statementsOf('objects');
 
 export const OBJECTS_FILE = 'sql/objects.json';
 
-/** Placeholder for `region_7` and the like: all regional schemas have the same objects. */
+/** Placeholder for the names of regional schemas, such as `region_7`. All regional schemas have the same objects. */
 const REGIONAL = 'region_N';
 
 type Kind = 'schema' | 'extension' | 'table' | 'view' | 'column' | 'constraint' | 'index' | 'function' | 'grant';
 
-/** One object. Its name starts with the schema; `region_N` is the placeholder for a regional schema. */
+/** One object. The name starts with the schema. `region_N` is the placeholder for a regional schema. */
 export interface Found extends Record<string, unknown> {
-  /** Name of the schema; empty: the object is in no schema. */
+  /** Name of the schema. Empty if the object is not in a schema. */
   readonly schema: string;
   readonly kind: Kind;
   readonly name: string;
@@ -36,7 +36,7 @@ export interface Found extends Record<string, unknown> {
 
 /** Expected objects: kind → name → definition. */
 export interface Expected {
-  /** Digest of the SQL files that the objects come from. */
+  /** Digest of the SQL files that create the objects. */
   readonly files: string;
   readonly objects: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>>;
 }
@@ -46,7 +46,7 @@ export interface Damage {
   readonly kind: Kind;
   readonly name: string;
   readonly expected: string;
-  /** Null: missing. */
+  /** Null if the object is missing. */
   readonly found: string | null;
 }
 
@@ -57,7 +57,7 @@ export function filesDigest(parts: readonly Part[]): string {
 
 let read: Expected | undefined;
 
-/** Returns the expected objects, or null if SQL files changed since the list was written, for example after a source was added. */
+/** Returns the expected objects. Returns null if SQL files have changed since the list was written, for example after a source was added. */
 export function expectedObjects(parts: readonly Part[]): Expected | null {
   read ??= JSON.parse(readFileSync(join(ROOT, OBJECTS_FILE), 'utf8')) as Expected;
   return read.files === filesDigest(parts) ? read : null;
@@ -80,7 +80,7 @@ export async function damageOf(session: Session, parts: readonly Part[]): Promis
 }
 
 /**
- * Checks the database of a server in one query. Grants count only if the server uses the role.
+ * Checks the database of a server in one query. Grants are checked only if the server uses the role.
  * @throws MappaleError `CATALOGUE_DAMAGED` (exit 6)
  */
 export async function requireWhole(reader: Reader, parts: readonly Part[]): Promise<void> {
@@ -111,7 +111,7 @@ function realName(name: string, schema: string): string {
   return name.startsWith(REGIONAL) ? `${schema}${name.slice(REGIONAL.length)}` : name;
 }
 
-/** Removes damage that follows from another loss: columns of a missing table, the grant of a missing function, objects of a missing schema. */
+/** Removes damage that another loss causes: columns of a missing table, the grant of a missing function, objects of a missing schema. */
 function withoutParts(damage: readonly Damage[]): Damage[] {
   const missing = new Set(damage.filter(({ found }) => found === null).map(({ kind, name }) => `${kind} ${name}`));
   return damage.filter(({ kind, name }) => {
@@ -126,12 +126,12 @@ function withoutParts(damage: readonly Damage[]): Damage[] {
 /** Schemas that `migrate` recreates completely. */
 const MADE_AGAIN = /^(api|past|region_\d+)(\.|$)/;
 
-/** Returns whether a lost object contained rows, which cannot be recreated. */
+/** Returns whether a lost object contained rows. Rows cannot be recreated. */
 export function isLost({ kind, name }: Damage): boolean {
   return ['schema', 'table', 'column'].includes(kind) && !MADE_AGAIN.test(name);
 }
 
-/** Returns whether records are read from a lost object. Without this object the views of records cannot be recreated. */
+/** Returns whether records are read from a lost object. Without this object, the views for records cannot be recreated. */
 export function isReadByRecords(damage: Damage): boolean {
   return isLost(damage) && /^(core|section|history)(\.|$)/.test(damage.name);
 }
@@ -141,16 +141,16 @@ export function isFunction({ kind, name }: Damage): boolean {
   return ['function', 'grant', 'view'].includes(kind) || (['schema', 'column'].includes(kind) && MADE_AGAIN.test(name));
 }
 
-/** SQL states of an object that refers to a lost column or table. */
+/** SQL states of errors for a lost column or table. */
 const LOST_REFERENCES: ReadonlySet<string> = new Set(['SQL_42703', 'SQL_42P01']);
 
 /**
- * Recreates missing indexes and constraints. Indexes and constraints of a lost column or table stay damaged. Call inside a transaction.
+ * Recreates missing indexes and constraints, except those of a lost column or table. Call inside a transaction.
  * @returns the steps as text
  */
 export async function repairTables(session: Session, damage: readonly Damage[]): Promise<string[]> {
   const steps: string[] = [];
-  // A foreign key needs the primary key that it refers to, so foreign keys come last.
+  // A foreign key needs the primary key of the other table, so foreign keys are created last.
   const rank = ({ kind, name }: Damage): number => (kind === 'index' ? 0 : name.includes(' FOREIGN KEY ') ? 2 : 1);
   for (const each of damage.filter(({ kind }) => ['index', 'constraint'].includes(kind)).sort((a, b) => rank(a) - rank(b))) {
     try {
@@ -184,7 +184,7 @@ export function lostPartitions(session: Pick<Session, 'query'>): Promise<{ relat
 /** Maximum number of objects that a message names. */
 const NAMED = 12;
 
-/** Returns the error that lists missing and different objects and how to fix them. */
+/** Returns the error with the missing and different objects and the command that fixes them. */
 export function damaged(damage: readonly Damage[]): MappaleError {
   const lost = damage.filter(isLost);
   const named = [...lost, ...damage.filter((each) => !isLost(each))].slice(0, NAMED).map(describeDamage);
@@ -192,8 +192,8 @@ export function damaged(damage: readonly Damage[]): MappaleError {
   return new MappaleError(`the database lacks ${damage.length === 1 ? 'an object' : `${damage.length} objects`} of this version, or they differ`, {
     code: 'CATALOGUE_DAMAGED', kind: 'database', detail: named.join('\n          '), data: damage,
     hint: lost.length === 0
-      ? 'A restore may have left them out, or somebody changed them. This command repairs them.'
-      : 'Tables and columns are lost with their rows. Restore a dump into a new database. Without a dump, create a new database and load the regions again.',
+      ? 'A restore may have left out objects, or somebody has changed objects. This command repairs the objects.'
+      : 'Tables and columns are missing with their rows. Restore a dump into a new database. Without a dump, create a new database and load the regions again.',
     fix: lost.length === 0 ? 'npx mappale migrate' : 'npx mappale load-region REGION --data FOLDER',
   });
 }

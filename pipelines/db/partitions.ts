@@ -1,4 +1,4 @@
-/** Partitions: checks tables of a workspace against their parent, and attaches and detaches them. */
+/** Attaches and detaches partitions. Checks tables of a workspace against their parent table. */
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { columnNames, giveTable, hasRelation, renameIndexes, renameTable } from './ddl.ts';
@@ -7,10 +7,10 @@ import { ident, one, type Session } from './types.ts';
 
 const catalog = statementsOf('catalog');
 
-/** How a parent table is partitioned; `whole`: the table is replaced as a whole. */
+/** Partition key of a parent table. `whole`: the table has no partitions and is replaced as a whole. */
 export type Split = 'release' | 'fid' | 'region' | 'whole';
 
-/** Rows of a table that a partition has. */
+/** The rows of a table that belong to a partition. */
 interface Bound {
   readonly split: Split;
   /** Number of the release, or code of the region. */
@@ -19,7 +19,7 @@ interface Bound {
 
 /** @throws Error for a parent with another partitioning: a bug of a migration */
 export async function splitOf(session: Session, relation: Relation): Promise<Split> {
-  if (!(await hasRelation(session, relation))) throw new Error(`${relation} is written by an SQL file but no migration creates it`);
+  if (!(await hasRelation(session, relation))) throw new Error(`an SQL file writes ${relation}, but no migration creates this table`);
   const key = await partitionKey(session, schemaOf(relation), tableOf(relation));
   switch (key) {
     case null: return 'whole';
@@ -30,7 +30,7 @@ export async function splitOf(session: Session, relation: Relation): Promise<Spl
   }
 }
 
-/** Returns the partition key of a table in PostgreSQL's words, or null if it is not partitioned. */
+/** Returns the partition key of a table as PostgreSQL prints it, or null if the table is not partitioned. */
 export async function partitionKey(session: Session, schema: string, table: string): Promise<string | null> {
   return (await one<{ key: string | null }>(session, catalog('partition_key'), [ident(schema, table)])).key;
 }
@@ -45,20 +45,20 @@ export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: s
 }
 
 /**
- * Adds not-null and bound constraints in the workspace, so that attaching does not scan the table under a lock on the parent.
- * Columns get the collations of the parent.
+ * Adds not-null and bound constraints in the workspace, so that attaching does not scan the table while the parent is locked. Columns get the collations of the
+ * parent.
  * @throws Error if columns differ (a bug of a SQL file); MappaleError if a row is outside the region or lacks a value
  */
 export async function proveBound(session: Session, { schema, table }: Place, parent: Relation, { split, key }: Bound): Promise<void> {
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
   const different = await session.query<{ name: string; wanted: string; found: string }>(catalog('differing_columns'), tables);
   if (different.length > 0) {
-    throw new Error(`${parent} has other columns than the file that builds it: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
+    throw new Error(`the columns of ${parent} differ from the columns of the table that its file builds: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
   }
   await runEach(session, catalog('prove'), [...tables, split === 'whole' ? null : boundOf(split, key).check]);
 }
 
-/** Attaches a checked table to its parent as `partition`. A whole table takes the parent's name. Call inside a transaction. */
+/** Attaches a checked table to its parent as `partition`. A table without partitions gets the parent's name. Call inside a transaction. */
 export async function attach(session: Session, from: Place, parent: Relation, partition: string, { split, key }: Bound): Promise<void> {
   const schema = schemaOf(parent);
   const name = split === 'whole' ? tableOf(parent) : partition;
@@ -85,9 +85,8 @@ export function formerRows(partition: string): { readonly rows: Place; readonly 
 }
 
 /**
- * Replaces rows of some parcels in a published table. The replaced rows are kept under the name of the former content. Takes no lock that readers wait for.
- * Call inside a transaction.
- * @param content name of the present content
+ * Replaces rows of some parcels in a published table. The replaced rows are kept under the name of the former content. Takes no lock that blocks readers. Call
+ * inside a transaction. @param content name of the present content
  */
 export async function patchRows(session: Session, published: Place, content: string, { fids, came }: Readonly<Record<'fids' | 'came', Place>>): Promise<void> {
   const former = formerRows(content);

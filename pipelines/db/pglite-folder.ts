@@ -1,4 +1,4 @@
-/** The folder of an embedded database: checks whether a folder can be one, and locks it for one process. */
+/** Checks whether a folder can contain an embedded database, and locks the folder for one process. */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -10,21 +10,24 @@ import { releaseLock, takeLock } from './lock-file.ts';
 
 /** PostgreSQL version inside PGlite 0.5. The file `PG_VERSION` names the version that created a folder. */
 const EMBEDDED_MAJOR = 18;
-/** Folder that fixes suggest, below the working folder. */
+/** Folder that error messages suggest, below the working folder. */
 const USUAL_FOLDER = '.mappale/database';
 const OTHER_FOLDER = 'export DATABASE_URL=pglite:/OTHER_FOLDER/mappale';
 /** Names of files that PostgreSQL creates in its data folder. */
 const OF_A_CLUSTER = /^(?:base|global|pg_[a-z_]+(?:\.conf)?|PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts))$/;
 
-/** A new database takes 65 MB. The write-ahead log grows by 16 MB at a time. Opening for reading writes a lock and caches of the catalogue. */
+/**
+ * Free disk space in MiB that each purpose needs. A new database takes 65 MB. The write-ahead log grows by 16 MB at a time. Opening for reading writes a lock
+ * and caches of the catalogue.
+ */
 const NEEDED_MIB = { new: 256, write: 64, read: 4 } as const;
-/** Reason for opening the folder: to create a database there, or to write or read the existing one. */
+/** Reason for opening the folder: to create a new database, or to write or read the existing database. */
 type Purpose = keyof typeof NEEDED_MIB;
 const MIB = 1024 * 1024;
 
 /**
- * Returns what is in the folder: an embedded database, an unfinished database that a killed process left, or nothing.
- * @throws MappaleError `PGLITE_FOLDER` (exit 2) for any other folder, which stays unchanged; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
+ * Returns the state of the folder: with an embedded database, with an unfinished database of a killed process, or empty.
+ * @throws MappaleError `PGLITE_FOLDER` (exit 2) for any other folder, which is not changed; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
  */
 export async function inspectFolder(folder: string): Promise<'database' | 'nothing' | 'half-made'> {
   const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot contain an embedded database', {
@@ -40,8 +43,8 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'nothing';
-    if (code === 'ENOTDIR') throw refuse('a file, or a path below one', 'Name another path in DATABASE_URL.');
-    throw refuse(`a folder that cannot be read (${code ?? ''})`, 'Give this user the right to read and write it, or name another path in DATABASE_URL.');
+    if (code === 'ENOTDIR') throw refuse('a file, or a path below a file', 'Name another path in DATABASE_URL.');
+    throw refuse(`a folder that cannot be read (${code ?? ''})`, 'Give this user the right to read and write the folder, or name another path in DATABASE_URL.');
   }
   if (names.length === 0) return 'nothing';
   const strangers = names.filter((name) => !OF_A_CLUSTER.test(name));
@@ -49,8 +52,8 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
     throw refuse(`a folder with ${strangers.slice(0, 3).join(', ') || names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`, 'Name a folder that does not exist yet.');
   }
   if (unfinished) return 'half-made';
-  // PGlite writes no `postmaster.opts`, so the folder belongs to a server.
-  if (names.includes('postmaster.opts')) throw refuse('that of a PostgreSQL server', 'Name another folder in DATABASE_URL, or the server itself: DATABASE_URL=postgres://….');
+  // PGlite does not write `postmaster.opts`, so the folder belongs to a server.
+  if (names.includes('postmaster.opts')) throw refuse('the data folder of a PostgreSQL server', 'Name another folder in DATABASE_URL, or the server itself: DATABASE_URL=postgres://….');
   const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   if (Number(version) > EMBEDDED_MAJOR) {
     throw new MappaleError('the embedded database was created by a newer version of this program', {
@@ -60,7 +63,7 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
   if (Number(version) !== EMBEDDED_MAJOR) {
     throw new MappaleError('the folder holds a database of another version of PostgreSQL', {
       code: 'PGLITE_OTHER_VERSION', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version === '' ? 'no number' : version}`,
-      hint: 'If it belongs to a server, set DATABASE_URL to another folder. If an earlier version of this program created it, load again into another folder. The folder was not changed.', fix: OTHER_FOLDER,
+      hint: 'If the folder belongs to a server, set DATABASE_URL to another folder. If an earlier version of this program created the folder, load the regions again into another folder. The folder was not changed.', fix: OTHER_FOLDER,
     });
   }
   return 'database';
@@ -75,7 +78,7 @@ export async function takeFolder(folder: string, purpose: Purpose): Promise<void
   try {
     await mkdir(dirname(folder), { recursive: true });
     await takeLock(lockOf(folder), (found) => new MappaleError('the embedded database is in use', {
-      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends. Several programs at once need a PostgreSQL server.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
+      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until the other program ends. Several programs at once need a PostgreSQL server.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
     }));
   } catch (error) {
     throw error instanceof MappaleError ? error : isFull(error) ? noRoom(folder, purpose, 0) : unwritable(folder, error);
@@ -83,7 +86,7 @@ export async function takeFolder(folder: string, purpose: Purpose): Promise<void
 }
 
 /**
- * Checks whether an embedded database could be opened there for writing. Writes nothing.
+ * Checks whether an embedded database in the folder can be opened for writing. Writes nothing.
  * @throws MappaleError `DISK_FULL`, `PGLITE_FOLDER` (exit 2)
  */
 export async function mustTakeDatabase(folder: string, purpose: Purpose): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * PostGIS for PGlite, without its raster and topology libraries. The package's own extension compiles all three libraries at each start
- * and holds its whole archive in memory, although the program only uses `postgis`.
+ * Loads PostGIS into PGlite, without the raster and topology libraries. The extension of the package compiles all three libraries at each start and keeps the
+ * whole archive in memory. The program uses only `postgis`.
  */
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
@@ -12,19 +12,19 @@ const NEEDED = /^(lib\/postgresql\/postgis-3\.so|share\/postgresql\/extension\/p
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The file system of the database's process, whose types come from a package that PGlite does not install. */
+/** The file system of the database's process. PGlite does not install the package with the types of this file system. */
 interface FileSystem {
   mkdirTree(path: string): void;
   writeFile(path: string, bytes: Buffer, options: { readonly canOwn: boolean }): void;
 }
 
-/** The extension in the form of the package, but with the needed files only. The database compiles the library when it first calls PostGIS. */
+/** The extension in the form of the package, but only with the needed files. The database compiles the library at the first call of PostGIS. */
 export const postgis: Extension = {
   name: 'postgis',
   async setup(pglite, options) {
     const original: Extension = (await import('@electric-sql/pglite-postgis')).postgis;
     const { bundlePath, ...rest } = await original.setup(pglite, options);
-    if (bundlePath === undefined) throw new Error('this version of PGlite has no archive of PostGIS');
+    if (bundlePath === undefined) throw new Error('this version of PGlite does not contain the archive of PostGIS');
     return { ...rest, init: () => unpack(bundlePath, (pglite as unknown as { readonly Module: { readonly FS: FileSystem } }).Module.FS) };
   },
 };

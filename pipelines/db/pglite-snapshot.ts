@@ -1,4 +1,4 @@
-/** Snapshots of a new embedded database. Unpacking one takes a quarter of the CPU time of creating the database. */
+/** Reads and writes snapshots of a new embedded database. Unpacking a snapshot takes a quarter of the CPU time of creating the database. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,21 +8,21 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { ROOT } from '../config.ts';
 
 /**
- * `tables`: the extensions and all tables. Only the compiled program has it, because it changes with the SQL. `extensions`: a database before its first
- * migration. It is committed, because it changes only with PGlite.
+ * `tables`: the extensions and all tables. Only the compiled program has this snapshot, because it changes with the SQL. `extensions`: a database before its
+ * first migration. This snapshot is committed, because it changes only with PGlite.
  */
 export type SnapshotContent = 'tables' | 'extensions';
 
 /** Folder of the snapshots, below the root of the program. */
 const FOLDER = 'pipelines/db';
 
-/** Snapshot of the extensions, with the versions of PGlite and of its PostGIS. */
+/** File name of the snapshot of the extensions, with the versions of PGlite and its PostGIS. */
 const EXTENSIONS_FILE = join(ROOT, FOLDER, 'extensions-pglite-0-5-8-postgis-0-2-8.br');
 
 /** Files that determine the content of a new database: all of `sql`, with its sections, and the layers of the sources. */
 const CONTENT = /^sql\/|\.sql$/;
 
-/** Returns the path of the snapshot of all tables. Its name has the digest of the SQL, so that a snapshot of other SQL is not found. */
+/** Returns the path of the snapshot of all tables. The name contains the digest of the SQL, so that a snapshot of other SQL is not used. */
 async function tablesFile(): Promise<string> {
   const hash = createHash('sha256');
   for (const folder of ['sql', 'sources']) {
@@ -36,13 +36,13 @@ async function tablesFile(): Promise<string> {
   return join(ROOT, FOLDER, `new-database-${hash.digest('hex').slice(0, 16)}.tar.br`);
 }
 
-/** Returns the data folder of a new database as a tar archive, from the snapshot that has most, or undefined if the program has none. */
+/** Returns the data folder of a new database as a tar archive, from the snapshot with the most content. Returns undefined if the program has no snapshot. */
 export async function readSnapshot(): Promise<Blob | undefined> {
   const path = [await tablesFile(), EXTENSIONS_FILE].find((each) => existsSync(each));
   return path === undefined ? undefined : new Blob([await promisify(brotliDecompress)(await readFile(path))]);
 }
 
-/** Compresses the archive of a data folder and stores it as the snapshot. The snapshot of all tables replaces that of the extensions. */
+/** Compresses the archive of a data folder and stores it as the snapshot. The snapshot of all tables replaces the snapshot of the extensions. */
 export async function writeSnapshot(content: SnapshotContent, archive: Buffer): Promise<void> {
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS, [constants.BROTLI_PARAM_SIZE_HINT]: archive.length,

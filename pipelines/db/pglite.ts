@@ -1,4 +1,4 @@
-/** PGlite: PostgreSQL with PostGIS inside this process, for the demo, laptops and tests. */
+/** Opens PGlite: PostgreSQL with PostGIS inside this process, for the demo, laptops and tests. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -13,10 +13,10 @@ import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
-/** Page cache of commands that only read. PostgreSQL's default of 128 MB stays in the process's memory. */
+/** Size of the page cache of commands that only read. PostgreSQL's default of 128 MB would stay in the process's memory. */
 const READ_BUFFERS = 'shared_buffers=16MB';
 
-/** New files of the write-ahead log contain zeros, which compress well, and not the records of an old file. */
+/** Setting that creates new files of the write-ahead log instead of recycling old files. New files contain zeros, which compress well. */
 const NO_RECYCLED_LOG = 'wal_recycle=off';
 
 /** Maximum buffered size of a COPY before it is sent to the database. */
@@ -36,7 +36,7 @@ class EmbeddedSession extends OneSession {
     super();
     this.#pglite = pglite;
     this.#folder = folder;
-    // The default time zone would be that of the process.
+    // By default, PGlite uses the time zone of the process.
     this.#reset = `reset all; set timezone to 'UTC'${access === 'read' ? '; set default_transaction_read_only to on' : ''}`;
   }
 
@@ -72,16 +72,16 @@ class EmbeddedSession extends OneSession {
     } catch (error) {
       throw this.#diskFull(databaseError(error, sql, origin), origin);
     }
-    // Inside a transaction the rollback removes the statement's changes. Outside, some of the changes may remain.
+    // Inside a transaction, the rollback undoes the statement's changes. Outside a transaction, some changes may remain.
     await this.#pglite.exec('rollback');
     throw new MappaleError('the embedded database stopped a statement early', {
       code: 'SQL_BROKEN_OFF', kind: 'database', at: origin ?? undefined,
-      detail: `expected all rows, but a geometry function of PostGIS failed on one of them\n${sql.length > 200 ? `${sql.slice(0, 200)} …` : sql}`,
-      hint: 'Set DATABASE_URL to a PostgreSQL server, which can compute it, and run the same command again.',
+      detail: `expected all rows, but a geometry function of PostGIS failed on a row\n${sql.length > 200 ? `${sql.slice(0, 200)} …` : sql}`,
+      hint: 'Set DATABASE_URL to a PostgreSQL server, which can run this statement, and run the same command again.',
     });
   }
 
-  /** Returns the error with the folder to free, if the disk is full. */
+  /** Returns the error for a full disk, with the folder. */
   #diskFull(error: MappaleError, origin: string | null): MappaleError {
     if (error.code !== 'SQL_53100' || this.#folder === null) return error;
     return new MappaleError('the disk of the embedded database is full', {
@@ -163,15 +163,15 @@ class Embedded extends SessionDatabase {
   }
 }
 
-/** Function that the engine, compiled with Emscripten, exports in addition to PostgreSQL's own. */
+/** Function of Emscripten that the compiled engine exports in addition to PostgreSQL's functions. */
 interface Engine {
   readonly ___cxa_uncaught_exceptions?: () => number;
 }
 
 /**
- * PGlite extension that counts uncaught C++ exceptions. GEOS throws an exception if two lines cross too closely, and catches it to
- * compute with more care. In PGlite's build nothing catches it: the statement stops without an error and returns only the rows so far (seen with
- * st_intersection, PGlite 0.5.8). With fixed precision (the grid size of st_intersection) GEOS throws no exception.
+ * PGlite extension that counts uncaught C++ exceptions. If two lines are too close to each other, GEOS throws an exception. GEOS catches the exception and then
+ * computes with a more robust method. In PGlite's build, the exception is not caught. The statement stops without an error and returns only the previous rows
+ * (seen with st_intersection, PGlite 0.5.8). With fixed precision (the grid size of st_intersection), GEOS throws no exception.
  */
 const unwinding = {
   name: 'unwinding',
@@ -187,10 +187,11 @@ const unwinding = {
 };
 
 /**
- * Opens the embedded database. Creates or removes nothing before the folder is known to be an embedded database or free to become one.
+ * Opens the embedded database. First checks that the folder contains an embedded database or can be used for a new database. Nothing is created or removed
+ * before this check.
  * @param folder folder of the database, or `memory`
  * @param access `read` creates nothing and starts sessions read-only
- * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process has the folder open, which would destroy it; `DATABASE_OUT_OF_DATE` (exit 6) if
+ * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process uses the folder; `DATABASE_OUT_OF_DATE` (exit 6) if
  *   there is no database to read; the errors of `inspectFolder`; `PGLITE_BROKEN` (exit 6)
  */
 export async function openPglite(folder: string, access: 'read' | 'write'): Promise<Database> {
@@ -203,7 +204,7 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
   const purpose = found === 'database' ? access : 'new';
   await takeFolder(folder, purpose);
   try {
-    // An unfinished folder of a killed process contains no data, so it is created again.
+    // An unfinished folder of a killed process contains no data, so the database is created again.
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
@@ -214,7 +215,7 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
     return new Embedded(session, folder);
   } catch (error) {
     await giveFolderBack(folder);
-    // PGlite does not report that the disk became full.
+    // PGlite does not report a full disk.
     await mustHaveRoom(folder, purpose);
     throw new MappaleError('the embedded database cannot be opened', {
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
@@ -232,7 +233,7 @@ function inMemory(pglite: Opened): Database {
 }
 
 /**
- * Stores a snapshot from which this program creates embedded databases. The snapshot of all tables begins with the extensions.
+ * Stores a snapshot from which this program creates embedded databases. The snapshot of all tables is created from the snapshot of the extensions.
  * @param prepare creates the content
  */
 export async function createSnapshot(content: SnapshotContent, prepare: (database: Database) => Promise<unknown>): Promise<void> {
@@ -248,7 +249,7 @@ export async function createSnapshot(content: SnapshotContent, prepare: (databas
 interface NewPglite {
   /** Data folder in PGlite's notation. */
   readonly dataDir: string;
-  /** Settings of the server in addition to PGlite's, as `name=value`. */
+  /** Settings of the server in addition to PGlite's settings, as `name=value`. */
   readonly settings: readonly string[];
   /** Archive of the data folder, if the database is new. */
   readonly snapshot: Blob | undefined;

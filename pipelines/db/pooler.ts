@@ -1,6 +1,6 @@
 /**
- * Connection poolers such as PgBouncer, between the program and the server. In the pool modes `transaction` and `statement` a session does not persist:
- * advisory locks, settings and prepared statements stay with a server process that the next statement may not get.
+ * Detects connection poolers such as PgBouncer between the program and the server. In the pool modes `transaction` and `statement`, a session does not persist.
+ * Advisory locks, settings and prepared statements belong to a server process, and the next statement may run in another process.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -10,29 +10,30 @@ import type { ServerAddress } from './server-address.ts';
 import { statementsOf } from './statements.ts';
 import { first } from './types.ts';
 
-/** Longest wait for a server connection of the pooler. */
+/** Longest wait for a server connection of the pooler, in milliseconds. */
 const WAIT_MS = 5000;
 
-/** Time in milliseconds that held transactions wait for the next answer. */
+/** Longest time that an open transaction waits for the next answer, in milliseconds. */
 const PATIENCE_MS = 200;
 
-/** Number of connections that keep transactions open. A pool with fewer server connections is found at once. */
+/** Number of connections that keep transactions open. A pool with fewer server connections is detected at once. */
 const HOLDING = 3;
 
-/** Behind a pooler with other clients each connection may get the same process again by chance. */
+/** Number of repetitions of the check. Behind a pooler, a connection may get the same process again by chance. */
 const ROUNDS = 8;
 
 const PROTOCOL_VIOLATION = '08P01';
 
 /**
- * Returns whether a pooler answers on this connection. PostgreSQL sends the number of its process when a connection starts. A pooler sends another number.
+ * Returns whether a pooler answers on this connection. At the start of a connection, PostgreSQL sends the number of the server process, and a pooler sends
+ * another number.
  * @param backend the number of the server process, from a query
  */
 export function isPooled(client: pg.ClientBase, backend: number): boolean {
   return (client as pg.ClientBase & { readonly processID: number | null }).processID !== backend;
 }
 
-/** Returns whether a pooler refused the settings that a connection starts with. PostgreSQL itself accepts these settings. */
+/** Returns whether a pooler refused the startup settings of a connection. PostgreSQL itself accepts these settings. */
 export function refusesSettings(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === PROTOCOL_VIOLATION && error.message.startsWith('unsupported startup parameter');
 }
@@ -43,7 +44,7 @@ export async function backendOf(client: pg.ClientBase): Promise<number> {
   return first((await client.query<{ pid: number }>(statement)).rows, statement).pid;
 }
 
-/** Sets parameters of the session, or of the transaction. @param settings as `name=value`, with escapes as in the connection's options */
+/** Sets parameters of the session or transaction. @param settings `name=value`, with the escapes of the connection's options */
 export async function applySettings(client: pg.ClientBase, settings: readonly string[], scope: 'session' | 'transaction'): Promise<void> {
   const pairs = settings.map((setting) => {
     const [name = '', ...values] = setting.replace(/\\(.)/g, '$1').split('=');
@@ -58,14 +59,12 @@ export async function beginPooled(client: pg.ClientBase, access: 'read only' | '
   await applySettings(client, settings, 'transaction');
 }
 
-/** How a pooler treats sessions. */
+/** Pool mode: how a pooler assigns server processes to sessions. */
 type PoolMode = 'session' | 'transaction' | 'statement' | 'too_small';
 
 /**
- * Finds the pool mode. Some connections keep transactions open, and each connection queries the number of its server process. A session that persists keeps its
- * process, and
- * shares it with no other session.
- * @throws MappaleError `SQL_*` when the server does not answer
+ * Finds the pool mode. Some connections keep transactions open, and each connection queries the number of its server process. A persistent session keeps its
+ * process and does not share it with other sessions. @throws MappaleError `SQL_*` if the server does not answer
  */
 export async function poolModeOf({ connectionString, label }: ServerAddress): Promise<PoolMode> {
   const clients = Array.from({ length: 1 + HOLDING }, () => {
@@ -107,7 +106,7 @@ class Sessions {
   }
 }
 
-/** Asks each connection once. All connections except the first keep their transactions open to the end. */
+/** Queries each connection once. All connections except the first keep their transactions open until the end. */
 async function lookAt([asking, ...holding]: readonly pg.Client[], sessions: Sessions): Promise<'kept' | 'moved' | 'waited'> {
   if (asking === undefined) throw new Error('expected a connection');
   const hold = async (client: pg.Client): Promise<number> => {
@@ -122,15 +121,15 @@ async function lookAt([asking, ...holding]: readonly pg.Client[], sessions: Sess
     }
     return 'kept';
   } finally {
-    // A pooler closes the server connection of a client that leaves within a transaction.
+    // A pooler closes the server connection if a client disconnects inside a transaction.
     await Promise.all(holding.map((client) => client.query('rollback').catch(() => undefined)));
   }
 }
 
-/** Returns undefined if the answer takes longer: the pooler may have no free server connection as long as transactions are held. */
+/** Returns undefined if the answer takes longer. The pooler may have no free server connection while transactions are open. */
 function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
   answer.catch(() => undefined);
-  // Two commands that wait for each other's server connections do not try again at the same moment.
+  // The delay is random, so that two commands that block each other do not try again at the same time.
   return Promise.race([answer, sleep(PATIENCE_MS * (1 + Math.random()), undefined, { ref: false })]);
 }
 
@@ -144,7 +143,7 @@ const FOUND: Readonly<Record<Exclude<PoolMode, 'session'>, string>> = {
 export function sessionsNotKept(label: string, mode: Exclude<PoolMode, 'session'>): MappaleError {
   return new MappaleError('the connection pooler does not keep sessions', {
     code: 'SESSIONS_NOT_KEPT', kind: 'database', at: label, detail: `expected a session that keeps its server process, found ${FOUND[mode]}`,
-    hint: 'The locks of a writing command need a session. Connect to PostgreSQL directly, or set pool_mode=session in the pooler. Most reading commands work with pool_mode=transaction.',
+    hint: 'The locks of a command that writes need a session. Connect to PostgreSQL directly, or set pool_mode=session in the pooler. Most commands that only read work with pool_mode=transaction.',
     fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
   });
 }

@@ -1,4 +1,4 @@
-/** PostgreSQL ≥ 15 through pg and pg-copy-streams. */
+/** Connects to PostgreSQL 15 or newer with pg and pg-copy-streams. */
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { MappaleError } from '../errors.ts';
@@ -11,7 +11,7 @@ import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
 import { repairedAt, resolveAddress, type ServerAddress } from './server-address.ts';
 import { ident, type Access, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
-// Returns int8 as a number (ids, counts). numeric stays text unless a query casts it to float8.
+// Returns int8 as a number (ids, counts). A numeric value stays text unless a query casts the value to float8.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
@@ -21,7 +21,7 @@ class PostgresSession extends OneSession {
   readonly #client: pg.ClientBase;
   readonly #settings: readonly string[];
 
-  /** @param settings to set again after a reset, because the connection did not start with them */
+  /** @param settings settings that must be set again after a reset, because they are not startup settings */
   constructor(client: pg.ClientBase, settings: readonly string[]) {
     super();
     this.#client = client;
@@ -36,7 +36,7 @@ class PostgresSession extends OneSession {
     }
   }
 
-  /** If that fails, the connection is lost, and its next user gets the error. */
+  /** Resets the session. If the reset fails, the connection is lost, and the next query gets the error. */
   async reset(): Promise<void> {
     await this.#client.query('reset all').catch(() => undefined);
     if (this.#settings.length > 0) await applySettings(this.#client, this.#settings, 'session').catch(() => undefined);
@@ -124,7 +124,7 @@ class PostgresCopy implements CopyIn {
       this.#failed ??= error;
       this.#wake();
     });
-    // One listener for the whole COPY, because it drains thousands of times and each listener would stay until its end.
+    // One listener serves the whole COPY. The stream drains thousands of times, and separate listeners would stay until the end of the COPY.
     this.#stream.on('drain', () => this.#wake());
     this.#stream.on('close', () => this.#wake());
     this.#stream.write(COPY_HEADER);
@@ -164,7 +164,7 @@ class PostgresCopy implements CopyIn {
   }
 }
 
-/** Where connections set the program's settings: in their startup options, in the session, or in each transaction. */
+/** Place where connections set the program's settings: in the startup options, in the session, or in each transaction. */
 interface Settings {
   readonly scope: 'startup' | 'session' | 'transaction';
   readonly settings: readonly string[];
@@ -187,7 +187,7 @@ class Postgres extends SessionDatabase {
     this.#settings = scope === 'startup' ? [] : settings;
   }
 
-  /** Connects, with the program's settings if they last for the session. */
+  /** Opens a connection. Sets the program's settings if settings persist for the session. */
   async #client(): Promise<pg.PoolClient> {
     let client: pg.PoolClient | undefined;
     try {
@@ -227,14 +227,14 @@ class Postgres extends SessionDatabase {
   }
 }
 
-/** Settings of every session. Publications are committed with `synchronous_commit` on. Other data is built again after a crash. */
+/** Settings of every session. Publications are committed with `synchronous_commit` on. All other data can be built again after a crash. */
 const SETTINGS = [
   'jit=off', 'synchronous_commit=off',
   ...SESSION_SETTINGS, 'statement_timeout=0',
-  // The server releases the lock of an unreachable machine after two minutes.
+  // With these settings, the server releases the lock of an unreachable machine after two minutes.
   'tcp_keepalives_idle=60', 'tcp_keepalives_interval=15', 'tcp_keepalives_count=4',
 ];
-/** The server ends the statement of a killed process within a second, so that it does not block the next run. */
+/** Setting with which the server ends the statement of a killed process within a second. Otherwise the statement could block the next run. */
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
 /** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` if no server answers, `SESSIONS_NOT_KEPT`, and the errors of `serverFaults` */
@@ -244,7 +244,7 @@ export async function openPostgres(url: string, access: Access): Promise<Databas
   try {
     return await connect(address, [...settings, WATCH_CLIENT], access);
   } catch (error) {
-    // A server on Windows cannot detect lost clients, and refuses the setting.
+    // A server on Windows cannot detect lost clients and refuses this setting.
     if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(address, settings, access);
     throw error;
   }

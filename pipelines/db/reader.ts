@@ -1,6 +1,6 @@
 /**
- * The database interface of the server, which calls functions of the schema `api` only. On PostgreSQL it has its own connections, prepared statements and the
- * rights of the role `mappale_api`. On PGlite it uses the only connection.
+ * The database interface of the API server, which calls only functions of the schema `api`. On PostgreSQL, the reader has separate connections, prepared
+ * statements and the rights of the role `mappale_api`. On PGlite, the reader uses the only connection.
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
@@ -14,9 +14,9 @@ import { statementsOf } from './statements.ts';
 import { first, one, type Database, type Row } from './types.ts';
 
 interface ReaderOptions {
-  /** Number of connections for answers. A third as many connections count requests. */
+  /** Number of connections for answers. For each three of these connections, one connection counts requests. */
   readonly connections: number;
-  /** Longer statements are cancelled by the server. */
+  /** Time limit of a statement in milliseconds. The server cancels longer statements. */
   readonly statementTimeoutMs: number;
 }
 
@@ -24,7 +24,7 @@ interface ReaderOptions {
 export interface Pool {
   /** `answers`, or `counts` for counting requests. */
   readonly name: 'answers' | 'counts';
-  /** Open connections, idle connections, and requests that wait for a connection. */
+  /** Number of open connections, of idle connections, and of requests that wait for a connection. */
   readonly size: number;
   readonly idle: number;
   readonly waiting: number;
@@ -36,9 +36,8 @@ function countingOf(connections: number): number {
 }
 
 /**
- * @param connections for answers, of all processes together
- * @returns the connections of each of several processes, so that all processes together, including counting, use at most as many as one process; 0 if there are
- * too few
+ * Divides connections among several processes. All processes together, including counting, use at most as many connections as one process. @param connections
+ * number of connections for answers of all processes @returns the connections of each process; 0 if there are too few
  */
 export function connectionsOfEach(connections: number, processes: number): number {
   const room = Math.floor((connections + countingOf(connections)) / processes);
@@ -46,38 +45,37 @@ export function connectionsOfEach(connections: number, processes: number): numbe
 }
 
 interface Bounds {
-  /** The database stops the statement after this time, with the code `SQL_57014`. */
+  /** Time limit in milliseconds, after which the database stops the statement with the code `SQL_57014`. */
   readonly longestMs?: number;
 }
 
 export interface Reader {
   readonly engine: Database['engine'];
-  /** True if the reader has the rights of `mappale_api`; false if it has the login's rights. */
+  /** True if the reader has the rights of `mappale_api`; false if the reader has the rights of the login. */
   readonly restricted: boolean;
-  /** Rights of the login, to which a session can always return: superuser, owner of the tables, or neither; null without a login. */
+  /** Rights of the login: superuser, owner of the tables, or neither; null without a login. A session can always switch back to the login. */
   readonly login: 'superuser' | 'owner' | 'ordinary' | null;
-  /** Number of parallel requests. Further requests wait. */
+  /** Number of parallel requests. More requests wait. */
   readonly parallel: number;
   /**
    * Calls a function: `select … from api.f($1, …)`, in a read-only transaction.
-   * @param bounds shorter limit of this statement. PGlite cannot stop a statement and has no limit
-   * @returns its one row
+   * @param bounds shorter time limit of this statement. PGlite cannot stop a statement, so the limit has no effect there @returns the only row
    * @throws MappaleError (kind `database`)
    */
   call<T extends Row>(statement: string, parameters: readonly unknown[], bounds?: Bounds): Promise<T>;
-  /** Calls a function that counts requests or bad keys. All other functions are read-only. */
+  /** Calls a function that counts requests or invalid keys. All other functions are read-only. */
   count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   /**
    * Opens all connections for answers, and runs work once on each. Does nothing on PGlite.
-   * @throws MappaleError (kind `database`), also if some connections could not be opened, after the work on the others
+   * @throws MappaleError (kind `database`), if some connections cannot be opened. The work on the other connections is done first
    */
   onEach(work: (connection: Reader) => Promise<void>): Promise<void>;
-  /** Returns the state of its connections; empty on PGlite. */
+  /** Returns the state of the reader's connections; empty on PGlite. */
   pools(): readonly Pool[];
   close(): Promise<void>;
 }
 
-/** @param database open database, which the reader uses on PGlite and leaves open */
+/** Opens a reader. @param database open database, which the reader uses on PGlite and does not close */
 export async function openReader(database: Database, url: string, options: ReaderOptions): Promise<Reader> {
   return database.engine === 'pglite' ? embeddedReader(database) : openPostgresReader(url, options);
 }
@@ -110,9 +108,9 @@ export async function openPostgresReader(url: string, { connections, statementTi
   const settings = servingSettings({ citus, restricted, statementTimeoutMs });
   const open = (max: number, more: readonly string[]): pg.Pool => openPool(address, pooled ? [] : [...settings, ...more], {
     max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
-    // The limit of the server is shorter. This limit is for a server that no longer answers.
+    // The limit of the server is shorter. This limit applies if the server no longer answers.
     query_timeout: statementTimeoutMs + 2000,
-    // Connections stay open, because a connection is slow until its plans are cached.
+    // Connections stay open, because a new connection is slow until plans are cached.
     idleTimeoutMillis: 0,
   });
   const reading = open(connections, ['default_transaction_read_only=on']);
@@ -150,7 +148,8 @@ export async function openPostgresReader(url: string, { connections, statementTi
 /** Settings of each connection that serves answers. */
 function servingSettings(login: { readonly citus: boolean; readonly restricted: boolean; readonly statementTimeoutMs: number }): string[] {
   return [
-    // An answer takes a millisecond, and starting parallel workers takes ten. The planner would start them to find a point among a million parcels.
+    // An answer takes one millisecond, and starting parallel workers takes ten. Without this setting, the planner starts workers to find a point among a
+    // million parcels.
     'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
     // Citus cannot plan distributed queries of several steps without parameter values. Citus gives a generic plan a high cost, so that PostgreSQL avoids this
     // plan unless a setting forces it.
@@ -159,7 +158,7 @@ function servingSettings(login: { readonly citus: boolean; readonly restricted: 
   ];
 }
 
-/** Runs work on each connection of a pool. @throws MappaleError `SQL_*` if a connection could not be opened, after the work on the others */
+/** Runs work on each connection of a pool. @throws MappaleError `SQL_*` if a connection cannot be opened. The work on the other connections is done first */
 async function onEachConnection(pool: pg.Pool, connections: number, work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
   const opened = await Promise.allSettled(Array.from({ length: connections }, () => pool.connect()));
   const clients = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -186,7 +185,7 @@ function askPrepared(): Asking {
     (await on.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows;
 }
 
-/** Applies settings in each transaction and prepares nothing, because a pooler may give each transaction another server process. */
+/** Applies settings in each transaction and prepares no statements, because a pooler may run each transaction in another server process. */
 function askInTransaction(settings: readonly string[]): Asking {
   const onClient = async <T extends Row>(client: pg.ClientBase, kind: Pool['name'], statement: string, parameters: readonly unknown[]): Promise<T[]> => {
     try {
@@ -208,7 +207,7 @@ function askInTransaction(settings: readonly string[]): Asking {
       failed = false;
       return rows;
     } finally {
-      // The rollback may have failed, too.
+      // The rollback may also have failed.
       client.release(failed);
     }
   };
@@ -223,11 +222,11 @@ interface Login {
   readonly login: 'superuser' | 'owner' | 'ordinary';
   /** True if the database may be on several nodes. */
   readonly citus: boolean;
-  /** A connection pooler is between the program and the server. */
+  /** True if a connection pooler is between the program and the server. */
   readonly pooled: boolean;
 }
 
-/** Returns whether the role exists and the login is a member of it, and the other rights of the login. */
+/** Returns the rights of the login, and whether the login is a member of an existing role `mappale_api`. */
 async function whoLogsIn(connectionString: string): Promise<Login> {
   const client = new pg.Client({ connectionString, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);

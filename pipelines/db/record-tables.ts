@@ -1,4 +1,7 @@
-/** The tables that a record is read from. Their names have no schema in the SQL of a record, so that it also reads the views of a region or of a past time. */
+/**
+ * Lists the tables from which a record is read. In the SQL of a record, table names have no schema. The same SQL therefore also reads the views of a region or
+ * of a past time.
+ */
 import { readSectionFiles, readSqlFolder, schemaOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { statementsOf } from './statements.ts';
 import type { Session } from './types.ts';
@@ -8,7 +11,7 @@ const statement = statementsOf('history');
 /** A table that a record reads. */
 export interface RecordTable extends Record<string, unknown> {
   readonly relation: Relation;
-  /** Partition key; null: a national table. */
+  /** Partition key; null for a national table. */
   readonly split: string | null;
   readonly key: readonly string[];
   readonly columns: readonly { readonly name: string; readonly type: string }[];

@@ -1,6 +1,6 @@
 /**
- * Views of the partitions of each published region, in a schema `region_N`. A record is read through them, because a
- * statement over the tables of all regions would lock all partitions.
+ * Creates views of the partitions of each published region in a schema `region_N`. Records are read from these views, because a statement on the tables of all
+ * regions would lock all partitions.
  */
 import { REGIONS, regionName } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
@@ -15,7 +15,7 @@ const statement = statementsOf('region_schemas');
 /** File with the statements that create the schemas. */
 export const REGION_SCHEMAS_FILE = 'sql/statements/region_schemas.sql';
 
-/** @param region region code; null: all */
+/** @param region region code, or null for all regions */
 function published(session: Session, region: number | null): Promise<{ readonly region: number; readonly relation: Relation; readonly heldIn: string }[]> {
   return session.query(statementsOf('ledger')('published_tables'), [region, 'current']);
 }
@@ -36,8 +36,8 @@ export async function makeRegionSchemas(session: Session): Promise<void> {
 }
 
 /**
- * Updates the views of a region, or those of Italy's past tables, to the current publication. Call at the end of a swap, inside its transaction, while
- * readers wait. Distributed databases have no regional schemas, because their views would have to read shards on the workers.
+ * Updates the views of a region, or the views of Italy's past tables, to the current publication. Call at the end of a swap, inside the swap's transaction,
+ * while readers wait. Distributed databases have no regional schemas, because their views would have to read shards on the workers.
  */
 export async function followRegion(session: Session, region: number): Promise<void> {
   if (region === 0) return makePastOfItaly(session);
@@ -53,13 +53,12 @@ export async function followRegion(session: Session, region: number): Promise<vo
 
 /**
  * Creates the schema of a region, or replaces its views. Call inside a transaction.
- * @param title name of the region
- * @param partitions partitions by table; a table without an entry is read as a whole
+ * @param title name of the region @param partitions partitions by table. A table without an entry is read as a whole
  */
 export async function makeRegionSchema(session: Session, schema: string, title: string, partitions: ReadonlyMap<Relation, string>): Promise<void> {
   const views = (await recordTables(session)).filter(({ split }) => split !== null).map(({ relation, columns }) => statement('view', {
     view: { schema, table: tableOf(relation) }, columns: columns.map(({ name }) => name), description: `Rows of ${relation} of one region`,
-    // A publication of an earlier version lacks the tables that were added later.
+    // A publication of an earlier program version lacks tables that were added later.
     from: { schema: schemaOf(relation), table: partitions.get(relation) ?? tableOf(relation) },
   }));
   const isNew = (await session.query(statement('made'), [[schema]])).length === 0;

@@ -1,4 +1,4 @@
-/** The register of fids: the previous parcels that a build reads, and the retirement of parcels that disappear. */
+/** Maintains the register of fids: provides the previous parcels to a build, and retires parcels that disappear. */
 import { firstFid } from '../contract/regions.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
 import { retireDistributed } from './distributed.ts';
@@ -9,8 +9,8 @@ const register = statementsOf('register');
 const part = (statement: string, names: Parameters<typeof register>[1]): Part => ({ sql: register(statement, names) });
 
 /**
- * Creates the view `published_parcel` of the region's published parcels, which the new parcels replace. `carried` marks rows to keep.
- * @param documents table of the documents whose parcels are kept; null: none
+ * Creates the view `published_parcel` of the region's published parcels, which the new parcels replace. `carried` marks rows to keep. @param documents table of
+ * the documents whose parcels are kept, or null if there are none
  */
 export async function providePublishedParcels(session: Session, schema: string, published: Place | null, documents: Place | null): Promise<void> {
   await session.query(register('published_parcel', {
@@ -19,16 +19,16 @@ export async function providePublishedParcels(session: Session, schema: string, 
 }
 
 /**
- * Retires parcels that disappear, with today's date and their geometry, and reactivates parcels that returned. A retired parcel of any region at a place where
- * parcels appear or disappear gets a successor if exactly one current parcel has the same geometry. Call inside a transaction.
- * @param swap swap that changes the register
- * @param now parcels to publish: a whole table that is attached later, or the rows that were already patched into the published table
- * @param leaving the parcels that they replace; null: none
+ * Retires parcels that disappear, with today's date and their geometry, and reactivates parcels that returned. If exactly one current parcel has the geometry
+ * of a retired parcel, the current parcel becomes the successor. Retired parcels of all regions are considered at places where parcels appear or disappear.
+ * Call inside a transaction.
+ * @param swap swap that changes the register @param now parcels to publish: a whole table that is attached later, or rows that are already patched into the
+ * published table @param leaving replaced parcels, or null if there are none
  */
 export async function retireParcels(
   session: Session, { swap, region }: { readonly swap: number; readonly region: number }, now: Place, leaving: Place | null, rows: 'whole' | 'patched',
 ): Promise<void> {
-  // The lock makes a region that loses a comune and the region that gains it see each other's changes.
+  // If a comune moves between regions, the lock lets the swap of each region see the changes of the other swap.
   await session.query('lock table ledger.publication_lock in share row exclusive mode');
   if (await isOnNodes(session, now)) return retireDistributed(session, region, now, leaving);
   await session.query(register('come_back', { now }), [region, swap]);

@@ -1,6 +1,6 @@
 /**
- * Changes layers to what their source states, without losing rows. The stated tables are created in a separate schema, and the difference is applied. If
- * rows cannot be kept, the reasons are returned and nothing changes.
+ * Changes layers to the definition of their source without losing rows. The defined tables are created in a separate schema, and the differences are applied.
+ * If rows cannot be kept, the reasons are returned and nothing changes.
  */
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { MappaleError } from '../errors.ts';
@@ -13,20 +13,20 @@ import { ident, type Row, type Session } from './types.ts';
 const catalog = statementsOf('catalog');
 
 interface Reshaped {
-  /** Steps that were done, as text. Empty if at most comments changed. */
+  /** Steps that were done, as text. Empty if nothing or only comments changed. */
   readonly steps: readonly string[];
   /** Reasons why rows cannot be kept. If there are reasons, nothing was changed. */
   readonly losses: readonly string[];
 }
 
-/** Schema of the existing layers while the schema `layer` has the new ones. */
+/** Schema of the existing layers while the schema `layer` contains the new layers. */
 const OLD_LAYERS = 'layer_standing';
 /** Thrown to roll back a trial. */
 class Kept extends Error {}
 
 /**
- * Changes the layers of one source to match its file. Call inside a transaction.
- * @param former tables that the source has according to the ledger
+ * Changes the layers of one source to match the source's definition. Call inside a transaction.
+ * @param former tables of the source in the ledger
  */
 export async function reshapeLayers(session: Session, file: SqlFile, former: readonly string[]): Promise<Reshaped> {
   const steps: string[] = [];
@@ -68,7 +68,7 @@ async function objection(session: Session, sql: string): Promise<string | null> 
     await savepoint(session, 'attempt', () => session.query(sql));
     return null;
   } catch (error) {
-    // Classes 22 and 23 concern rows, 42 concerns types. Other errors are unexpected.
+    // Errors of the SQL state classes 22 and 23 concern rows, and 42 concerns types. Other errors are unexpected.
     if (error instanceof MappaleError && /^SQL_(22|23|42)/.test(error.code)) return error.message;
     throw error;
   }
@@ -102,7 +102,7 @@ async function follow(session: Session, relation: Relation): Promise<{ steps: st
   const indexes = await both(session, table, catalog('plain_indexes'));
   for (const { name } of indexes.over) await session.query(`drop index ${ident(OLD_LAYERS, name)}`);
   for (const { definition } of indexes.lacking) await session.query(definition.replace(' ON USING', ` ON ${oldTable} USING`));
-  if (indexes.over.length + indexes.lacking.length > 0) steps.push('its indexes created again');
+  if (indexes.over.length + indexes.lacking.length > 0) steps.push('indexes created again');
   return { steps, losses };
 }
 
@@ -111,7 +111,7 @@ interface Named extends Record<string, unknown> {
   readonly definition: string;
 }
 
-/** Returns the surplus objects of an existing table, and the objects that it lacks. */
+/** Returns the objects that only the existing table has, and the objects that only the defined table has. */
 async function both(session: Session, table: string, query: string): Promise<{ over: Named[]; lacking: Named[] }> {
   const wanted = await session.query<Named>(query, [ident('layer', table)]);
   const found = await session.query<Named>(query, [ident(OLD_LAYERS, table)]);
@@ -124,7 +124,7 @@ interface Change extends Row {
   /** SQL after `alter table x`. */
   readonly sql: string;
   readonly note: string;
-  /** True if views of the column must be dropped first. */
+  /** True if views that use the column must be dropped first. */
   readonly frees: boolean;
 }
 
@@ -142,7 +142,7 @@ async function dropWorkspaces(session: Session): Promise<void> {
 }
 
 /**
- * Changes previously published tables to the columns of the current ones, so that they can be attached again. Call inside a transaction, after
+ * Changes previously published tables to the columns of the current tables, so that these tables can be attached again. Call inside a transaction, after
  * migrations.
  * @throws MappaleError of kind `database` if a migration added a column that the previous table cannot have
  */
@@ -151,7 +151,7 @@ export async function alignPrevious(session: Session): Promise<string[]> {
   const steps: string[] = [];
   for (const { relation, partition } of kept) {
     const { actions, losses } = await columnChanges(session, { schema: 'previous', table: partition }, { schema: schemaOf(relation), table: tableOf(relation) });
-    if (losses.length > 0) throw new Error(`a migration changed ${relation} and not previous.${partition}: ${losses.join('; ')}`);
+    if (losses.length > 0) throw new Error(`a migration changed ${relation}, but not previous.${partition}: ${losses.join('; ')}`);
     for (const { sql, note } of actions) {
       await session.query(`alter table ${ident('previous', partition)} ${sql}`);
       steps.push(`previous.${partition}: ${note}`);

@@ -1,8 +1,8 @@
-/** The role of the server, and its rights on this database. */
+/** Checks the role of the API server and its rights on this database. */
 import { statementsOf } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
-/** Role that may execute the API functions (sql/api/usage.sql) and nothing else. A migration creates it if the login may create roles. */
+/** Role that may execute the API functions (sql/api/usage.sql) and nothing else. A migration creates this role if the login may create roles. */
 export const ROLE = 'mappale_api';
 
 interface Rights extends Record<string, unknown> {
@@ -15,8 +15,8 @@ interface Rights extends Record<string, unknown> {
 }
 
 /**
- * Checks what sql/api/usage.sql does if the login of `migrate` has the rights. The role must exist, execute the API functions, and create neither temporary
- * tables nor large objects, which PostgreSQL allows every role by default.
+ * Checks the grants of sql/api/usage.sql, because the login of `migrate` may lack the right to grant. The role must exist and be able to execute the API
+ * functions. The role must not create temporary tables or large objects, which PostgreSQL allows by default.
  * @returns statements that a superuser still has to run
  */
 export async function missingRights(session: Session): Promise<string[]> {

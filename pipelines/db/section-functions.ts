@@ -1,4 +1,4 @@
-/** Functions with which a record finds its sections, generated from the list of sections. */
+/** Generates the functions with which a record finds its sections, from the list of sections. */
 import { KINDS } from '../contract/section.ts';
 import { SECTION_NAMES, SECTIONS } from '../contract/sections.ts';
 import { parseSqlFile, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
@@ -6,7 +6,7 @@ import { statementsOf } from './statements.ts';
 
 const sections = statementsOf('sections');
 
-/** Name under which the ledger records the generated SQL. The name belongs to no file on disk. */
+/** Name under which the ledger records the generated SQL. No file on disk has this name. */
 const FILE = 'sql/api/sections.sql';
 
 /** @throws Error if a section's `record.sql` lacks its function or its name is not a valid SQL name: a bug of the project */

@@ -8,13 +8,13 @@ const sections = statementsOf('sections');
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 /**
- * Existing tables are changed by migrations only.
- * @throws Error for an invalid SQL name: a bug of the project
+ * Returns the statements that create the tables of a section. Only migrations change existing tables. @throws Error for an invalid SQL name: a bug of the
+ * project
  */
 export function sectionTables({ name, tables }: Section): SqlFile {
   const relations = Object.keys(tables);
   const names = [name, ...relations.map((relation) => relation.replace(/^section\./, '')), ...Object.values(tables).flatMap(({ key, columns }) => [...key, ...Object.keys(columns)])];
-  for (const each of names) if (!NAME.test(each)) throw new Error(`${SECTION_FOLDER}/${name}/section.ts: ${each} is no name of a table or column of the schema section`);
+  for (const each of names) if (!NAME.test(each)) throw new Error(`${SECTION_FOLDER}/${name}/section.ts: ${each} is not a valid name of a table or column in the schema section`);
   const made = Object.entries(tables).map(([relation, { description, key, columns }]) => {
     const each = Object.entries(columns).map(([column, stated]) => ({
       relation: { sql: relation }, name: { sql: column }, type: { sql: stated.type }, description: commentOf(stated), statement: stated.null === undefined ? 'required_column' : 'column',

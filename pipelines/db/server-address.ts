@@ -22,7 +22,7 @@ export interface ServerAddress {
   readonly label: string;
   /** Address for the driver, without its `options`. */
   readonly connectionString: string;
-  /** Session options of the address (`?options=-c …`). The address's options come before the program's options. */
+  /** Session options of the address (`?options=-c …`), which precede the program's options. */
   readonly options: string;
 }
 
@@ -45,11 +45,11 @@ export async function resolveAddress(url: string): Promise<ServerAddress> {
  * @throws MappaleError `DATABASE_URL_UNREADABLE` (exit 2), which never shows the address; `PGSERVICE_UNKNOWN` (exit 2)
  */
 export function serverAddress(url: string, settings: LibpqSettings = libpqSettings()): ServerAddress {
-  // `postgres://me@/italy?host=/run/postgresql` has no host before the path, but `URL` needs one after a user.
+  // `postgres://me@/italy?host=/run/postgresql` has no host before the path, but `URL` needs a host after a user.
   const [parsed] = [url, url.replace('@/', `@${NO_HOST}/`)].filter((each) => URL.canParse(each)).map((each) => new URL(each));
   if (parsed === undefined || /\s/.test(url)) throw unreadable('an address that cannot be parsed');
   const query = url.slice(url.indexOf('?') + 1 || url.length);
-  // An unescaped sign ends its part of the address early, so the rest of a password could be read as host or database.
+  // An unescaped character ends a part of the address early. The rest of a password could then be read as host or database.
   if (parsed.hash !== '' || parsed.pathname.includes('@') || parsed.pathname.lastIndexOf('/') > 0 || query.includes('@')) throw unreadable('@, /, ? or # in the wrong position');
   const hasHost = (parsed.hostname !== '' && parsed.hostname !== NO_HOST) || parsed.searchParams.has('host');
   completeAddress(parsed, hasHost ? 'stated' : 'missing', settings);
@@ -60,7 +60,7 @@ export function serverAddress(url: string, settings: LibpqSettings = libpqSettin
   try {
     client = new pg.Client({ connectionString });
   } catch (error) {
-    // The driver reads the certificate files that the address names.
+    // The driver reads the certificate files in the address.
     const { code, syscall } = error as NodeJS.ErrnoException;
     throw unreadable(syscall === undefined ? 'an address that the driver cannot parse' : `a certificate or key that cannot be read (${code ?? ''})`);
   }
@@ -73,12 +73,12 @@ function hostPort({ host, port }: ServerPlace): string {
   return host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** @returns the error with a fix for this address */
+/** Returns the error with a fix for this address. */
 export function repairedAt(error: MappaleError, place: ServerPlace): MappaleError {
   return error.knowing({ fix: fixOf(error.code, place) ?? undefined });
 }
 
-/** Returns the command of the server's administrator: through sudo on this machine, else through a remote login. */
+/** Returns the command of the server's administrator: with sudo on this machine, otherwise with a remote login. */
 function asAdministrator(program: string, { host, port }: ServerPlace): string {
   const isHere = host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
   return `${isHere ? `sudo -u postgres ${program}` : `${program} -h ${host} -U postgres`}${port === 5432 ? '' : ` -p ${port}`}`;
@@ -89,7 +89,7 @@ export function byAdministrator(place: ServerPlace, sql: string): string {
   return `${asAdministrator('psql', place)} -d ${quoted(place.database)} -c ${quoted(sql)}`;
 }
 
-/** Returns the command that creates a database as the role that will load it. */
+/** Returns the command that creates a database, run by the role that will load the database. */
 export function createDatabase({ host, port, user }: ServerPlace, name: string, ...options: readonly string[]): string {
   return ['createdb', '-h', quoted(host), '-p', String(port), '-U', quoted(user), ...options, quoted(name)].join(' ');
 }
@@ -116,7 +116,7 @@ function fixOf(code: string, place: ServerPlace): string | null {
 function unreadable(found: string): MappaleError {
   return new MappaleError('DATABASE_URL cannot be read', {
     code: 'DATABASE_URL_UNREADABLE', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: `expected postgres://user:password@host:port/database, found ${found}`,
-    hint: 'In user, password and database write @ as %40, / as %2F, ? as %3F, # as %23, : as %3A, % as %25 and a blank as %20; or leave the password out and set PGPASSWORD.',
+    hint: 'In user, password and database write @ as %40, / as %2F, ? as %3F, # as %23, : as %3A, % as %25 and a blank as %20. Or leave the password out and set PGPASSWORD.',
     fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
   });
 }

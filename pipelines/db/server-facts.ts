@@ -1,4 +1,4 @@
-/** Requirements for a server and its database, each with its own error. Checked on connecting and by `doctor`. */
+/** Checks the requirements for a server and its database, when the program connects and in `doctor`. Each requirement has a separate error. */
 import { MappaleError } from '../errors.ts';
 import { asRole, byAdministrator, createDatabase, type ServerAddress } from './server-address.ts';
 import { statementsOf } from './statements.ts';
@@ -16,7 +16,7 @@ export interface ServerFacts extends Record<string, unknown> {
   readonly statementTimeout: string;
   /** Schemas of the installed extensions: `postgis` → `public`. */
   readonly extensions: Readonly<Record<string, string>>;
-  /** Owner of loaded data that this role may neither read nor serve; null: the role has the rights, or nothing is loaded. */
+  /** Owner of loaded data that this role may neither read nor serve. Null if the role has the rights, or if no data is loaded. */
   readonly owner: string | null;
 }
 
@@ -24,8 +24,8 @@ export interface ServerFacts extends Record<string, unknown> {
 export const SEARCH_PATH = 'public';
 
 /**
- * Settings that change results or time limits, and that a role, a database or a server may have set to other values. Every writing or answering
- * connection sets them, so that published data and answers depend on the files only.
+ * Settings that change results or time limits. A role, a database or a server may have other values. Every connection that writes or answers sets these
+ * settings, so that published data and answers depend only on the files.
  */
 export const SESSION_SETTINGS: readonly string[] = [
   `search_path=${SEARCH_PATH}`, 'default_transaction_isolation=read\\ committed', 'default_transaction_deferrable=off',
@@ -34,9 +34,9 @@ export const SESSION_SETTINGS: readonly string[] = [
   'standard_conforming_strings=on', 'backslash_quote=safe_encoding', 'transform_null_equals=off',
   // Quoting of names in catalogue functions, whose output creates tables and functions.
   'quote_all_identifiers=off',
-  // A search with a limit finds fewer rows.
+  // With a limit, a search finds fewer rows.
   'gin_fuzzy_search_limit=0',
-  // No timeouts: a swap makes readers wait, loads take hours, and the connection with the writer's lock is idle meanwhile.
+  // No timeouts are set. Readers wait for a swap, loads take hours, and the connection with the lock of the run is idle during a load.
   'lock_timeout=0', 'idle_in_transaction_session_timeout=0', 'idle_session_timeout=0',
 ];
 
@@ -44,20 +44,20 @@ export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFact
   return one(session, statementsOf('server')('facts'));
 }
 
-/** @returns problems for this access, most serious first */
+/** Returns the problems for this access, most serious first. */
 export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, access: Access): MappaleError[] {
   const faults: MappaleError[] = [];
   const fault = (message: string, code: string, detail: string, hint: string, fix?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, fix }));
   const { database, user } = place;
   if (facts.encoding !== 'UTF8') {
-    fault('the database encoding is not UTF8', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'It cannot store all letters of names. Create another database and use it in DATABASE_URL.',
+    fault('the database encoding is not UTF8', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'The encoding cannot store all letters of names. Create another database with UTF8, and set DATABASE_URL to this database.',
       createDatabase(place, `${database}_utf8`, '--encoding UTF8', '--template template0'));
   }
   const elsewhere = Object.entries(facts.extensions).filter(([, schema]) => schema !== SEARCH_PATH);
   const [first] = elsewhere;
   if (first !== undefined) {
     fault('extensions are in another schema', 'EXTENSION_SCHEMA', `expected ${elsewhere.map(([name]) => name).join(', ')} in ${SEARCH_PATH}, found ${elsewhere.map(([name, schema]) => `${name} in ${schema}`).join(', ')}`,
-      `Use a database where no other program needs them there: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved to another schema.`);
+      `Use a database in which no other program needs these extensions in another schema: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved to another schema.`);
   }
   if (facts.searchPath !== SEARCH_PATH) {
     fault('the session ignores search_path', 'SEARCH_PATH', `expected search_path ${SEARCH_PATH}, found ${facts.searchPath}`, 'A connection pooler drops session settings. Connect to the server directly.');
@@ -66,14 +66,14 @@ export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAd
     fault('the server would cancel long statements', 'STATEMENT_TIMEOUT', `expected no statement_timeout, found ${facts.statementTimeout}`, 'A connection pooler drops session settings. Connect to the server directly.');
   }
   if (access === 'write' && facts.standby) {
-    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that only replays another server\'s log', 'Use the primary in DATABASE_URL. Read-only commands work on a standby.');
+    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays the log of another server', 'Use the primary in DATABASE_URL. Read-only commands work on a standby.');
   } else if (access === 'write' && facts.readOnly) {
-    fault('the database is read-only for this role', 'DATABASE_READ_ONLY', 'expected writing transactions, found default_transaction_read_only = on', 'Reset the setting of the role or the database.',
-      // The database itself is read-only, so the command connects to `postgres`.
+    fault('the database is read-only for this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Reset the setting of the role or the database.',
+      // This database is read-only, so the command connects to `postgres`.
       byAdministrator({ ...place, database: 'postgres' }, `alter role ${ident(user)} reset default_transaction_read_only; alter database ${ident(database)} reset default_transaction_read_only`));
   }
   if (facts.owner !== null) {
-    fault('the database belongs to another role', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of it, found ${user}`, 'Use the role that loaded it in DATABASE_URL.', asRole(place, facts.owner));
+    fault('the database belongs to another role', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of this role, found ${user}`, 'Use the role that loaded the database in DATABASE_URL.', asRole(place, facts.owner));
   }
   return faults;
 }

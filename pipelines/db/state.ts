@@ -1,4 +1,4 @@
-/** Compares the SQL files that were applied to a database with those of this program. */
+/** Compares the SQL files that were applied to a database with the SQL files of this program. */
 import { MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
@@ -14,7 +14,7 @@ import { sectionTables } from './section-tables.ts';
 import type { Session } from './types.ts';
 
 export interface Part {
-  /** `view`: creates the views through which a record is read. */
+  /** `view`: creates the views from which a record is read. */
   readonly kind: 'migration' | 'section' | 'function' | 'interface' | 'layer' | 'view';
   readonly file: SqlFile;
   /** Source of a layer; null for other kinds. */
@@ -36,13 +36,13 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...all(SECTIONS.map(sectionTables), 'section'),
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
-    // The last file grants the server's role its rights on all functions.
+    // The last file grants the API server's role its rights on all functions.
     ...all([...recordFiles(), ...readSectionFiles('columns'), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
     ...all(readSqlFolder('sql/statements').filter(({ file }) => [HISTORY_FILE, REGION_SCHEMAS_FILE].includes(file)), 'view'),
   ];
 }
 
-/** Compares digests. Earlier versions stored the digest of the file's bytes. */
+/** Returns whether a file is applied with this content. Earlier versions stored the digest of the file's bytes. */
 export function isApplied({ file }: Part, applied: Applied): boolean {
   const digest = applied.get(file.file)?.digest;
   return digest === file.digest || digest === file.sha256;
@@ -56,7 +56,10 @@ export async function requireCurrent(session: Session, sources: readonly Registe
   requireApplied(await appliedFiles(session), sources);
 }
 
-/** Checks applied files in the same way. @param applied null: nothing is applied @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6) */
+/**
+ * Checks the applied files like `requireCurrent`. @param applied applied files, or null if none are applied @throws MappaleError `DATABASE_OUT_OF_DATE`,
+ * `DATABASE_NEWER` (exit 6)
+ */
 export function requireApplied(applied: Applied | null, sources: readonly RegisteredSource[]): void {
   if (applied === null) throw emptyDatabase();
   const parts = partsOf(sources);
@@ -68,7 +71,7 @@ export function requireApplied(applied: Applied | null, sources: readonly Regist
 /** Returns the error for a database without any loaded data. Exit 6. */
 export function emptyDatabase(at?: string): MappaleError {
   return new MappaleError('the database is empty', {
-    code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected loaded data, found none; this command changes nothing',
+    code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected loaded data, found none. This command changes nothing',
     hint: 'Load a region first: your files with --data, or the synthetic region without arguments.', fix: 'npx mappale load-region',
   });
 }
@@ -93,12 +96,12 @@ export function refuseNewer(parts: readonly Part[], applied: Applied): void {
   ];
   if (found.length === 0) return;
   throw new MappaleError('the database was created by a newer version of this program', {
-    code: 'DATABASE_NEWER', kind: 'database', detail: `expected files of this version, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
+    code: 'DATABASE_NEWER', kind: 'database', detail: `expected files of this version of the program, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
     fix: 'export DATABASE_URL=postgres://USER@HOST:5432/OTHER_DATABASE',
   });
 }
 
-/** Returns the applied files through an API function, because the server cannot read tables. A database without that function is out of date. */
+/** Returns the applied files through an API function, because the API server cannot read tables. A database without this function is out of date. */
 export async function appliedFor(reader: Reader): Promise<Applied | null> {
   try {
     const { applied } = await reader.call<{ applied: Record<string, AppliedFile> | null }>('select applied from api.applied_files()', []);

@@ -1,7 +1,7 @@
 /**
- * Reads the SQL statements in `sql/statements`. Values are parameters (`$1`). Generated names (of workspaces, releases and
- * publications) are filled in as in psql: `:"table"` becomes a quoted name, `:"t.columns"` a list of names of `t`. A literal, `:'region'`, is for views,
- * which accept no parameters. An empty list becomes null.
+ * Reads the SQL statements in `sql/statements`. Values are parameters (`$1`). Generated names (of workspaces, releases and publications) are inserted as in
+ * psql: `:"table"` becomes a quoted name, and `:"t.columns"` a list of names of `t`. Views accept no parameters, so views use literals such as `:'region'`. An
+ * empty list becomes null.
  */
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
@@ -19,7 +19,7 @@ export function placeOf(relation: Relation): Place {
   return { schema: schemaOf(relation), table: tableOf(relation) };
 }
 
-/** A complete statement that is inserted into another one. */
+/** A complete statement that is inserted into another statement. */
 export interface Part {
   readonly sql: string;
 }
@@ -30,8 +30,8 @@ export type Names = Readonly<Record<string, Literal | readonly Literal[] | Place
 const NAME = /(?<!:):(["'])(?:([a-z]+)\.)?([a-z_]+)\1/g;
 
 /**
- * @param file name of a file in `sql/statements`, without extension; each statement follows a line `-- statement: <name>`
- * @returns a function that returns a statement with its names filled in. @throws Error for a missing statement or name: a bug of the program
+ * Reads the statements of a file. Each statement follows a line `-- statement: <name>`. @param file name of a file in `sql/statements`, without extension
+ * @returns a function that returns a statement with inserted names. @throws Error for a missing statement or name: a bug of the program
  */
 export function statementsOf(file: string): (statement: string, names?: Names) => string {
   let texts: ReadonlyMap<string, string> | undefined;
@@ -50,7 +50,7 @@ export function statementsOf(file: string): (statement: string, names?: Names) =
   };
 }
 
-/** Runs each statement that a query returns as a row, like psql's `\gexec`. */
+/** Runs each row of a query as a statement, like psql's `\gexec`. */
 export async function runEach(session: Session, sql: string, parameters: readonly unknown[]): Promise<void> {
   for (const { sql: each } of await session.query<{ sql: string }>(sql, parameters)) await session.query(each);
 }

@@ -1,7 +1,7 @@
-/** Parts of transactions: savepoints, settings, and work whose changes are undone. */
+/** Runs parts of transactions: savepoints, settings, and work whose changes are undone. */
 import { ident, type Session } from './types.ts';
 
-/** Runs work in a savepoint. If it fails, its changes and locks are undone and the transaction can continue. Call inside a transaction. */
+/** Runs work in a savepoint. If the work fails, its changes and locks are undone, and the transaction can continue. Call inside a transaction. */
 export async function savepoint<T>(session: Session, name: string, work: () => Promise<T>): Promise<T> {
   await session.query(`savepoint ${ident(name)}`);
   let result: T;

@@ -2,13 +2,13 @@
 
 export type Row = Record<string, unknown>;
 
-/** Runs statements on one connection, which keeps its settings between them. */
+/** Runs statements on one connection, which keeps its settings between statements. */
 export interface Session {
   /** Runs one statement with parameters `$1 …`. @throws MappaleError (kind `database`). */
   query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** Runs several statements as one implicit transaction. `origin` names the file in error messages. */
   script(sql: string, origin: string): Promise<void>;
-  /** Runs work between `begin` and `commit`, or `rollback` if it throws. Cannot be nested. @param work receives the session of the transaction */
+  /** Runs work between `begin` and `commit`, or `rollback` if the work throws. Cannot be nested. @param work receives the session of the transaction */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Appends rows to a table by COPY inside the open transaction. @param rows rows in binary COPY format, without header and trailer */
   copyRows(schema: string, table: string, rows: Buffer): Promise<void>;
@@ -31,31 +31,31 @@ export interface Database extends Session {
   readonly engine: 'postgres' | 'pglite';
   /** Name for messages, without password. */
   readonly label: string;
-  /** A connection pooler between the program and the server: it keeps sessions, or only transactions. Null: there is none. */
+  /** Pool mode of a connection pooler between the program and the server: `session`, or `transaction`. Null if there is no pooler. */
   readonly pooling: 'session' | 'transaction' | null;
-  /** How many sessions may work at the same time. */
+  /** Number of sessions that may work at the same time. */
   readonly parallel: number;
-  /** Runs work on its own connection. */
+  /** Runs work on a separate connection. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Starts a COPY on its own connection. */
+  /** Starts a COPY on a separate connection. */
   copyIn(schema: string, table: string): Promise<CopyIn>;
-  /** Makes committed data quick to recover. A server does this by itself; the embedded database needs the call. */
+  /** Writes a checkpoint, so that committed data is recovered quickly. Only the embedded database needs the call. */
   checkpoint(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Returns the row of a statement that always returns one. @throws Error if there is no row: a bug of the statement */
+/** Returns the row of a statement that always returns one row. @throws Error if there is no row: a bug of the statement */
 export async function one<T extends Row>(session: Pick<Session, 'query'>, sql: string, parameters?: readonly unknown[]): Promise<T> {
   return first(await session.query<T>(sql, parameters), sql);
 }
 
-/** Returns the first of the rows. @throws Error if there is none */
+/** Returns the first row. @throws Error if there is no row */
 export function first<T>([row]: readonly T[], sql: string): T {
   if (row === undefined) throw new Error(`expected a row, found none: ${sql.trim().slice(0, 200)}`);
   return row;
 }
 
-/** Quotes a generated identifier (schemas of workspaces, names of partitions). */
+/** Quotes a generated identifier, such as the schema of a workspace or the name of a partition. */
 export function ident(...parts: readonly string[]): string {
   return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
 }

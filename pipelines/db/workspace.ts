@@ -1,10 +1,10 @@
-/** Names of the schemas in which releases are loaded and regions are built. */
+/** Returns the names of the schemas in which releases are loaded and regions are built. */
 import { schemasLike } from './ddl.ts';
 import type { Session } from './types.ts';
 
 const STAGING = 'staging_';
 
-/** Returns the workspaces of releases, from interrupted or running runs. */
+/** Returns the workspaces of releases that interrupted or running runs have created. */
 export function leftStaging(session: Session): Promise<string[]> {
   return schemasLike(session, STAGING);
 }
@@ -23,12 +23,12 @@ export function buildSchema(region: number): string {
   return `build_${region}`;
 }
 
-/** Returns the schema in which one of several parallel jobs builds its table. */
+/** Returns the schema in which a parallel job builds its table. */
 export function laneSchema(region: number, lane: number): string {
   return `${buildSchema(region)}_lane_${lane}`;
 }
 
-/** Returns the additional schemas of a region's build, from interrupted or running runs. */
+/** Returns the additional schemas of a region's build that interrupted or running runs have created. */
 export function leftLanes(session: Session, region: number): Promise<string[]> {
   return schemasLike(session, `${buildSchema(region)}_`);
 }

@@ -101,7 +101,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
       gml_id: 'CadastralParcel.IT.AGE.PLA.Z001_001200.345', kind: 'land', made_valid: false, administrative_unit: null, file_belfiore: null,
       area: near(SQUARE), polygons: 1, west: near(14.501), south: near(41.502), srid: 4326, valid: true,
     });
-    expect(warnings).toEqual(['ade_cadastre: expected: the sheet of every parcel is in the list of sheets; 2 rows violate it']);
+    expect(warnings).toEqual(['ade_cadastre: expected: the sheet of every parcel is in the list of sheets. Violating rows: 2']);
   });
 
   it('keep holes, and polygons with several parts', async () => {
@@ -192,7 +192,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(parcels.map(({ reference, file_belfiore }) => ({ reference, file_belfiore }))).toEqual([
       { reference: 'Z001_000100.1', file_belfiore: 'Z009' }, { reference: 'Z009_000100.1', file_belfiore: null },
     ]);
-    expect(warnings).toContain('ade_cadastre: expected: the file name and ADMINISTRATIVEUNIT name the same comune as the reference of the parcel; 1 rows violate it');
+    expect(warnings).toContain('ade_cadastre: expected: the file name and ADMINISTRATIVEUNIT name the same comune as the reference of the parcel. Violating rows: 1');
     const contradicting = await loadFixture('names-that-contradict.gml');
     expect(contradicting.parcels.map(({ reference, administrative_unit }) => ({ reference, administrative_unit }))).toEqual([{ reference: 'Z001_000100.5', administrative_unit: 'Z009' }]);
   });

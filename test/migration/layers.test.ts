@@ -40,8 +40,8 @@ const KEEPS: readonly Case[] = [
   { what: 'a type with a larger range', change: retyped('position', 'numeric'), steps: [/column position made numeric/] },
   { what: 'a value that may become empty', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
   { what: 'a value that must not be empty, and none is', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
-  { what: 'an additional index', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/its indexes created again/] },
-  { what: 'a dropped index', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/its indexes created again/] },
+  { what: 'an additional index', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/indexes created again/] },
+  { what: 'a dropped index', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/indexes created again/] },
   { what: 'a constraint that its rows satisfy', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
   {
     what: 'an additional layer', change: (text) => `${text.replace(`-- writes: ${LAYER}`, `-- writes: ${LAYER}, layer.seismic_note`)}create table layer.seismic_note (release_id int4 not null) partition by list (release_id);\n`,
