@@ -1,4 +1,4 @@
-/** Parts of a region that an export writes: a comune, a box or polygons. */
+/** Reads the part of a region that an export writes: a comune, a box or polygons. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export type Area =
   /** `geojson`: a geometry in EPSG:4326, longitude latitude. `name`: the area in file names and titles. */
   | { readonly kind: 'polygons'; readonly geojson: string; readonly name: string };
 
-/** Returns the area in names of files; empty for the whole region. */
+/** Returns the part of a file name for the area; empty for the whole region. */
 export function areaName(area: Area): string {
   switch (area.kind) {
     case 'region': return '';
@@ -35,7 +35,7 @@ export function areaTitle(region: Region, area: Area): string {
   }
 }
 
-/** @param text `west,south,east,north` in degrees @throws MappaleError `BBOX_INVALID` (exit 2) */
+/** Reads a box. @param text `west,south,east,north` in degrees @throws MappaleError `BBOX_INVALID` (exit 2) */
 export function boxArea(text: string): Area {
   const sides = text.split(',').map((side) => (/^\s*-?\d{1,3}(\.\d+)?\s*$/.test(side) ? Number(side) : Number.NaN));
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = sides;
@@ -81,7 +81,7 @@ export async function polygonArea(database: Database, path: string): Promise<Are
     throw unreadable(path, `expected EPSG:4326, found ${system.data.crs.properties.name}`);
   }
   const parsed = drawing.safeParse(read);
-  if (!parsed.success) throw unreadable(path, 'expected GeoJSON polygons in degrees, longitude before latitude, found something else');
+  if (!parsed.success) throw unreadable(path, 'expected GeoJSON polygons in degrees, longitude before latitude, found other content');
   const geojson = JSON.stringify({ type: 'MultiPolygon', coordinates: parsed.data });
   const { problem } = await one<{ problem: string | null }>(database, statement('polygon_problem'), [geojson]);
   if (problem !== null) {

@@ -14,7 +14,7 @@ import { changesAfter, type ChangeLine, type ChangesFrom, type ChangesRefusal } 
 import { licencesOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
 import { csvLine, guardedCells } from './table.ts';
 
-/** Parcels that are compared at a time. */
+/** Number of parcels that are compared at a time. */
 const BATCH = 1_000;
 
 const COLUMNS: readonly OutputColumn[] = [
@@ -41,12 +41,12 @@ export interface Changes {
   readonly out: string;
   /** File with the attributions to show. */
   readonly licenses: string;
-  /** File with the publications: numbers of parcels by comune, and the last day that each source describes. */
+  /** File with the publications: the numbers of parcels by comune, and the last day of each source's data. */
   readonly publications: string;
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
-  /** The last publication of the changelog. Later changes follow with `--since` and this number. */
+  /** The last publication of the changelog. `--since` with this number returns later changes. */
   readonly publication: number;
   readonly bytes: number;
 }
@@ -59,7 +59,7 @@ function cellsOf({ columns, ...line }: ChangeLine): readonly Cell[] {
   return [publication, published_at, op, fid, cadastral_reference, comune, JSON.stringify(columns)];
 }
 
-/** Writes each line as text. @param head first line; empty for none */
+/** Writes the lines as text. @param head first line; empty if the format has no first line */
 async function writeText(path: string, lines: Lines, head: string, textOf: (line: ChangeLine) => string): Promise<void> {
   const texts = async function* (): AsyncGenerator<string, void, undefined> {
     if (head !== '') yield head;
@@ -89,8 +89,8 @@ export type ChangeFormat = keyof typeof WRITERS;
 export const CHANGE_FORMATS = Object.keys(WRITERS) as readonly ChangeFormat[];
 
 /**
- * Writes all changes after a place in the changelog. Publications that come during the work are left to the next call.
- * @throws MappaleError `NO_HISTORY`, `NOT_PUBLISHED`, `CHANGES_NOT_KEPT`, `PUBLICATION_UNKNOWN` (exit 2)
+ * Writes all changes after a place in the changelog. Publications during the work are left to the next call. @throws MappaleError `NO_HISTORY`,
+ * `NOT_PUBLISHED`, `CHANGES_NOT_KEPT`, `PUBLICATION_UNKNOWN` (exit 2)
  */
 export async function writeChanges(database: Database, work: WrittenChanges): Promise<Changes> {
   const { region, from, format, out } = work;
@@ -121,14 +121,14 @@ export async function writeChanges(database: Database, work: WrittenChanges): Pr
 
 function refused({ name, slug }: Region, { reason, kept_since: keptSince = '', kept_after: keptAfter = 0 }: ChangesRefusal): MappaleError {
   switch (reason) {
-    case 'never_kept': return new MappaleError('no history is kept on several nodes', {
+    case 'never_kept': return new MappaleError('no history is kept if the database is distributed over several nodes', {
       code: 'NO_HISTORY', kind: 'usage', hint: 'Export the region instead.', fix: `npx mappale export ${slug}`,
     });
     case 'not_published': return new MappaleError(`${name} was never published`, {
       code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status',
     });
     case 'not_kept': return new MappaleError('these changes are no longer kept', {
-      code: 'CHANGES_NOT_KEPT', kind: 'usage', detail: `expected publication ${keptAfter} or ${keptSince}, or later: changes exist from there`, hint: 'Export the region, and continue from there.', fix: `npx mappale export ${slug}`,
+      code: 'CHANGES_NOT_KEPT', kind: 'usage', detail: `expected publication ${keptAfter} or ${keptSince}, or later, because earlier changes are deleted`, hint: 'Export the region, and continue from its publication.', fix: `npx mappale export ${slug}`,
     });
     case 'unknown': return new MappaleError('there is no such publication', {
       code: 'PUBLICATION_UNKNOWN', kind: 'usage', hint: 'Give the day of your last export.', fix: `npx mappale changes ${slug} --since YYYY-MM-DD`,

@@ -11,36 +11,39 @@ interface Geometry {
 
 /** A parcel that a publication added, removed or changed. */
 export interface ChangeLine {
-  /** Number in the changelog. Rollbacks and withdrawals have numbers, too. */
+  /** Number in the changelog. Rollbacks and withdrawals also have numbers. */
   readonly publication: number;
   /** UTC */
   readonly published_at: string;
   readonly op: 'add' | 'remove' | 'change';
   readonly fid: number;
   readonly cadastral_reference: string;
-  /** Cadastral code. Null: a parcel of a land register that disappeared because its region was withdrawn. */
+  /** Cadastral code. Null for a parcel of a land register that disappeared because its region was withdrawn. */
   readonly comune: string | null;
-  /** Values by column of an export, and `geometry`: all values of an added parcel, new values of a changed one, none of a removed one. */
+  /** Values by column of an export, and `geometry`. An added parcel has all values, a changed parcel has the new values, and a removed parcel has no values. */
   readonly columns: Readonly<Record<string, Cell | Geometry>>;
 }
 
-/** A place in the changelog: after a parcel of a publication, after a whole publication (`fid` null), or at the start of a day in Italy (YYYY-MM-DD). */
+/**
+ * Position in the changelog. The position is after a parcel of a publication, after a whole publication (`fid` null), or at the start of a day in Italy
+ * (YYYY-MM-DD).
+ */
 export type ChangesFrom = { readonly publication: number; readonly fid: number | null } | { readonly day: string };
 
-/** Reason for which changes cannot be listed. */
+/** Reason why changes cannot be listed. */
 export interface ChangesRefusal {
   readonly reason: 'never_kept' | 'not_published' | 'not_kept' | 'unknown';
-  /** First day whose changes are all kept, and the publication after which they are kept; only for `not_kept`. */
+  /** First day with all changes, and the publication after which all changes are kept. Only for `not_kept`. */
   readonly kept_since?: string;
   readonly kept_after?: number;
 }
 
 interface ChangesBatch {
-  /** Publications that the answer depends on. */
+  /** Publications on which the answer depends. */
   readonly tag: string;
   /** Sorted by publication and fid. */
   readonly lines: readonly ChangeLine[];
-  /** Place after the parcels of this batch; null: no parcel follows. */
+  /** Position after the parcels of this batch; null if no parcel follows. */
   readonly next: { readonly publication: number; readonly fid: number | null } | null;
   /** The last publication of the changelog. */
   readonly last: number;
@@ -67,18 +70,18 @@ interface State {
   readonly cells: readonly Cell[];
 }
 
-/** Which parcels to read. */
+/** Selection of the parcels to read. */
 interface Wanted {
   readonly region: number;
   readonly from: ChangesFrom;
-  /** Last publication to read; null: the newest. */
+  /** Last publication to read, or null for the newest. */
   readonly until: number | null;
   /** Maximum number of parcels that are compared. */
   readonly most: number;
 }
 
 /**
- * Compares the next parcels that a publication may have changed. A batch may have no lines although others follow.
+ * Compares the next parcels that a publication may have changed. A batch may have no lines even if more batches follow.
  * @throws MappaleError (kind `database`)
  */
 export async function changesBatch(ask: Ask, { region, from, until, most }: Wanted): Promise<ChangesBatch | ChangesRefusal> {
@@ -125,7 +128,7 @@ function changeOf(fid: number, before: State | undefined, after: State | undefin
   return { op: before === undefined ? 'add' : 'change', fid, cadastral_reference: after.reference, comune: after.comune, columns };
 }
 
-/** Yields all lines after a place, in batches. @returns the last publication @throws what `refuse` returns; MappaleError (kind `database`) */
+/** Yields all lines after a position, in batches. @returns the last publication @throws the error that `refuse` returns; MappaleError (kind `database`) */
 export async function* changesAfter(
   ask: Ask, wanted: Wanted, refuse: (refusal: ChangesRefusal) => Error,
 ): AsyncGenerator<readonly ChangeLine[], number, undefined> {
@@ -134,7 +137,7 @@ export async function* changesAfter(
     const batch = await changesBatch(ask, { ...wanted, from, until });
     if ('reason' in batch) throw refuse(batch);
     yield batch.lines;
-    // Publications that come during the work are left to the next call.
+    // Publications during the work are left to the next call.
     until ??= batch.last;
     if (batch.next === null) return batch.last;
     from = batch.next;

@@ -1,4 +1,4 @@
-/** Sections as columns of a table: names, types, descriptions, and the values of many parcels. */
+/** Returns sections as columns of a table: names, types, descriptions, and the values of many parcels. */
 import { z } from 'zod';
 import { COVERAGE_MEANING } from '../contract/schemas.ts';
 import type { Section, FlatColumn } from '../contract/section.ts';
@@ -7,7 +7,7 @@ import { chooseSections, SECTIONS, SECTION_NAMES } from '../contract/sections.ts
 export type Cell = string | number | boolean | null;
 
 export interface OutputColumn {
-  /** Name with the section before it, except for `basic`, and the unit last. */
+  /** Name with the section as prefix (except for `basic`) and the unit as suffix. */
   readonly name: string;
   readonly type: FlatColumn['type'];
   /** Description, including the meaning of null. */
@@ -25,7 +25,7 @@ export function columnsOf(sections: readonly string[]): readonly OutputColumn[] 
   });
 }
 
-/** Returns whether a section has a coverage column. `basic` has none, because every published parcel is mapped. */
+/** Returns whether a section has a coverage column. `basic` has no coverage column, because every published parcel is mapped. */
 function isCovered({ name, coverage }: Section): boolean {
   return coverage === 'meta' && name !== 'basic';
 }
@@ -35,8 +35,7 @@ function chosen(sections: readonly string[]): readonly Section[] {
 }
 
 /**
- * @param text names separated by commas, or `all`; omitted for the usual sections. `basic` is always included
- * @returns in the order of the record
+ * @param text names separated by commas, or `all`; omitted for the usual sections @returns the sections in the order of the record, always with `basic`
  * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
  */
 export function parseSections(text: string | undefined): readonly string[] {
@@ -81,9 +80,9 @@ function plain(schema: z.ZodType): z.ZodType {
 /** Calls a function of the schema `api` that returns one row. */
 export type Ask = <T extends Record<string, unknown>>(statement: string, parameters: readonly unknown[]) => Promise<T>;
 
-/** Result of such a function. */
+/** Result of a function that returns one row. */
 export type AnswerRows = {
-  /** Publications that the answer comes from. */
+  /** Publications from which the answer comes. */
   readonly publication: string;
   /** JSON text; null if nothing was found. */
   readonly answer: string | null;
@@ -118,7 +117,7 @@ export function cellsOf(answer: string | null, sections: readonly string[]): Rea
     const counts = Object.values(section.flat).findIndex(({ of }) => of === 'length');
     for (const [fid, coverage, values] of found[section.name] ?? []) {
       let row = cells.get(fid);
-      // `basic` comes first if it is requested, and has every published parcel.
+      // If `basic` is requested, this section comes first and has every published parcel.
       if (row === undefined) cells.set(fid, row = new Array<Cell>(width).fill(null));
       if (values !== null) for (let index = 0; index < own; index += 1) row[at + index] = values[index] ?? null;
       // Where the files reach, nothing is none.
@@ -130,7 +129,7 @@ export function cellsOf(answer: string | null, sections: readonly string[]): Rea
   return cells;
 }
 
-/** A licence as records cite it. */
+/** A licence, as in the records. */
 export interface Licence {
   readonly section: string;
   readonly source: string;

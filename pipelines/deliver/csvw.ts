@@ -1,7 +1,7 @@
 /** Writes the metadata file of a CSV (W3C, Metadata Vocabulary for Tabular Data): columns with types and descriptions, and the licences. */
 import type { Licence, OutputColumn } from './columns.ts';
 
-/** Types of XML Schema, by their names in CSV on the Web. */
+/** Types of XML Schema with their names in CSV on the Web. */
 const DATATYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'short', int4: 'int', int8: 'long', float8: 'double', text: 'string', bool: 'boolean' };
 
 interface TableFacts {
@@ -11,7 +11,7 @@ interface TableFacts {
   readonly delimiter: string;
   readonly columns: readonly OutputColumn[];
   readonly licences: readonly Licence[];
-  /** Time of the publication; null if there are several. */
+  /** Time of the publication; null if there are several publications. */
   readonly publishedAt: string | null;
 }
 

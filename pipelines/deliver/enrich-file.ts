@@ -21,9 +21,9 @@ interface EnrichWork {
   readonly from: string;
   readonly out: string;
   readonly sections: readonly string[];
-  /** Null to use the only key of the table. */
+  /** Kind of key; null to use the only key of the table. */
   readonly by: Key | null;
-  /** Columns in which an apostrophe is put before text that a spreadsheet would run as a formula. */
+  /** Columns in which an apostrophe is added before text that a spreadsheet program would run as a formula. */
   readonly guard: 'none' | 'added' | 'all';
 }
 
@@ -45,8 +45,8 @@ export interface EnrichedFile {
 const NAMES: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' };
 
 /**
- * Enriches a file from one publication. A new publication is not blocked: if it becomes current, the work starts again.
- * @throws MappaleError `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); errors of the table (exit 3) and of the database
+ * Enriches a file from one publication. New publications are not blocked. If a new publication becomes current, the work starts again. @throws MappaleError
+ * `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); errors of the table (exit 3) and of the database
  */
 export function enrichFile(database: Database, log: Log, work: EnrichWork): Promise<EnrichedFile> {
   return sameThroughout(log, () => enrichOnce(database, log, work));

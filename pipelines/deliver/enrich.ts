@@ -1,4 +1,4 @@
-/** Adds published data to the rows of a table, by the parcels that they name. The output has the same rows in the same order. */
+/** Adds the published data of parcels to the rows of a table. Each row names a parcel. The output has the same rows in the same order. */
 import type { CsvRecord } from '../formats/csv.ts';
 import { resultsInOrder } from '../parallel.ts';
 import { columnsOf, rowsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
@@ -6,7 +6,7 @@ import { readKey, type FoundKey, type Named } from './keys.ts';
 import { gazetteerOf, matchColumns, placesOf, STATUSES, unmatched, type Placed, type Status } from './places.ts';
 import { publicationChanged } from './publication.ts';
 
-/** Rows per query to the database. Searching an address takes milliseconds, other keys take a few microseconds. */
+/** Number of rows per query. Finding an address takes milliseconds, and other keys take a few microseconds. */
 export const BATCH = { row: 5_000, street: 250 } as const;
 
 interface EnrichOptions {
@@ -17,19 +17,19 @@ interface EnrichOptions {
   readonly sections: readonly string[];
   /** Number of parallel batches. */
   readonly parallel: number;
-  /** Rows of a batch; default: `BATCH`. */
+  /** Number of rows in a batch. Default: `BATCH`. */
   readonly batch?: number;
 }
 
 const OWN: readonly OutputColumn[] = [
   { name: 'status', type: 'text', description: `Result of the row: ${Object.entries(STATUSES).map(([status, meaning]) => `${status}: ${meaning}`).join('; ')}` },
-  { name: 'reason', type: 'text', description: 'Reason as text; null: the status is sufficient' },
+  { name: 'reason', type: 'text', description: 'Reason as text; null if the status is sufficient' },
   { name: 'candidates', type: 'int4', description: 'Number of equally good parcels or addresses' },
 ];
 
 /**
  * Columns that are added to a table.
- * @param header header of the table; an added column with an existing name gets the program's name as a prefix, repeated until it is unique
+ * @param header header of the table. If the name of an added column exists, the program's name is added as a prefix until the name is unique
  */
 export function addedColumns(header: readonly string[], key: FoundKey, sections: readonly string[]): readonly OutputColumn[] {
   const taken = new Set(header);
@@ -44,7 +44,7 @@ export interface EnrichedRow {
 }
 
 /**
- * @yields the rows of a batch, in their order
+ * Yields the rows of each batch, in their order.
  * @throws MappaleError `PUBLICATION_CHANGED` (exit 6) if later rows would come from another publication; errors of the table and of the database
  */
 export async function* enriched(records: AsyncIterable<CsvRecord>, options: EnrichOptions): AsyncGenerator<readonly EnrichedRow[], void, undefined> {

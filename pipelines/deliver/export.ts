@@ -24,18 +24,18 @@ import { EXPORTED_ZOOMS, regionTile } from './tiles.ts';
 
 const statement = statementsOf('deliver');
 
-/** Parcels per query to the database. Larger batches are not faster, and the batches of parallel queries use most of the memory. */
+/** Number of parcels per query. Larger batches are not faster, and the batches of parallel queries use most of the memory. */
 const BATCH = 1_000;
 
 interface ExportedRow {
-  /** In the order of the columns. */
+  /** Cells of the parcel, in the order of the columns. */
   readonly cells: readonly Cell[];
-  /** Multipolygon, EPSG:4326, longitude latitude. */
+  /** WKB of a multipolygon in EPSG:4326, longitude before latitude. */
   readonly wkb: Uint8Array;
   readonly extent: Extent;
 }
 
-/** Facts about an export, known before its rows. */
+/** Facts about an export that are known before its rows are read. */
 export interface ExportFacts {
   readonly region: Region;
   readonly area: Area;
@@ -68,15 +68,15 @@ export interface Format {
   readonly geometry: string | null;
   /** `region`: the format writes whole regions only. */
   readonly writes: 'parts' | 'region';
-  /** Returns the columns that the format writes; omitted if it writes all. */
+  /** Returns the columns that the format writes; omitted if the format writes all columns. */
   columns?(sections: readonly string[]): readonly OutputColumn[];
   /**
-   * Writes everything to a path. @param rows can be read only once @param tiles the same parcels as map tiles, for formats that use tiles
+   * Writes the export to a path. @param rows rows of parcels, which can be read only once @param tiles the same parcels as map tiles, for formats of tiles
    * @returns a note for the user, or null
    * @throws MappaleError if this machine lacks a requirement of the format
    */
   write(path: string, facts: ExportFacts, rows: AsyncIterable<readonly ExportedRow[]>, tiles: AsyncIterable<RegionTile>): Promise<string | null>;
-  /** Writes an additional file next to the exported one. */
+  /** Writes an additional file next to the exported file. */
   writeMetadata?(path: string, facts: ExportFacts): Promise<string>;
 }
 
@@ -105,14 +105,14 @@ export interface Exported {
 }
 
 /**
- * Exports a region, or a part of it, from one publication. A new publication is not blocked: if it becomes current, the work starts again.
+ * Exports a region or a part of a region from one publication. New publications are not blocked. If a new publication becomes current, the work starts again.
  * @throws MappaleError `NOT_PUBLISHED`, `NOTHING_TO_EXPORT`, `FORMAT_OF_REGIONS` (exit 2), `PUBLICATION_CHANGED` (exit 6); errors of the format and of the
  * database
  */
 export async function exportRegion(database: Database, log: Log, work: ExportWork): Promise<Exported> {
   const { region, area, format } = work;
   if (format.writes === 'region' && area.kind !== 'region') {
-    throw new MappaleError('this format holds whole regions only', {
+    throw new MappaleError('this format can contain only whole regions', {
       code: 'FORMAT_OF_REGIONS', kind: 'usage', detail: `expected a format for parts of a region, found ${format.ending}`,
       hint: 'Choose another format, or export the region.', fix: `npx mappale export ${region.slug} --format ${format.ending}`,
     });
@@ -133,7 +133,7 @@ async function exportOnce(database: Database, log: Log, { region, area, sections
     }
   };
   const { mediaType, geometry } = format;
-  // All files are written before the first is renamed, so that a full disk leaves the earlier export unchanged.
+  // All files are written before the first file is renamed. If the disk is full, the earlier export stays unchanged.
   const { note, bytes, sha256, companions } = await writeAtomically(out, async (unfinished) => {
     const note = await format.write(unfinished, facts, rows(), tilesOf(database, facts, sections));
     const { size } = await stat(unfinished);
@@ -186,7 +186,7 @@ async function look(
 
 type Drawing = { readonly fid: number; readonly wkb: Uint8Array } & Readonly<Record<'west' | 'south' | 'east' | 'north', number>>;
 
-/** Yields batches in order, and requests the next ones in advance. @throws MappaleError `PUBLICATION_CHANGED` */
+/** Yields batches in order, and requests the next batches in advance. @throws MappaleError `PUBLICATION_CHANGED` */
 async function* batchesOf(
   database: Database, fids: Int32Array, sections: readonly string[], digest: string, region: number,
 ): AsyncGenerator<readonly ExportedRow[], void, undefined> {
@@ -195,7 +195,7 @@ async function* batchesOf(
   yield* resultsInOrder(database.parallel, starts, (at) => batchOf(database, [...fids.subarray(at, at + BATCH)], sections, { digest, region, tags }));
 }
 
-/** Reads columns and geometries in one transaction, for which a swap waits. */
+/** Reads columns and geometries in one transaction. A swap waits for the end of the transaction. */
 function batchOf(
   database: Database, fids: readonly number[], sections: readonly string[],
   { digest, region, tags }: { readonly digest: string; readonly region: number; readonly tags: Set<string> },
@@ -215,7 +215,7 @@ function batchOf(
 }
 
 /**
- * Yields the tiles with content, in the order of their numbers. The subtiles of an empty tile are not read.
+ * Yields the tiles that are not empty, in the order of their numbers. The subtiles of an empty tile are not read.
  * @throws MappaleError `PUBLICATION_CHANGED`
  */
 async function* tilesOf(
@@ -237,7 +237,7 @@ async function* tilesOf(
     const parents: TileNumber[] = [];
     for await (const { tile, bytes } of resultsInOrder(database.parallel, found, look)) {
       if (bytes !== null) yield { tile, bytes };
-      // Parcels are searched from their first zoom on, because a region may have no boundaries.
+      // Below the first zoom with parcels, the subtiles of empty tiles are also read, because a region may have no boundaries.
       if (bytes !== null || z < parcels) parents.push(tile);
     }
     found = inOrder(parents.flatMap((tile) => quartersOf(tile)).filter((tile) => isWithin(tile, extent)));

@@ -1,4 +1,4 @@
-/** Export formats. */
+/** Defines the export formats. */
 import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
@@ -40,7 +40,7 @@ const geoparquetOf = (version: GeoParquetVersion): Format => ({
     const file = new GeoParquetFile(path, { columns, extent, createdBy, metadata, version });
     for await (const batch of rows) await file.add(batch);
     await file.close();
-    return PARQUET_CODEC === 'ZSTD' ? null : 'compressed with snappy: zstd needs Node 22.15';
+    return PARQUET_CODEC === 'ZSTD' ? null : 'compressed with snappy, because zstd needs Node 22.15';
   },
 });
 
@@ -56,7 +56,7 @@ const csv: Format = {
       for await (const batch of rows) yield batch.map(({ cells }) => csvLine(guardedCells(cells, guardedFrom), ',')).join('');
     };
     await pipeline(Readable.from(lines()), createWriteStream(path));
-    return 'without geometries: the representative points are in centroid_lat and centroid_lng';
+    return 'without geometries. The representative points are in centroid_lat and centroid_lng';
   },
   async writeMetadata(path, { title, columns, licences, publishedAt }) {
     const metadata = metadataPath(path);
@@ -75,7 +75,7 @@ const LAYER = 'parcels';
 
 interface GdalFormat {
   readonly format: WrittenFormat;
-  /** Names of the layer's options for title and description. */
+  /** Names of the layer options for title and description. */
   readonly described: readonly [title: string, about: string];
   /** Tables to write after the parcels. */
   readonly tables?: (facts: ExportFacts) => readonly WrittenTable[];
@@ -124,7 +124,7 @@ function byGdal({ format, described, tables }: GdalFormat): Format['write'] {
   };
 }
 
-/** Returns the name of a field. A GeoPackage has its own column `fid`, the number of a row. */
+/** Returns the name of a field. In a GeoPackage, the column `fid` is the number of the row. */
 function layerField(name: string): string {
   return name === 'fid' ? 'parcel_fid' : name;
 }
@@ -190,11 +190,11 @@ const pmtiles: Format = {
     } finally {
       await file.abort();
     }
-    return `parcels from zoom ${parcels} on, only the largest if a tile has more than ${MOST_FEATURES}; zooms above ${last} are drawn from its tiles`;
+    return `parcels from zoom ${parcels}. A tile with more than ${MOST_FEATURES} parcels contains only the largest. Zooms above ${last} are drawn from the tiles of zoom ${last}`;
   },
 };
 
 export const FORMATS: Readonly<Record<string, Format>> = { geoparquet: geoparquetOf('1.1.0'), flatgeobuf, geopackage, pmtiles, csv };
 
-/** GeoParquet by the major version that a user names. */
+/** Versions of GeoParquet, by the major version that a user names. */
 export const GEOPARQUET: Readonly<Record<'1' | '2', Format>> = { 1: geoparquetOf('1.1.0'), 2: geoparquetOf('2.0.0') };

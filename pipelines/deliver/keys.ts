@@ -9,7 +9,7 @@ export const KEYS = ['fid', 'reference', 'parcel', 'point', 'street'] as const;
 export type Key = (typeof KEYS)[number];
 
 interface KeyColumn {
-  /** Accepted header spellings in addition to the column's name, after `normaliseHeader`. */
+  /** Other accepted names in the header, in the form of `normaliseHeader`. */
   readonly called: readonly string[];
   readonly optional?: true;
 }
@@ -44,7 +44,7 @@ function matchKey(header: readonly string[], key: Key): FoundKey | null {
   const names = header.map(normaliseHeader);
   const at: Record<string, number> = {};
   for (const [name, { called, optional }] of Object.entries(COLUMNS[key]) as [string, KeyColumn][]) {
-    // The first spelling that occurs counts, because a table may have both code and name.
+    // A table may have a column for the code and a column for the name. The first accepted name is used.
     at[name] = [name, ...called].map((spelling) => names.indexOf(spelling)).find((index) => index !== -1) ?? -1;
     if (at[name] === -1 && optional !== true) return null;
   }
@@ -61,8 +61,7 @@ export function hasKey(header: readonly string[]): boolean {
 }
 
 /**
- * @param asked kind of key; null to use the only one in the header
- * @param at name of the table in messages
+ * Finds the key columns in a header. @param asked kind of key, or null to use the only key in the header @param at name of the table in messages
  * @throws MappaleError `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2)
  */
 export function findKey(header: readonly string[], asked: Key | null, at: string): FoundKey {
@@ -71,7 +70,7 @@ export function findKey(header: readonly string[], asked: Key | null, at: string
   if (first === undefined) {
     throw new MappaleError('the table has no key columns', {
       code: 'KEY_MISSING', kind: 'usage', at, detail: `expected the columns of ${asked === null ? 'one key' : `the key ${asked}`} (${KEY_HELP}), found ${header.slice(0, 30).join(', ') || 'none'}`,
-      hint: 'Rename a column to one of these. Optional columns are in brackets.',
+      hint: 'Rename a column to one of these names. Optional columns are in brackets.',
     });
   }
   if (found.length > 1) {
@@ -103,11 +102,11 @@ interface Unreadable {
   readonly invalid: string;
 }
 
-/** @param fieldOf returns the text of a column by the project's name; empty if it is empty or missing */
+/** Reads the key of a row. @param fieldOf returns the text of a column by the project's name; empty if the column is empty or missing */
 export function readKey(key: Key, fieldOf: (name: string) => string): Named | Unreadable {
-  // The database cannot store this character, and would refuse the whole batch.
+  // The database cannot store this character, and refuses the whole batch.
   const nul = Object.keys(COLUMNS[key]).find((name) => fieldOf(name).includes('\0'));
-  if (nul !== undefined) return unreadable(nul, 'text, found a NUL in it', '\0');
+  if (nul !== undefined) return unreadable(nul, 'text, found a NUL character', '\0');
   switch (key) {
     case 'point': return readPoint(fieldOf('lat'), fieldOf('lng'));
     case 'fid': {
@@ -134,7 +133,7 @@ function unreadable(column: string, expected: string, found: string): Unreadable
   return { invalid: found === '' ? `${column} is empty` : `${column}: expected ${expected}` };
 }
 
-/** Removes a zero fraction: some programs write whole numbers as `13.0` if the column has empty cells. */
+/** Removes a zero fraction. Some programs write whole numbers as `13.0` if the column has empty cells. */
 function withoutFraction(text: string): string {
   return text.replace(/^(\d+)[.,]0+$/, '$1');
 }
@@ -153,12 +152,12 @@ function readPoint(latitude: string, longitude: string): Named | Unreadable {
   if (Number.isNaN(lat)) return unreadable('lat', 'degrees in decimal notation', latitude);
   if (Number.isNaN(lng)) return unreadable('lng', 'degrees in decimal notation', longitude);
   if (isInItaly(lat, lng)) return { key: 'point', lat, lng };
-  const swapped = isInItaly(lng, lat) ? '; are lat and lng exchanged?' : '';
+  const swapped = isInItaly(lng, lat) ? '. Latitude and longitude may be exchanged' : '';
   return { invalid: `not in Italy: latitude ${BOUNDS.south}–${BOUNDS.north}, longitude ${BOUNDS.west}–${BOUNDS.east}${swapped}` };
 }
 
 function readParcel(comune: string, section: string, foglio: string, particella: string): Named | Unreadable {
-  // Forms pad numbers with zeros, but the map does not.
+  // Forms pad numbers with zeros, but the cadastral map does not.
   const [sheet, label] = [foglio, particella].map((text) => withoutFraction(text).replace(/^0+(?=\d)/, '')) as [string, string];
   if (comune === '' || comune.length > 100) return unreadable('comune', 'at most 100 characters', comune);
   if (!/^([A-Za-z]|_?)$/.test(section)) return unreadable('sezione', 'one letter', section);

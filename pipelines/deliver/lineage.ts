@@ -1,12 +1,12 @@
-/** Parents and children of a parcel: parcels before and after a publication that share area. */
+/** Finds parents and children of a parcel: parcels before and after a publication that overlap the parcel. */
 import { one, type Database } from '../db/index.ts';
 
-/** A parcel before or after a publication that changed it or another parcel at its place. */
+/** A parcel before or after a publication that changed this parcel or another parcel at the same place. */
 export interface Kin {
   readonly fid: number;
-  /** Reference before the publication of a parent, after it of a child. */
+  /** Reference of a parent before the publication, or of a child after the publication. */
   readonly cadastral_reference: string;
-  /** Number in the changelog. Rollbacks have numbers, too. */
+  /** Number in the changelog. Rollbacks also have numbers. */
   readonly publication: number;
   readonly kind: 'split' | 'merge' | 'renumbered' | 'survey';
   /** Shared area divided by the area of the parent, 4 decimals. */
@@ -24,7 +24,7 @@ export interface Lineage {
   };
 }
 
-/** Reason for which there is no lineage. */
+/** Reason why there is no lineage. */
 export interface LineageRefusal {
   readonly refusal: 'never_kept' | 'not_there';
 }

@@ -55,7 +55,7 @@ export interface Places {
   readonly placed: readonly Placed[];
 }
 
-/** Returns the gazetteer of a run, which asks for each name only once and combines queries of many rows. */
+/** Returns the gazetteer of a run. The gazetteer queries each name only once and combines the queries of many rows. */
 export function gazetteerOf(ask: Ask): FindComune {
   return gathered(async (keys, names) => {
     const { hits } = await ask<{ hits: readonly ComuneHit[] }>('select hits from api.find_comunes($1, $2)', [keys, names === 'similar']);
@@ -63,7 +63,7 @@ export function gazetteerOf(ask: Ask): FindComune {
   });
 }
 
-/** Maximum number of cached names. When it is reached, the cache is cleared. */
+/** Maximum number of cached names. At this number, the cache is cleared. */
 const REMEMBERED = 100_000;
 
 function gathered(find: FindComune): FindComune {
@@ -103,7 +103,7 @@ function gathered(find: FindComune): FindComune {
   };
 }
 
-/** Row of the lookup functions' result. */
+/** A row in the result of the lookup functions. */
 type Line = readonly [place: number, fid: number | null, candidates: number, region: number | null, ...more: readonly unknown[]];
 
 /**
@@ -149,16 +149,16 @@ function placedBy([, fid, candidates, region, ...more]: Line, otherwise: Placed)
   return region === null ? otherwise : { ...NOTHING, ...unpublished(region) };
 }
 
-/** Replaces a region's code where the region is unknown. */
+/** Used instead of a region's code if the region is unknown. */
 const ABROAD = 0;
 
 function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {
-  return { status: 'not_loaded', reason: region === ABROAD ? 'it is in no published region' : `${regionName(region)} is not published` };
+  return { status: 'not_loaded', reason: region === ABROAD ? 'the place is in no published region' : `${regionName(region)} is not published` };
 }
 
 async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel' })[], gazetteer: FindComune): Promise<Places> {
   const comuni = await Promise.all(named.map(({ comune }) => findCity(comune, gazetteer)));
-  // A comune catastale may have a name that no comune bears.
+  // A comune catastale may have a name that no comune has.
   const asked = named.flatMap((each, index) => {
     const codes = comuni[index] ?? [];
     return (codes.length === 0 ? [null] : codes).map((belfiore) => ({ ...each, place: index + 1, belfiore }));
@@ -203,6 +203,6 @@ function addressed(fid: number | null, candidates: number, address: FoundAddress
   const match = [type, score, text, id, latitude, longitude];
   if (type === 'nearest_number' || type === 'street') return { status: 'approximate', reason: null, candidates, fid: null, match };
   if (candidates > 1) return { status: 'ambiguous', reason: `${candidates} places`, candidates, fid, match };
-  if (fid === null) return { status: 'not_found', reason: 'the address is known, but no parcel within 15 m has it', candidates: 0, fid, match };
+  if (fid === null) return { status: 'not_found', reason: 'the address is known, but there is no parcel within 15 m', candidates: 0, fid, match };
   return { status: 'found', reason: null, candidates, fid, match };
 }

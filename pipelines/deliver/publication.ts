@@ -1,4 +1,4 @@
-/** Long reads from one publication that do not block new publications. If a new publication becomes current, the read starts again. */
+/** Runs long reads from one publication without blocking new publications. If a new publication becomes current, the read starts again. */
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -8,18 +8,18 @@ const TRIES = 3;
 /** Returns the error (exit 6) for a publication that became current during a long read. */
 export function publicationChanged(): MappaleError {
   return new MappaleError('another publication became current during this command', {
-    code: 'PUBLICATION_CHANGED', kind: 'database', detail: 'expected all values from one publication, found two', hint: 'Run the same command again; nothing was written.',
+    code: 'PUBLICATION_CHANGED', kind: 'database', detail: 'expected all values from one publication, found two publications', hint: 'Nothing was written. Run the same command again.',
   });
 }
 
-/** Runs the work, and starts it again if a publication interrupts it. @throws MappaleError `PUBLICATION_CHANGED`; what the work throws */
+/** Runs the work, and starts the work again if a publication interrupts it. @throws MappaleError `PUBLICATION_CHANGED`; errors of the work */
 export async function sameThroughout<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof MappaleError && error.code === 'PUBLICATION_CHANGED') || attempt === TRIES) throw error;
-      log.warn('another publication became current: starting again, so that all values come from one publication');
+      log.warn('another publication became current, starting again so that all values come from one publication');
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Styles, field aliases and the project with which QGIS shows an exported GeoPackage as the map does. */
+/** Writes styles, field aliases and a project for QGIS, with which QGIS draws an exported GeoPackage like the map. */
 import { escapedXml } from '../formats/xml-text.ts';
 import type { Section } from '../contract/section.ts';
 import { mapOf } from '../contract/section-maps.ts';
@@ -7,7 +7,7 @@ import type { OutputColumn } from './columns.ts';
 import type { ExportFacts } from './export.ts';
 import { LEGENDS, TILE_LAYERS } from './tiles.ts';
 
-/** Version of QGIS whose file format is written; later versions read it. */
+/** Version of QGIS whose file format is written. Later versions can read this format. */
 const VERSION = '3.22.0';
 
 /** Colour of borders of parcels. */
@@ -15,7 +15,7 @@ const BORDER = '#8d97a5';
 
 const CRS = '<spatialrefsys><authid>EPSG:4326</authid></spatialrefsys>';
 
-/** A drawing of the layer: parcels coloured by one value. */
+/** A style of the layer: parcels in colours by one value. */
 interface QgisStyle {
   /** Name of the map's layer. */
   readonly name: string;
@@ -23,7 +23,7 @@ interface QgisStyle {
   readonly renderer: string;
 }
 
-/** A class of a legend: parcels that a filter expression selects, and their fill. */
+/** A class of a legend: a filter expression for parcels, and the fill of the parcels. */
 interface Rule {
   readonly filter: string;
   readonly label: string;
@@ -54,7 +54,7 @@ export function qgisStyles(columns: readonly OutputColumn[], fieldOf: (column: s
 function rulesOf(
   { kind, classes, none, not_mapped: notMapped }: (typeof LEGENDS)[number], { value, coverage }: { readonly value: string; readonly coverage: string },
 ): Rule[] {
-  // A GeoPackage has true and false as 1 and 0.
+  // A GeoPackage stores true and false as 1 and 0.
   const category = (of: unknown): string => textLiteral(of === true ? '1' : of === false ? '0' : String(of));
   const categories = classes.flatMap((each) => ('value' in each ? [category(each.value)] : []));
   const filled = classes.map((each): Rule => {
@@ -94,7 +94,7 @@ function rgba(color: string): string {
   return [...[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)), 255].join(',');
 }
 
-/** Returns the labels of fields, from the texts of the sections. Columns without a label, or with the same label as another column, have no alias. */
+/** Returns the labels of fields, from the texts of the sections. A column has no alias if the column has no label, or if another column has the same label. */
 export function qgisAliases(columns: readonly OutputColumn[], fieldOf: (column: string) => string): string {
   const labels = new Map(SECTIONS.flatMap((section) => Object.entries(section.flat).flatMap(([column, { of = column }]) => {
     const label = labelOf(section, of);
@@ -104,13 +104,16 @@ export function qgisAliases(columns: readonly OutputColumn[], fieldOf: (column: 
   for (const label of labels.values()) counts.set(label, (counts.get(label) ?? 0) + 1);
   const shown = columns.flatMap(({ name }, index) => {
     const label = labels.get(name);
-    // A GeoPackage has its own column `fid` before all others.
+    // In a GeoPackage, a separate column `fid` precedes all other columns.
     return label === undefined || counts.get(label) !== 1 ? [] : [`<alias index="${index + 1}" field="${escapedXml(fieldOf(name))}" name="${escapedXml(label)}"/>`];
   });
   return `<aliases>${shown.join('\n')}</aliases>`;
 }
 
-/** Returns the label of a value with the title of its section and its unit; undefined if the section states none. @param path path of the value in the block */
+/**
+ * Returns the label of a value, with the title of the section and the unit. Undefined if the section has no label for the value. @param path path of the value
+ * in the block
+ */
 function labelOf({ name, title }: Section, path: string): string | undefined {
   const { words = {}, units = {}, list } = mapOf(name).panel;
   const prefix = name === 'basic' ? '' : `${title}: `;
@@ -132,8 +135,7 @@ export function qgisStyleDocument({ renderer }: QgisStyle, aliases: string): str
 }
 
 /**
- * Returns a project with one layer for each style. The first one is visible.
- * @param file name of the GeoPackage next to the project
+ * Returns a project with one layer for each style. The first layer is visible. @param file name of the GeoPackage next to the project
  */
 export function qgisProject({ title, extent: [west, south, east, north] }: ExportFacts, { file, table, styles, aliases }: {
   readonly file: string; readonly table: string; readonly styles: readonly QgisStyle[]; readonly aliases: string;

@@ -18,7 +18,7 @@ export function stacPath(path: string): string {
   return `${path}.stac.json`;
 }
 
-/** Types for the table extension, which leaves their names open. */
+/** Names of types in the table extension, which does not define names. */
 const TYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'int16', int4: 'int32', int8: 'int64', float8: 'double', text: 'string', bool: 'boolean' };
 
 /** @returns the text of the file */

@@ -16,7 +16,7 @@ export interface Table extends CsvReader {
 /**
  * Opens a CSV table with unknown delimiter and encoding.
  * @param at name of the table in messages
- * @param fits accepts a header; if none is accepted, the delimiter with the most columns is used
+ * @param fits returns whether a header is accepted. If no header is accepted, the delimiter with the most columns is used
  * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `COLUMNS_TOO_MANY`, `ENCODING_WRONG`
  */
 export async function openTable(stream: AsyncIterable<Buffer>, at: string, fits: (header: readonly string[]) => boolean): Promise<Table> {
@@ -39,7 +39,7 @@ export async function openTable(stream: AsyncIterable<Buffer>, at: string, fits:
   return { ...await openCsv(all(), { at, delimiter }), delimiter };
 }
 
-/** Returns a line of CSV (RFC 4180) with a line feed at its end; null is an empty field. */
+/** Returns a line of CSV (RFC 4180) with a line feed at the end. Null becomes an empty field. */
 export function csvLine(cells: readonly Cell[], delimiter: Delimiter): string {
   return `${cells.map((cell) => csvField(cell, delimiter)).join(delimiter)}\n`;
 }
@@ -54,12 +54,12 @@ function csvField(cell: Cell, delimiter: Delimiter): string {
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[+-]?\d+)?$/i;
 
-/** Puts an apostrophe in front of a text that a spreadsheet program would run as a formula. Numbers stay unchanged. */
+/** Adds an apostrophe before a text that a spreadsheet program would run as a formula. Numbers stay unchanged. */
 export function withoutFormula(cell: Cell): Cell {
   return typeof cell === 'string' && FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
 }
 
-/** Applies `withoutFormula` to the cells from a column on. */
+/** Applies `withoutFormula` to all cells from a given column. */
 export function guardedCells(cells: readonly Cell[], from: number): readonly Cell[] {
   return cells.map((cell, column) => (column < from ? cell : withoutFormula(cell)));
 }

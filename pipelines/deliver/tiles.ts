@@ -1,6 +1,6 @@
 /**
- * Builds the tiles of the map: comuni, roads and water, parcels, and each section with a drawing. The database returns rows, and this module writes the tiles
- * for both engines. PGlite cannot write tiles, and PostgreSQL would not be much faster.
+ * Builds the tiles of the map: comuni, roads and water, parcels, and each section with a drawing. The database returns rows, and this module writes the tiles.
+ * PGlite cannot write tiles, and PostgreSQL would not be much faster.
  */
 import { firstFid } from '../contract/regions.ts';
 import { KINDS, type ParcelKind, type Section } from '../contract/section.ts';
@@ -13,10 +13,13 @@ import { cellsOf, columnsOf, type Ask, type Cell, type OutputColumn } from './co
 /** Media type of a tile. */
 export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
 
-/** Maximum number of parcels in a tile. If there are more, the largest are kept. At the lowest zoom with parcels a town has some thousands in a tile. */
+/**
+ * Maximum number of parcels in a tile. If there are more, only the largest are kept. At the lowest zoom with parcels, a tile of a town has some thousands of
+ * parcels.
+ */
 export const MOST_FEATURES = 10_000;
 
-/** First and last zoom of each layer. Higher zooms are drawn from the tiles of the last one. */
+/** First and last zoom of each layer. Higher zooms are drawn from the tiles of the last zoom. */
 const ZOOMS = { comuni: [8, 14], ground: [13, 16], parcels: [14, 16] } as const;
 
 interface DrawnSection {
@@ -32,9 +35,9 @@ interface TileLayer {
   readonly maxzoom: number;
   /** Kinds of parcel in the layer; null for comuni. */
   readonly kinds: readonly ParcelKind[] | null;
-  /** Drawn section and its style; null for geometries only. */
+  /** Drawn section and its style; null if the layer has only geometries. */
   readonly section: DrawnSection | null;
-  /** Properties of its features, with their descriptions. */
+  /** Properties of the layer's features, with their descriptions. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -70,7 +73,7 @@ function layersOf({ name: section, title, kinds }: Section): TileLayer[] {
 
 /** Answer to a request for a tile. */
 export interface Tile {
-  /** The publications that it was found in. */
+  /** Publications from which the tile was built. */
   readonly publication: string;
   /** Null for an empty tile. */
   readonly bytes: Buffer | null;
@@ -78,7 +81,7 @@ export interface Tile {
 
 type Drawn = { readonly publication: string; readonly facts: string | null; readonly drawings: Uint8Array | null; readonly values?: string | null };
 
-/** fids of all regions. */
+/** Range with the fids of all regions. */
 const ALL_FIDS = [0, 2_147_483_647] as const;
 
 /** @throws MappaleError (kind `database`) */
@@ -101,16 +104,19 @@ function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sect
   return ask<Drawn>('select publication, facts, drawings, told as values from api.tile_parcels($1, $2, $3, $4, $5)', parameters);
 }
 
-/** Zooms of an exported file. Higher zooms are drawn from the last one. */
+/** Zooms of an exported file. Higher zooms are drawn from the tiles of the last zoom. */
 export const EXPORTED_ZOOMS = { comuni: ZOOMS.comuni[0], parcels: ZOOMS.parcels[0], last: ZOOMS.parcels[0] + 1 } as const;
 
-/** Returns the drawn columns of a region's parcels: facts of the parcel, and for each section its value, or its coverage without a value. */
+/**
+ * Returns the drawn columns of a region's parcels: facts of the parcel, and the value of each section. Without a value, the coverage of the section is
+ * returned.
+ */
 export function drawnColumns(sections: readonly string[]): readonly OutputColumn[] {
   const names = new Set(['fid', 'label', 'kind', ...drawnNames(sections).flatMap(({ value, coverage }) => [value, coverage])]);
   return columnsOf(['basic', ...sections]).filter(({ name }) => names.has(name));
 }
 
-/** Returns those of the sections that the map draws. */
+/** Returns the given sections that the map draws. */
 function drawnSections(sections: readonly string[]): DrawnSection[] {
   return SECTIONS.flatMap(({ name }) => {
     const { layer } = mapOf(name);
@@ -168,7 +174,7 @@ function valued(facts: string, sectionRows: string | null, { name, layer }: Draw
   const cells = cellsOf(sectionRows, [name]);
   return (JSON.parse(facts) as ParcelFacts[]).map(([fid]) => {
     const row: readonly Cell[] = cells.get(fid) ?? [];
-    // A section without any statement about the place is not loaded there.
+    // If a section has no coverage at a place, the section is not loaded there.
     const drawn = row[value] ?? null;
     return { id: fid, tags: { fid, ...(drawn === null ? { coverage: row[coverage] ?? 'not_loaded' } : { value: drawn }) } };
   });
@@ -177,9 +183,9 @@ function valued(facts: string, sectionRows: string | null, { name, layer }: Draw
 /** A class of a layer in the map's legend. */
 interface LegendClass {
   readonly value?: string | boolean;
-  /** Lower bound, included; null if there is none. */
+  /** Lower bound, inclusive; null if there is none. */
   readonly from?: number | null;
-  /** Upper bound, not included; null if there is none. */
+  /** Upper bound, exclusive; null if there is none. */
   readonly to?: number | null;
   readonly label: string;
   readonly color: string;
@@ -208,7 +214,7 @@ export interface Legend {
 
 const NUMBER = new Intl.NumberFormat('en');
 
-/** A pale colour for none, so that values are visible, and a grey that no class uses. */
+/** A pale colour for parcels without a value, so that values are visible, and a grey that no class has. */
 const [NONE, NOT_MAPPED] = ['#ffffff', '#6b6b6b'];
 
 export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoom, maxzoom, kinds, section, fields }) => {

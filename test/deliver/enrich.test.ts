@@ -87,7 +87,7 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.map(({ name, status }) => [name, status])).toEqual([
       ['a; "b"', 'found'], ['swapped', 'invalid'], ['Paris', 'invalid'], ['none', 'invalid'], ['word', 'invalid'], ['short', 'invalid'], ['sea', 'not_found'], ['Fuoriporta', 'not_loaded'], ['Milano', 'not_loaded'],
     ]);
-    expect(rows.slice(7).map(({ reason }) => reason)).toEqual(['Lazio is not published', 'it is in no published region']);
+    expect(rows.slice(7).map(({ reason }) => reason)).toEqual(['Lazio is not published', 'the place is in no published region']);
     expect(rows.slice(1, 6).map(({ reason }) => reason)).toEqual([
       expect.stringContaining('exchanged'), expect.stringContaining('not in Italy'), 'lat is empty', 'lat: expected degrees in decimal notation', 'expected 3 fields, found 2',
     ]);

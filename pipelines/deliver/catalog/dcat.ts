@@ -1,6 +1,5 @@
 /**
- * DCAT-AP_IT description of exports and of the API, with the properties of DCAT-AP HVD for datasets that contain data in the scope of Regulation (EU)
- * 2023/138.
+ * Describes exports and the API in DCAT-AP_IT. Datasets with data in the scope of Regulation (EU) 2023/138 have the properties of DCAT-AP HVD.
  */
 import { newestOf, type ExportedFile, type Item } from './exports.ts';
 import type { Resource, Value } from './rdf.ts';
@@ -17,11 +16,11 @@ export interface HighValueSource {
 }
 
 export interface CatalogFacts {
-  /** Address of the catalogue, without a fragment. Resources are fragments of it. */
+  /** Address of the catalogue, without a fragment. The addresses of resources add a fragment. */
   readonly base: string;
   /** Address of the folder with the exports, with a slash at its end. */
   readonly files: string;
-  /** Address of the API, such as https://maps.example.org/api/v2. Null: none is described. */
+  /** Address of the API, such as https://maps.example.org/api/v2. Null if no API is described. */
   readonly api: string | null;
   readonly publisher: Publisher;
   readonly exports: readonly ExportedFile[];
@@ -154,7 +153,7 @@ function distributionResources(
       ...legislation,
     },
   };
-  // The file checksum of STAC is a multihash: 12 is SHA-256, 20 its length.
+  // The file checksum of STAC is a multihash: 12 means SHA-256, and 20 is the length in hexadecimal.
   const checksum: Resource = {
     iri: at(`${name}-checksum`), types: ['spdx:Checksum'],
     properties: {

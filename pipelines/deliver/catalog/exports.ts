@@ -1,4 +1,4 @@
-/** Reads the exports in a folder from the STAC items that `export` writes next to them. */
+/** Reads the exports in a folder from the STAC items that `export` writes next to the exports. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { REGIONS, type Region } from '../../contract/regions.ts';
@@ -22,7 +22,7 @@ export interface ExportedFile {
   /** Name of the file in its folder. */
   readonly name: string;
   readonly region: Region;
-  /** Names the region and the area; the same for all formats and publications. */
+  /** Identifier of the region and area, the same for all formats and publications. */
   readonly dataset: string;
   readonly item: Item;
 }
@@ -35,7 +35,9 @@ export interface Found {
 
 const ENDING = '.stac.json';
 
-/** Reads a folder. Only exports that exist as described are returned, newest first, then by name. @throws the error of the file system */
+/**
+ * Reads the exports of a folder, newest first, then by name. Exports whose file differs from the description are skipped. @throws the error of the file system
+ */
 export async function exportsIn(folder: string): Promise<Found> {
   const names = await readdir(folder);
   const exports: ExportedFile[] = [];

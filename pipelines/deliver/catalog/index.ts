@@ -1,4 +1,4 @@
-/** The catalogue of exports: DCAT-AP_IT as Turtle and JSON-LD, and STAC. */
+/** Writes the catalogue of exports: DCAT-AP_IT as Turtle and JSON-LD, and STAC. */
 import type { RegisteredSource } from '../../contract/registry.ts';
 import { dcatResources, type CatalogFacts, type HighValueSource } from './dcat.ts';
 import { jsonLd, turtle } from './rdf.ts';

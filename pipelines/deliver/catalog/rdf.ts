@@ -1,4 +1,4 @@
-/** Writes a graph of named resources as Turtle and as JSON-LD, both from the same statements. */
+/** Writes a graph of named resources as Turtle and as JSON-LD, with the same statements. */
 
 /** Namespaces by prefix. */
 const PREFIXES = {
@@ -23,7 +23,7 @@ function iri(text: string): string {
   return `<${text.replace(/[\u0000-\u0020<>"{}|^`\\]/g, (each) => encodeURIComponent(each))}>`;
 }
 
-/** Escapes of JSON are escapes of Turtle too. */
+/** Returns a value in Turtle. The escapes of JSON are also valid in Turtle. */
 function turtleValue(value: Value): string {
   if ('iri' in value) return iri(value.iri);
   return JSON.stringify(value.text) + (value.type === undefined ? value.language === undefined ? '' : `@${value.language}` : `^^${value.type}`);

@@ -1,4 +1,4 @@
-/** STAC 1.1 catalogue of exports: a collection for each region, an item for each file, and the newest item under a fixed name. */
+/** Writes the STAC 1.1 catalogue of exports. Each region is a collection, and each file is an item. The newest item also has a fixed name. */
 import type { ExportedFile } from './exports.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -8,7 +8,7 @@ const GEOJSON_TYPE = 'application/geo+json';
 const LATEST = 'latest.json';
 
 /**
- * Returns the documents by path below the catalogue. Links between them are relative.
+ * Returns the documents by path below the catalogue. Links between documents are relative.
  * @param files address of the folder with the exports, with a slash at its end
  */
 export function stacDocuments(exports: readonly ExportedFile[], files: string): ReadonlyMap<string, Json> {
