@@ -2,7 +2,7 @@
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 
-/** IPv4 networks that the public internet does not route (IANA special-purpose registry), with multicast and broadcast. */
+/** IPv4 networks that are not public (IANA special-purpose registry), multicast and broadcast. */
 const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24], ['192.168.0.0', 16],
   ['198.18.0.0', 15], ['224.0.0.0', 4], ['240.0.0.0', 4],
@@ -11,7 +11,7 @@ const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
 const PRIVATE = new BlockList();
 for (const [network, bits] of PRIVATE_NETWORKS) PRIVATE.addSubnet(network, bits, 'ipv4');
 
-/** IPv6 prefixes with an embedded IPv4 address, and the index of its first word: mapped, compatible, NAT64, 6to4. */
+/** IPv6 prefixes with an embedded IPv4 address (mapped, compatible, NAT64, 6to4), and the index of the first word of that address. */
 const EMBEDDING: readonly (readonly [prefix: readonly number[], at: number])[] = [
   [[0, 0, 0, 0, 0, 0xffff], 6], [[0, 0, 0, 0, 0, 0], 6], [[0x64, 0xff9b, 0, 0, 0, 0], 6], [[0x2002], 1],
 ];
@@ -19,7 +19,7 @@ const EMBEDDING: readonly (readonly [prefix: readonly number[], at: number])[] =
 /** Host names that are never public. */
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa)$/;
 
-/** Thrown if a connection would lead to this machine or its network. */
+/** An error for a connection to this machine or its network. */
 export class PrivateAddress extends Error {
   readonly host: string;
 
@@ -38,7 +38,7 @@ export function isPublicAddress(address: string): boolean {
     if (prefix.every((word, place) => words[place] === word)) return isPublicAddress([words[at] ?? 0, words[at + 1] ?? 0].flatMap((word) => [word >> 8, word & 0xff]).join('.'));
   }
   const [first = 0, second = 0] = words;
-  // Global unicast is 2000::/3; 2001::/23 in it is for protocols such as Teredo.
+  // Global unicast addresses are in 2000::/3, except 2001::/23, which is for protocols such as Teredo.
   return first >> 13 === 1 && !(first === 0x2001 && second < 0x200);
 }
 
@@ -53,7 +53,7 @@ function wordsOf(address: string): number[] {
   return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0), ...tail];
 }
 
-/** Returns whether the host of an address is private by its name alone, before any lookup. @param hostname as `URL` writes it */
+/** Returns whether the name of a host is always private, without a lookup. @param hostname host in the form of `URL` */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase();
   if (isIP(host) !== 0) return !isPublicAddress(host);
@@ -61,8 +61,8 @@ export function isPrivateHost(hostname: string): boolean {
 }
 
 /**
- * Returns a lookup that fails with `PrivateAddress` unless all addresses of the name are public. The connection uses the
- * checked addresses, so that a name cannot change its address between the check and the connection.
+ * Returns a lookup that fails with `PrivateAddress` unless all addresses of the name are public. The connection uses the checked addresses, so that the address
+ * of a name cannot change between the check and the connection.
  */
 export function publicLookup(ask: LookupFunction = resolve): LookupFunction {
   return (hostname, options, callback) => {

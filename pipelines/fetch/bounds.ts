@@ -1,4 +1,4 @@
-/** Limits of a response body: minimum speed and maximum size. */
+/** Limits a response body by minimum speed and maximum size. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { byteText, duration } from '../progress.ts';
 
@@ -14,7 +14,7 @@ interface BodyBounds {
 }
 
 /**
- * Passes chunks on while the body is fast enough and within its size. The connection's timeout handles silence.
+ * Yields the chunks of a body. Fails if the body is too slow or too large. If no bytes arrive, the timeout of the connection applies.
  * @throws input errors `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE`
  */
 export async function* bounded(chunks: AsyncIterable<Buffer>, { clock, most, at }: BodyBounds): AsyncGenerator<Buffer> {
@@ -29,17 +29,17 @@ export async function* bounded(chunks: AsyncIterable<Buffer>, { clock, most, at 
   }
 }
 
-/** @param found size that the publisher announced; null: more bytes arrived than allowed */
+/** @param found size that the publisher announced, or null if more bytes arrived than allowed */
 export function tooLarge(at: string, most: number, found: number | null): MappaleError {
   return inputError('the download is too large', {
     code: 'DOWNLOAD_TOO_LARGE', at, detail: `expected at most ${most} bytes (${byteText(most)}), found ${found ?? 'more'}`,
-    hint: 'Nothing of the download was kept. The limit is four times the largest known file of the source. Open the address in a browser. If the file is right, save it into the data folder by hand.',
+    hint: 'Nothing of the download was kept. The limit is four times the largest known file of the source. Open the address in a browser. If the file is correct, save the file manually in the data folder.',
   });
 }
 
 function tooSlow(at: string, bytes: number, seconds: number): MappaleError {
   return inputError('the download is too slow', {
     code: 'DOWNLOAD_SLOW', at, detail: `expected at least ${LEAST} bytes in ${duration(PATIENCE_MS / 1000)}, found ${bytes} in ${duration(seconds)}`,
-    hint: 'Run the same command again later. The download continues where it stopped, if the publisher allows it.',
+    hint: 'Run the same command again later. If the publisher allows it, the download continues where it stopped.',
   });
 }

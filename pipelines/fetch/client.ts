@@ -1,8 +1,8 @@
 /**
- * HTTP client for one publisher: one connection, redirects, and retries for busy servers.
+ * An HTTP client for one publisher, with one connection, redirects, and retries for busy servers.
  *
- * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent. `fetch` decompresses them silently, and then
- * `Content-Length` and ranges do not match the file. `request` also allows connection limits and timeouts.
+ * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent. `fetch` decompresses bytes, so that `Content-Length` and ranges do
+ * not match the file. `request` also supports connection limits and timeouts.
  */
 import type { LookupFunction } from 'node:net';
 import { Readable, type Transform } from 'node:stream';
@@ -20,9 +20,9 @@ import { bounded } from './bounds.ts';
 export interface Bounds {
   /** Maximum size of a body, both as sent and decompressed. */
   readonly most: number;
-  /** Host that the operator configured, which may be private; null: none. */
+  /** Host that the operator configured, which may be private. Null if there is none. */
   readonly named: string | null;
-  /** Host and port whose bodies may be quoted in messages. */
+  /** Host and port of the server whose answers may be quoted in messages. */
   readonly shown: string;
 }
 
@@ -32,9 +32,9 @@ export interface Answer {
   /** Final address after redirects. */
   readonly url: string;
   readonly redirected: boolean;
-  /** True if the body is from another host than requested. Messages do not quote it. */
+  /** True if the body is from another host than requested. Messages do not quote such a body. */
   readonly elsewhere: boolean;
-  /** Body after removing the transfer compression. */
+  /** Body after decompression. */
   readonly body: Readable;
   /** Body as sent. */
   readonly sent: Readable;
@@ -42,14 +42,14 @@ export interface Answer {
   readonly packed: boolean;
 }
 
-/** Pauses in seconds before retrying a busy server that gives no time. */
+/** Pauses in seconds before the retries of a request to a busy server that sends no `Retry-After`. */
 const BUSY = [30, 60, 120, 240] as const;
-/** Pauses in seconds before retrying a server that is unreachable or closes the connection. */
+/** Pauses in seconds before the retries of a request to a server that is unreachable or closes the connection. */
 export const BROKEN = [2, 5, 15, 30] as const;
-/** Maximum wait in seconds. With a longer one the download fails, and the next run tries again. */
+/** Maximum wait in seconds. If a server requests a longer wait, the download fails, and the next run tries again. */
 const LONGEST_WAIT = 900;
 const REDIRECTS = 10;
-/** Statuses of a busy server, and of a broken server or gateway (520–527: Cloudflare). */
+/** HTTP statuses of a busy server, and of a failed server or gateway (520–527: Cloudflare). */
 const BUSY_STATUS: ReadonlySet<number> = new Set([429, 503]);
 const BROKEN_STATUS: ReadonlySet<number> = new Set([408, 425, 500, 502, 504, 520, 521, 522, 523, 524, 525, 526, 527]);
 const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -57,7 +57,7 @@ const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Names of this machine, which never use a proxy. */
 const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Default User-Agent. Some publishers refuse requests without one. */
+/** Default User-Agent. Some publishers refuse requests without a User-Agent. */
 const USER_AGENT = 'mappale';
 
 /** Error codes of OpenSSL for an invalid certificate or chain. */
@@ -75,7 +75,7 @@ export class Publisher {
   readonly #log: Log;
   readonly #hide: (text: string) => string;
   readonly #proxies: Proxies;
-  /** Cookies by host. Some hosts redirect a new client to the same address with a cookie, and without the cookie forever. */
+  /** Cookies by host. Some hosts set a cookie and redirect to the same address. Without the cookie, the redirects never end. */
   readonly #cookies = new Map<string, Map<string, string>>();
 
   /** @param hide removes secrets from messages @param lookup resolves host names */
@@ -91,15 +91,14 @@ export class Publisher {
     this.#proxies = proxies;
   }
 
-  /** Closes all connections, including those with an unread body. */
+  /** Closes all connections, including connections with an unread body. */
   async close(): Promise<void> {
     await Promise.all([this.#agent.destroy(), this.#namedAgent.destroy()]);
   }
 
   /**
-   * Returns the answer to a GET with any status except busy ones, which are retried.
-   * @throws input errors `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`. Reading the body throws
-   * `DOWNLOAD_SLOW` and `DOWNLOAD_TOO_LARGE`
+   * Sends a GET request and returns the answer. Retries if the server is busy. All other statuses are returned. @throws input errors `DOWNLOAD_UNREACHABLE`,
+   * `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`. Reading the body throws `DOWNLOAD_SLOW` and `DOWNLOAD_TOO_LARGE`
    */
   async ask(url: string, headers: Readonly<Record<string, string>>, bounds: Bounds): Promise<Answer> {
     for (let attempt = 0; ; attempt += 1) {
@@ -119,11 +118,11 @@ export class Publisher {
       }
       const asked = answer === null ? null : retryAfter(answer.headers['retry-after'], answer.headers['date'], this.#clock.now());
       const usual = (answer !== null && asked === null && BUSY_STATUS.has(answer.status) ? BUSY : BROKEN)[attempt];
-      // Waits at least as long as after a broken connection, even if the server asks for 0 seconds or for a time in the past.
+      // Even if the server requests 0 seconds or a time in the past, the wait is as long as after a broken connection.
       const seconds = Math.max(asked ?? 0, usual ?? 0);
       if (usual === undefined || seconds > LONGEST_WAIT) throw answer === null ? this.#unreachable(url, broken) : this.#busy(url, answer, asked);
-      const why = answer === null ? `does not answer (${this.#hide(reasonOf(broken))})` : `does not serve it now (${answer.status})`;
-      this.#log.info(`${this.#hide(new URL(url).host)} ${why}: asking again in ${duration(seconds)}`);
+      const why = answer === null ? `does not answer (${this.#hide(reasonOf(broken))})` : `does not serve the file now (${answer.status})`;
+      this.#log.info(`${this.#hide(new URL(url).host)} ${why}. The next request is in ${duration(seconds)}`);
       await this.#clock.wait(seconds);
     }
   }
@@ -141,7 +140,7 @@ export class Publisher {
     let isNamed = true;
     for (let hops = 0; hops <= REDIRECTS; hops += 1) {
       const { hostname, host } = new URL(url);
-      // After a redirect away from the configured host only public addresses are allowed, even on the way back.
+      // After a redirect to another host, only public addresses are allowed, even for a redirect back to the configured host.
       isNamed &&= hostname === named;
       if (!isNamed && isPrivateHost(hostname)) throw new PrivateAddress(hostname, hostname);
       const { statusCode, headers: got, body } = await request(url, { dispatcher: isNamed ? this.#namedAgent : this.#agent, headers: { 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...this.#headersTo(url, first, headers) } });
@@ -154,17 +153,17 @@ export class Publisher {
       await discard(answer);
       const next = URL.canParse(target, url) ? new URL(target, url) : null;
       if (next === null || !/^https?:$/.test(next.protocol)) {
-        throw this.#redirected(first, `a redirect to ${JSON.stringify(this.#hide(target).slice(0, 200))}`, 'This is not a web address. Open the publisher\'s page in a browser: the file may have moved.');
+        throw this.#redirected(first, `a redirect to ${JSON.stringify(this.#hide(target).slice(0, 200))}`, 'This is not a web address. The file may have moved. Open the publisher\'s page in a browser.');
       }
       if (next.protocol !== 'https:' && new URL(url).protocol === 'https:') {
-        throw this.#redirected(first, `one from https to ${this.#hide(next.href)}`, 'The file could be changed in transit. Download it in a browser if you trust it, and put it into the data folder.');
+        throw this.#redirected(first, `a redirect from https to ${this.#hide(next.href)}`, 'Without https, the file can be changed during the download. If you trust the address, download the file in a browser and put it into the data folder.');
       }
       url = next.href;
     }
-    throw this.#redirected(first, `more than ${REDIRECTS} redirects`, 'Open the address in a browser: the publisher may ask for a login, or have moved the file.');
+    throw this.#redirected(first, `more than ${REDIRECTS} redirects`, 'Open the address in a browser. The publisher may require a login, or may have moved the file.');
   }
 
-  /** Returns the headers for a request. Credentials are sent only to the host that they are for. */
+  /** Returns the headers for a request. Credentials are sent only to the host for which they were configured. */
   #headersTo(url: string, first: string, { authorization, ...headers }: Readonly<Record<string, string>>): Record<string, string> {
     const { origin, host } = new URL(url);
     const cookies = [...this.#cookies.get(host) ?? []].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -195,21 +194,21 @@ export class Publisher {
   #proxyLogin(url: string, error: unknown): MappaleError {
     return inputError('the proxy asks for a login', {
       code: 'DOWNLOAD_PROXY', at: this.#hide(url), detail: `expected a connection to the publisher, found: ${this.#hide(reasonOf(error))}`,
-      hint: 'Write user and password into the proxy\'s address, with @ / ? # : % in them as %40 %2F %3F %23 %3A %25, and run the same command again.',
+      hint: 'Write user and password into the proxy\'s address, with @ / ? # : % escaped as %40 %2F %3F %23 %3A %25. Then run the same command again.',
       fix: `export ${url.startsWith('https:') ? 'HTTPS' : 'HTTP'}_PROXY=http://USER:PASSWORD@PROXY:PORT`, cause: error,
     });
   }
 
   #certificate(url: string, error: unknown): MappaleError {
     return inputError('the publisher\'s certificate cannot be verified', {
-      code: 'DOWNLOAD_CERTIFICATE', at: this.#hide(url), detail: `expected a chain of certificates to one that this machine trusts, found: ${reasonOf(error)}`,
-      hint: 'Nothing was downloaded. If the server omits a certificate of its chain, or your network replaces it, save that certificate as PEM, set it as below and run the command again. '
+      code: 'DOWNLOAD_CERTIFICATE', at: this.#hide(url), detail: `expected a chain to a certificate that this machine trusts, found: ${reasonOf(error)}`,
+      hint: 'Nothing was downloaded. The server may omit a certificate of its chain, or your network may replace a certificate. Save that certificate as PEM, set it with the command below and run this command again. '
         + 'Or download the file in a browser and put it into the data folder.', fix: 'export NODE_EXTRA_CA_CERTS=FILE.pem', cause: error,
     });
   }
 
   #busy(url: string, { status }: Answer, asked: number | null): MappaleError {
-    const until = asked === null || asked <= LONGEST_WAIT ? 'for longer than the program waits' : `with the wish to be left alone for ${duration(asked)}`;
+    const until = asked === null || asked <= LONGEST_WAIT ? 'for longer than the program waits' : `which requests a pause of ${duration(asked)}`;
     return inputError('the publisher is busy', {
       code: 'DOWNLOAD_BUSY', at: this.#hide(url), detail: `expected the file, found status ${status}, ${until}`, hint: 'Run the command again later. Downloaded files are kept, and partial downloads continue.',
     });
@@ -220,7 +219,7 @@ function plain(headers: Dispatcher.ResponseData['headers']): Record<string, stri
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]])));
 }
 
-/** Returns an answer whose body is decompressed, even if the server compressed it without being asked to. */
+/** Returns an answer with a decompressed body, even if the server compressed the body without a request. */
 function answerOf(
   status: number, headers: Record<string, string>, sent: Readable, chunks: AsyncGenerator<Buffer>, from: Pick<Answer, 'url' | 'redirected' | 'elsewhere'>,
 ): Answer {
@@ -232,12 +231,12 @@ function answerOf(
 
 interface Packing {
   readonly stream: () => Transform;
-  /** Magic number; null: the format has none. */
+  /** Magic number; null if the format has none. */
   readonly mark: Buffer | null;
 }
 
 const GZIP: Packing = { stream: createGunzip, mark: Buffer.from([0x1f, 0x8b]) };
-/** Decompression by `Content-Encoding`. */
+/** Methods of decompression, by `Content-Encoding`. */
 const UNPACK: Readonly<Record<string, Packing | undefined>> = { gzip: GZIP, 'x-gzip': GZIP, deflate: { stream: createInflate, mark: null }, br: { stream: createBrotliDecompress, mark: null } };
 
 /** Decompresses a body. A body without the magic number is passed on unchanged, because some servers declare a wrong encoding. */
@@ -257,7 +256,7 @@ async function* unpacked(body: Readable, chunks: AsyncGenerator<Buffer>, { strea
   }
 }
 
-/** Discards a body. A short body is read so that the connection can be reused; otherwise the connection is closed. */
+/** Discards a body. A short body is read, so that the connection can be reused. Otherwise the connection is closed. */
 export async function discard(answer: Answer): Promise<void> {
   await headOf(answer, 65_536);
   giveUp(answer);
@@ -268,7 +267,7 @@ export function giveUp({ body, sent }: Answer): void {
   for (const each of new Set([body, sent])) each.on('error', () => undefined).destroy();
 }
 
-/** Returns at least the first `most` bytes of a body, or fewer if it ends or breaks. @throws input errors if a limit is exceeded */
+/** Returns at least the first `most` bytes of a body, or fewer if the body ends or the connection breaks. @throws input errors if a limit is exceeded */
 export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -288,8 +287,8 @@ export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
 const DAY_NAME = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i;
 
 /**
- * @param served date of the answer. The difference counts, because the clock of this machine may be wrong
- * @returns seconds from now, or null if the header is missing or invalid
+ * Parses `Retry-After`. @param served date of the answer. The wait is the difference to this date, because the clock of this machine may be wrong @returns
+ * seconds from now, or null if the header is missing or invalid
  */
 export function retryAfter(header: string | undefined, served: string | undefined, now: number): number | null {
   if (header === undefined) return null;
@@ -313,9 +312,8 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Sends a document as JSON. Does not follow redirects.
- * @param target `mayBePrivate`: a name may resolve to a private address. A host with a private name always may
- * @throws Error if the document is not accepted within 30 seconds; `PrivateAddress`
+ * Sends a document as JSON. Does not follow redirects. @param target `mayBePrivate`: the name may resolve to a private address. A host with a private name is
+ * always allowed @throws Error if the document is not accepted within 30 seconds; `PrivateAddress`
  */
 export async function postJson(
   { url, mayBePrivate }: { readonly url: string; readonly mayBePrivate: boolean }, document: unknown, proxies: Proxies, lookup?: LookupFunction,

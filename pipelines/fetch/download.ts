@@ -20,7 +20,7 @@ export interface Wanted {
   readonly file: RemoteFile;
   /** Download folder of the source. */
   readonly folder: string;
-  /** Address to use instead of `file.base`, or the address of the file itself. */
+  /** Address that replaces `file.base`, or the address of the file. */
   readonly base: string | null;
   /** Token of the user at the publisher, as a query parameter. */
   readonly token: { readonly parameter: string; readonly value: string } | null;
@@ -37,7 +37,7 @@ export interface Surroundings {
   /** Removes secrets from texts that are printed or stored. */
   readonly hide: (text: string) => string;
   readonly dryRun: boolean;
-  /** @param have number of bytes of the file that are already on disk @param total size of the file, null: unknown */
+  /** @param have number of bytes of the file that are already on disk @param total size of the file; null if unknown */
   readonly progress: (have: number, total: number | null) => void;
   readonly note: (message: string) => void;
 }
@@ -50,7 +50,7 @@ export interface Downloaded {
   readonly name: string;
   /** Address without secrets. */
   readonly url: string;
-  /** Size of the whole file; null: unknown or no file. */
+  /** Size of the whole file; null if unknown, or if there is no file. */
   readonly bytes: number | null;
   /** Bytes received in this run. */
   readonly received: number;
@@ -59,27 +59,27 @@ export interface Downloaded {
   readonly vintage: string | null;
 }
 
-/** Number of bytes of the first request. The answer gives size and version, and shows whether the server supports ranges. */
+/** Number of bytes of the first request. The answer contains the size and version of the file, and shows whether the server supports ranges. */
 const FIRST = 128;
-/** Number of bytes at the end of a zip archive, which contain each entry's CRC-32. An equal end means an equal archive. */
+/** Number of bytes at the end of a zip archive that are compared. The end contains the CRC-32 of each entry, so archives with equal ends are equal. */
 const END = 65_536;
 /** Maximum number of bytes of a page that are searched for a link. */
 const LONGEST_PAGE = 16 * 1024 * 1024;
 /** Minimum number of new bytes after which an interrupted download is retried. */
 const HEADWAY = 1024 * 1024;
-/** Bytes to leave free on the disk. */
+/** Number of bytes that stay free on the disk. */
 const SPARE = 64 * 1024 * 1024;
 /** Number of written bytes after which free space is checked again. */
 const UNLOOKED = 1024 * 1024;
 
-/** Received bytes and the answer that they came with. */
+/** Received bytes, and the answer that contained them. */
 interface Received {
   readonly bytes: number;
   readonly answer: Answer;
   readonly version: Version;
 }
 
-/** Address of the file after resolving pages and editions, and the server's facts about it. */
+/** Address of the file after pages and editions are resolved, and the server's facts about the file. */
 interface Found extends Version {
   readonly url: string;
   readonly name: string;
@@ -87,14 +87,14 @@ interface Found extends Version {
   /** First bytes of the file if the server supports ranges. */
   readonly head: Buffer;
   readonly answer: Answer;
-  /** The complete answer of a server without range support, already started. */
+  /** The complete answer of a server without range support. Its body is already being sent. */
   readonly whole: Answer | null;
   /** True if the server answered that nothing changed (304). */
   readonly same: boolean;
 }
 
 /**
- * Updates one file. The existing file stays until the new one is complete and recognised.
+ * Updates one file. The existing file stays until the new file is complete and recognised.
  * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and the errors of the source's `recognise`
  */
 export async function download(wanted: Wanted, around: Surroundings): Promise<Downloaded> {
@@ -127,7 +127,7 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
 }
 
 /**
- * Replaces the file by the complete partial file if the source recognises it, and writes the sidecar.
+ * Replaces the file with the completed download if the source recognises it, and writes the sidecar.
  * @param path path of the file @param url address without secrets
  * @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER`, and the errors of the source's `recognise`
  */
@@ -154,7 +154,7 @@ function headersOf({ headers }: Wanted, more: Readonly<Record<string, string>>):
 }
 
 /**
- * Checks whether a configured address is the address of the file itself, and not a base address.
+ * Checks whether a configured address is the address of the file and not a base address.
  * @returns the file's name in the address, or null for a base address
  */
 export function namedBy(base: string, { editions: [{ name }] }: RemoteFile): string | null {
@@ -167,7 +167,7 @@ function addressOf({ file, base, token }: Wanted, { path }: Edition): string {
   return token === null ? url : `${url}${url.includes('?') ? '&' : '?'}${token.parameter}=${encodeURIComponent(token.value)}`;
 }
 
-/** Finds the newest edition that the publisher has. @returns null if an optional file does not exist */
+/** Finds the publisher's newest edition. @returns null if an optional file does not exist */
 async function find(wanted: Wanted, around: Surroundings): Promise<Found | null> {
   const { file, base } = wanted;
   const itself = base === null ? null : namedBy(base, file);
@@ -186,7 +186,7 @@ async function find(wanted: Wanted, around: Surroundings): Promise<Found | null>
   if (file.optional === true) return null;
   throw inputError('the publisher no longer has the file', {
     code: 'DOWNLOAD_MISSING', at: tried[0], detail: `expected the file, found status 404${tried.length > 1 ? ` there and at ${tried.slice(1).join(', ')}` : ''}`,
-    hint: `It may have moved. Look for it at ${wanted.source.manifest.attribution.url} and set its address in ${settingOf(wanted, 'URL')}. ${byHand(wanted)}`,
+    hint: `The file may have moved. Look for it at ${wanted.source.manifest.attribution.url} and set the new address in ${settingOf(wanted, 'URL')}. ${byHand(wanted)}`,
   });
 }
 
@@ -196,11 +196,11 @@ export function settingOf({ source }: Pick<Wanted, 'source'>, what: 'URL' | 'TOK
 }
 
 export function byHand({ folder, file, source, token }: Wanted): string {
-  const without = `Or download it in a browser (npx mappale sources ${source.id} says where) and save it as ${join(folder, file.editions[0].name)}.`;
-  return token === null ? without : `The token may have expired: get a new one, and set ${settingOf({ source }, 'TOKEN')} to it. ${without}`;
+  const without = `Or download it in a browser (npx mappale sources ${source.id} shows the address) and save it as ${join(folder, file.editions[0].name)}.`;
+  return token === null ? without : `The token may have expired. Get a new token, and set ${settingOf({ source }, 'TOKEN')} to the new token. ${without}`;
 }
 
-/** Returns the last name of an address as a visible file name without folders. The page that links the file may not choose a folder. */
+/** Returns the last part of an address as a visible file name without folders. A page with links must not be able to select a folder. */
 export function plainName(text: string): string {
   return basename(decoded(text).replaceAll('\\', '/')).replaceAll(/^\.+|[\0-\x1f\x7f:]/g, '_');
 }
@@ -220,8 +220,8 @@ async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroun
   const found = linksOf(page).find((each) => link.test(each) && URL.canParse(each, answer.url));
   if (found !== undefined) return new URL(found, answer.url).href;
   throw inputError('the page no longer links the file', {
-    code: 'DOWNLOAD_LINK', at: around.hide(url), detail: `expected a link like ${link.source}, found ${linksOf(page).length} others`,
-    hint: `The page has changed: open it and download the file. Save it as ${join(wanted.folder, '…')} under its own name.`,
+    code: 'DOWNLOAD_LINK', at: around.hide(url), detail: `expected a link like ${link.source}, found ${linksOf(page).length} other links`,
+    hint: `The page has changed. Open the page and download the file. Save it as ${join(wanted.folder, '…')} under its own name.`,
   });
 }
 
@@ -249,7 +249,7 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
     return null;
   }
   if (status !== 200 && status !== 206) throw await statusError(answer, url, wanted, around);
-  // A range of a compressed transfer is not a range of the file.
+  // A range of a compressed body is not a range of the file.
   const ranges = status === 206 && !answer.packed;
   const total = ranges ? rangeOf(answer)?.total ?? null : lengthOf(answer);
   const head = status === 206 || around.dryRun ? await headOf(answer, PAGE_BYTES) : Buffer.alloc(0);
@@ -261,7 +261,7 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
   };
 }
 
-/** @param url address of the file for messages */
+/** Returns the error for a status other than success. @param url address of the file for messages */
 export async function statusError(answer: Answer, url: string, wanted: Wanted, around: Surroundings): Promise<MappaleError> {
   const { status } = answer;
   const head = await headOf(answer, PAGE_BYTES);
@@ -269,7 +269,7 @@ export async function statusError(answer: Answer, url: string, wanted: Wanted, a
   if (status === 401 || (status === 403 && wanted.token !== null)) {
     return inputError('the publisher asks for a login', {
       code: 'DOWNLOAD_LOGIN', at: around.hide(url), detail: `expected the file, found status ${status}`,
-      hint: wanted.token === null ? byHand(wanted).replace('Or d', 'D') : `The token has expired: get a new one, set ${settingOf(wanted, 'TOKEN')} to it and run the same command again.`,
+      hint: wanted.token === null ? byHand(wanted).replace('Or d', 'D') : `The token has expired. Get a new token, set ${settingOf(wanted, 'TOKEN')} to the new token and run the same command again.`,
       fix: wanted.token === null ? undefined : `export ${settingOf(wanted, 'TOKEN')}=NEW_TOKEN`,
     });
   }
@@ -277,11 +277,14 @@ export async function statusError(answer: Answer, url: string, wanted: Wanted, a
   const quoted = answer.elsewhere ? ` and ${lengthText(answer, head.length)} from another host` : text === '' || /[\0-\x08\x0e-\x1f\ufffd]/.test(text) ? '' : `, ${JSON.stringify(text)}`;
   return inputError('the publisher refuses the download', {
     code: 'DOWNLOAD_REFUSED', at: around.hide(url), detail: `expected the file, found status ${status}${quoted}`,
-    hint: `Try again in an hour: some publishers refuse new clients. ${byHand(wanted)}`,
+    hint: `Some publishers refuse new clients. Try again in an hour. ${byHand(wanted)}`,
   });
 }
 
-/** Returns the length of a body that messages do not quote. @param read number of bytes read, used if the answer does not state its length */
+/**
+ * Returns the length of a body as text, for messages that do not quote the body. @param read number of read bytes, which is used if the answer contains no
+ * length
+ */
 export function lengthText({ headers }: Pick<Answer, 'headers'>, read: number): string {
   return `${headers['content-length'] ?? read} bytes`;
 }
@@ -297,12 +300,12 @@ function lengthOf({ headers, packed }: Answer): number | null {
   return length === undefined || packed ? null : Number(length);
 }
 
-/** Returns an ETag without its weak mark (`W/"…"`). A weak match is enough to keep a file. */
+/** Returns an ETag without the mark of a weak ETag (`W/"…"`). A weak match is sufficient to keep a file. */
 function opaque(etag: string): string {
   return etag.replace(/^W\//, '');
 }
 
-/** Returns whether the server's file is the local one. If neither headers nor bytes can tell, the file is downloaded and compared. */
+/** Returns whether the server's file is the local file. If neither headers nor bytes show this, the file is downloaded and compared. */
 async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, around: Surroundings): Promise<boolean> {
   if (found.bytes !== null && found.bytes !== kept.bytes) return false;
   if (kept.url === around.hide(found.url)) {
@@ -335,7 +338,7 @@ export async function refuseWithoutRoom(path: string, bytes: number | null, { fr
 
 function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
   return new MappaleError('not enough disk space for the download', {
-    code: 'DISK_FULL', kind: 'usage', at: dirname(path), detail, hint: 'Free disk space, or use a folder on another disk. The next run continues where this one stopped, if the publisher allows it.',
+    code: 'DISK_FULL', kind: 'usage', at: dirname(path), detail, hint: 'Free disk space, or use a folder on another disk. If the publisher allows it, the next run continues this download.',
     fix: retyped(withOption('--data', '/OTHER_DISK/data'), 'npx mappale fetch REGION --data /OTHER_DISK/data'), cause,
   });
 }
@@ -359,14 +362,14 @@ async function sizeOf(path: string): Promise<number> {
   return stat(path).then(({ size }) => size, () => 0);
 }
 
-/** Returns the validator to resume a partial file. Only a strong ETag or a date proves that the rest belongs to the same file. */
+/** Returns the validator for resuming a partial file. Only a strong ETag or a date proves that the remaining bytes belong to the same file. */
 function resumable(part: Part | null, url: string, found: Version): string | null {
   if (part === null || part.url !== url || part.bytes !== found.bytes) return null;
   const validator = validatorOf(part);
   return validator !== null && validator === validatorOf(found) ? validator : null;
 }
 
-/** Returns a strong ETag, or else a date. Null if the server sent neither, so that a partial file cannot be resumed. */
+/** Returns a strong ETag, or otherwise a date. Null if the server sent neither. The partial file then cannot be resumed. */
 function validatorOf({ etag, last_modified }: Version): string | null {
   return etag !== null && !etag.startsWith('W/') ? etag : last_modified;
 }
@@ -386,13 +389,13 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
   for (let attempt = 0, tries = 0; ; attempt += 1, tries += 1) {
     const validator = found.ranges ? resumable(await readPart(path), around.hide(found.url), version) : null;
     const offset = validator === null ? 0 : await sizeOf(part);
-    // The file is complete, but the program ended before it was verified.
+    // The file is complete, but the program ended before the file was verified.
     if (offset > 0 && offset === version.bytes) return { bytes: received, answer: found.answer, version };
     const headers = headersOf(wanted, offset === 0 || validator === null ? {} : { range: `bytes=${offset}-`, 'if-range': validator });
     let answer = attempt === 0 && found.whole !== null ? found.whole : await around.publisher.ask(found.url, headers, wanted.bounds);
     const other = offset === 0 ? null : isOther(answer, version, offset);
     if (other !== null) {
-      around.note(`${name}: ${other}: the received part is dropped, and the download starts again`);
+      around.note(`${name}: ${other}. The received part is deleted, and the download starts again`);
       if (answer.status !== 200) {
         giveUp(answer);
         answer = await around.publisher.ask(found.url, headersOf(wanted, {}), wanted.bounds);
@@ -410,12 +413,12 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
     if (size >= reached + HEADWAY) [reached, tries] = [size, 0];
     const seconds = BROKEN[tries];
     if (seconds === undefined) throw failure;
-    around.note(`${name}: ${failure.message} (${failure.detail ?? ''}): asking again in ${seconds} s`);
+    around.note(`${name}: ${failure.message} (${failure.detail ?? ''}). The next request is in ${seconds} s`);
     await around.clock.wait(seconds);
   }
 }
 
-/** Returns the version of a complete answer. A missing length is taken from what was known of the same version. */
+/** Returns the version of a complete answer. A missing length is taken from earlier facts about the same version. */
 function versionOf(answer: Answer, before: Version): Version {
   const [etag, last_modified] = [answer.headers['etag'] ?? null, answer.headers['last-modified'] ?? null];
   return { etag, last_modified, bytes: lengthOf(answer) ?? (etag === before.etag && last_modified === before.last_modified ? before.bytes : null) };
@@ -424,7 +427,7 @@ function versionOf(answer: Answer, before: Version): Version {
 function incomplete(at: string, size: number, expected: number | null, error: unknown): MappaleError {
   if (error === null && expected !== null && size > expected) {
     return inputError('the download is longer than announced', {
-      code: 'DOWNLOAD_CHANGED', at, detail: `expected ${expected} bytes, found ${size}`, hint: 'The file is probably being replaced. Run the same command again in an hour.',
+      code: 'DOWNLOAD_CHANGED', at, detail: `expected ${expected} bytes, found ${size}`, hint: 'The publisher is probably replacing the file. Run the same command again in an hour.',
     });
   }
   return inputError('the download was cut short', {
@@ -433,19 +436,22 @@ function incomplete(at: string, size: number, expected: number | null, error: un
   });
 }
 
-/** Returns why an answer is not the rest of the same file. Null if the answer is the rest, or if its status has a separate error. */
+/**
+ * Returns the reason why an answer does not contain the remaining bytes of the same file. Null if the answer contains these bytes, or if the status has a
+ * separate error.
+ */
 function isOther(answer: Answer, expected: Version, offset: number): string | null {
-  if (answer.status === 200) return 'the publisher replaced it meanwhile, or sends files from their beginning only';
+  if (answer.status === 200) return 'the publisher has replaced the file, or sends only whole files';
   if (answer.status === 416) return 'the publisher has no further bytes of the file';
   if (answer.status !== 206) return null;
   const range = rangeOf(answer);
   if (range?.start !== offset) return 'the publisher sends another part than requested';
   const [etag, modified] = [answer.headers['etag'] ?? null, answer.headers['last-modified'] ?? null];
-  if ((range.total ?? expected.bytes) !== expected.bytes || etag !== expected.etag || (etag === null && modified !== expected.last_modified)) return 'the publisher replaced it meanwhile';
+  if ((range.total ?? expected.bytes) !== expected.bytes || etag !== expected.etag || (etag === null && modified !== expected.last_modified)) return 'the publisher has replaced the file';
   return null;
 }
 
-/** A file, or the rest of a file, to write. */
+/** A file that is written from its start, or from a given position. */
 interface Writing {
   readonly path: string;
   readonly url: string;
@@ -460,7 +466,7 @@ async function write(
 ): Promise<{ readonly bytes: number; readonly error: unknown }> {
   const part = partOf(path);
   const { bytes: total } = expected;
-  // A compressed transfer cannot be resumed, because a range applies to the file itself.
+  // A compressed transfer cannot be resumed, because a range applies to the uncompressed file.
   const { etag, last_modified } = answer.packed ? { etag: null, last_modified: null } : expected;
   await writeJson(sidecarOf(part), { url: around.hide(url), etag, last_modified, bytes: total } satisfies Part);
   const file = await open(part, start === 0 ? 'w' : 'a');
@@ -490,7 +496,7 @@ async function write(
   return { bytes, error };
 }
 
-/** Returns how many of the requested bytes can be written so that `SPARE` stays free. */
+/** Returns the number of bytes that can be written. `SPARE` bytes stay free on the disk. */
 async function roomFor(path: string, asked: number, { freeBytes }: Surroundings): Promise<number> {
   return Math.min(asked, (await freeBytes(path)) - SPARE);
 }
@@ -519,10 +525,10 @@ async function accept(part: string, answer: Answer, { source, folder }: Wanted, 
   try {
     const found = await recognise({ path: part, size: await sizeOf(part) }, around.sources);
     if (found?.source === source.id && found.recognition.ignored === undefined) return found.recognition;
-    const what = found === null ? 'one that no source reads' : found.source === source.id ? `one that is ignored${answer.elsewhere ? '' : `: ${found.recognition.ignored ?? ''}`}` : `one of ${found.source}`;
+    const what = found === null ? 'a file that no source reads' : found.source === source.id ? `an ignored file${answer.elsewhere ? '' : `: ${found.recognition.ignored ?? ''}`}` : `one of ${found.source}`;
     throw inputError('the publisher sent another file', {
       code: 'DOWNLOAD_OTHER', at: name, detail: `expected a file of ${source.id}, found ${what}`,
-      hint: `Nothing was stored, and the existing file stays. The publisher may have changed the file. Download it manually, save it as ${join(folder, name)} and check it.`,
+      hint: `Nothing was stored, and the existing file stays. The publisher may have changed the file. Download the file manually, save it as ${join(folder, name)} and check it.`,
       fix: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   } catch (error) {
@@ -536,7 +542,7 @@ async function accept(part: string, answer: Answer, { source, folder }: Wanted, 
       : { message: `: ${error.message}`, detail: error.detail, cause: error };
     throw inputError(`the publisher sent a file that ${source.id} cannot read${shown.message}`, {
       code: error.code, at: name, detail: shown.detail, cause: shown.cause,
-      hint: `Nothing was stored, and the existing file stays. Run the command again later. If it fails again, download the file manually, save it as ${join(folder, name)} and check it.`,
+      hint: `Nothing was stored, and the existing file stays. Run the command again later. If the command fails again, download the file manually, save it as ${join(folder, name)} and check it.`,
       fix: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   }

@@ -1,4 +1,4 @@
-/** Downloads the files of regions: several publishers at the same time, the files of each publisher one after another. */
+/** Downloads the files of regions. Several publishers are used at the same time. The files of one publisher are downloaded one after another. */
 import { mkdir, readdir } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
@@ -24,11 +24,11 @@ export interface FetchOptions {
   readonly regions: readonly Region[];
   /** Data folder, with one folder per source id. */
   readonly folder: string;
-  /** Source ids; null: all sources except those that are downloaded only by name. */
+  /** Source ids, or null for all sources except sources that are downloaded only by name. */
   readonly only: readonly string[] | null;
-  /** Report what would be downloaded. Only first bytes are requested. */
+  /** True to report the files that would be downloaded. Only the first bytes are requested. */
   readonly dryRun: boolean;
-  /** Returns the reason to skip a source for a region, or null to ask it. */
+  /** Returns the reason to skip a source for a region, or null if its files are requested. */
   readonly leave?: (source: string, download: Download, region: Region) => Promise<string | null>;
 }
 
@@ -41,7 +41,7 @@ export interface FetchContext {
   readonly freeBytes?: (path: string) => Promise<number>;
   /** Resolves host names. Replaced in tests. */
   readonly lookup?: LookupFunction;
-  /** Proxies. Absent: publishers are contacted directly. */
+  /** Proxies. If omitted, publishers are contacted directly. */
   readonly proxies?: Proxies;
 }
 
@@ -54,9 +54,9 @@ export interface SourceReport {
   readonly source: string;
   readonly license: string;
   readonly files: readonly FileReport[];
-  /** Reason why the source was not asked; null: it was asked. */
+  /** Reason why no files of the source were requested; null if files were requested. */
   readonly left: string | null;
-  /** Instructions for a manual download and its folder; null: none is needed. */
+  /** Instructions for a manual download, and its folder; null if no manual download is needed. */
   readonly byHand: { readonly how: string; readonly folder: string; readonly there: number } | null;
 }
 
@@ -68,7 +68,7 @@ export interface FetchReport {
   readonly seconds: number;
 }
 
-/** Errors after which the publisher's other files are not requested, because they would fail too. */
+/** Error codes after which the publisher's other files are not requested, because these requests would also fail. */
 const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_SLOW', 'DOWNLOAD_LOGIN', 'DOWNLOAD_PROXY', 'DISK_FULL', 'FOLDER_UNWRITABLE']);
 
 /** Files to request from one source. */
@@ -76,7 +76,7 @@ interface Task {
   readonly source: RegisteredSource;
   readonly folder: string;
   readonly settings: SourceSettings;
-  /** Files without repetitions, even if several regions need the same file. */
+  /** Files to request. Each file is listed once, even if several regions need the file. */
   readonly files: readonly Wanted[];
   /** Slugs of the regions of these files. */
   readonly regions: readonly string[];
@@ -85,7 +85,7 @@ interface Task {
 }
 
 /**
- * Downloads all files that need no user, and returns instructions for the rest. A failure is reported and other downloads continue.
+ * Downloads all files that need no manual download, and returns instructions for the other files. A failure is reported, and other downloads continue.
  * @throws MappaleError `SOURCE_UNKNOWN`, `FOLDER_UNWRITABLE` (exit 2), `FETCH_RUNNING` (exit 7)
  */
 export async function fetchRegions(context: FetchContext, options: FetchOptions): Promise<FetchReport> {
@@ -118,7 +118,7 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   const log = hidingLog(context.log, hide);
   const progress = new Progress(log, tasks.reduce((sum, { files }) => sum + files.length, 0));
   const fetching = { context, clock, proxies, dryRun: options.dryRun, log, hide, progress };
-  // Each publisher has one connection at a time, whatever its hosts. If a source has several holders, the first one serves the files.
+  // Each publisher has one connection at a time, even if the publisher has several hosts. If a source has several holders, the first holder serves the files.
   const asking = tasks.filter(({ files }) => files.length > 0);
   const publishers = [...new Set(asking.map(({ source }) => publisherOf(source)))];
   const lanes = publishers.map((name) => asking.filter(({ source }) => publisherOf(source) === name));
@@ -129,7 +129,7 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   return { folder: options.folder, dryRun: options.dryRun, sources, seconds: secondsSince(startedAt), failures: [...new Set(failures)] };
 }
 
-/** Hides secrets in all log lines except progress lines, which contain none. */
+/** Hides secrets in all log lines except progress lines, which contain no secrets. */
 function hidingLog(log: Log, hide: (text: string) => string): Log {
   return {
     ...log,
@@ -143,7 +143,7 @@ function hidingLog(log: Log, hide: (text: string) => string): Log {
 interface Fetched {
   readonly task: Task;
   readonly files: readonly FileReport[];
-  /** Failure to record that the files were requested. */
+  /** Error of writing the record that the files were requested. */
   readonly failure: MappaleError | null;
 }
 
@@ -151,7 +151,7 @@ interface Fetched {
 async function fetchLane(fetching: Fetching, lane: readonly Task[]): Promise<Fetched[]> {
   const { context, clock, proxies, dryRun, log, hide } = fetching;
   const publisher = new Publisher(clock, log, hide, proxies, context.lookup);
-  /** Hosts that are not asked again in this fetch. */
+  /** Hosts to which this fetch sends no further requests. */
   const gaveUp = new Map<string, MappaleError>();
   const done: Fetched[] = [];
   try {
@@ -224,8 +224,7 @@ function loginOf(address: string | null): string[] {
 }
 
 /**
- * Returns a function that hides secrets in any encoding, because servers repeat requests in addresses and pages of their answers.
- * @returns replaces secrets in a text
+ * Returns a function that replaces secrets in a text. Secrets are found in any encoding, because answers of servers may repeat the address of the request.
  */
 function hiding(secrets: readonly (string | null)[]): (text: string) => string {
   const written = (character: string): string => {
@@ -264,7 +263,7 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
       }
     }
     refuseOneForMany(own.url, [...wanted.values()]);
-    // A user who named the source needs the reason why it has no files.
+    // A user who named the source needs the reason for missing files.
     const nothing = only === null || needsToken || declared.files === undefined ? null : `its publisher has no files of ${regions.map(({ name }) => name).join(', ')}`;
     // A token replaces the manual step.
     const hand = token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
@@ -275,7 +274,7 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
   return tasks.filter(({ files, left, byHand }) => files.length > 0 || left !== null || byHand !== null);
 }
 
-/** Factor by which a download may exceed the size of the largest known file. */
+/** Largest size of a download, as a multiple of the largest known file. */
 const GROWTH = 4;
 
 function boundsOf({ base }: RemoteFile, own: string | null, largest: number = 0): Bounds {
@@ -306,7 +305,7 @@ interface ErrorContext {
   readonly hide: (text: string) => string;
 }
 
-/** @param before error after which this publisher is no longer asked */
+/** @param before error after which no further requests are sent to this publisher */
 async function attempt(where: ErrorContext, before: MappaleError | undefined, work: () => Promise<Downloaded>): Promise<FileReport> {
   try {
     if (before !== undefined) throw before;
@@ -317,7 +316,7 @@ async function attempt(where: ErrorContext, before: MappaleError | undefined, wo
   }
 }
 
-/** Converts a failure to an error without secrets, which sources' messages may contain. @throws bugs unchanged */
+/** Converts a failure to an error without secrets, because messages of sources may contain secrets. @throws bugs unchanged */
 function withContext(error: unknown, { name, folder, hide }: ErrorContext): MappaleError {
   const known = error instanceof MappaleError ? error : unwritable(error, folder) ?? fileError(error, name);
   if (known === null) throw error;
@@ -331,7 +330,7 @@ async function takeFolder(folder: string, lock: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
     await takeLock(lock, (found) => new MappaleError('another program is downloading into this folder', {
-      code: 'FETCH_RUNNING', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends, or use another folder.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'),
+      code: 'FETCH_RUNNING', kind: 'locked', at: folder, detail: found, hint: 'Wait until the other program ends, or use another folder.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'),
     }));
   } catch (error) {
     if (error instanceof MappaleError) throw error;

@@ -1,4 +1,4 @@
-/** Facts about downloaded files, stored in hidden sidecar files that searches of data folders ignore. */
+/** Stores facts about downloaded files in hidden sidecar files. A search of data folders ignores these files. */
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { retyped, withOption } from '../typed.ts';
 const version = {
   etag: z.string().nullable(),
   last_modified: z.string().nullable(),
-  /** Size of the whole file; null: unknown. */
+  /** Size of the whole file; null if unknown. */
   bytes: z.int().nullable(),
 };
 
@@ -28,7 +28,7 @@ const KEPT = z.object({
   role: z.string(),
   vintage: z.string(),
   fetched_at: z.string(),
-  /** Modification time of the file, to detect changes. */
+  /** Modification time of the file, for the detection of changes. */
   modified_ms: z.number(),
   headers: z.record(z.string(), z.string()),
 });
@@ -47,12 +47,12 @@ export function sidecarOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.json`);
 }
 
-/** Returns the path of a partial file. The path keeps the file's name, because some sources recognise their files by name. */
+/** Returns the path of a partial file. The path contains the file's name, because some sources recognise files by name. */
 export function partOf(path: string): string {
   return join(dirname(path), '.partial', basename(path));
 }
 
-/** @returns null if the file or its sidecar is missing or they disagree */
+/** @returns null if the file or its sidecar is missing, or if the file differs from the sidecar */
 export async function readKept(path: string): Promise<Kept | null> {
   const [kept, info] = [await readJson(sidecarOf(path), KEPT), await stat(path).catch(() => null)];
   return kept !== null && info?.isFile() === true && info.size === kept.bytes && Math.floor(info.mtimeMs) === kept.modified_ms ? kept : null;
@@ -72,7 +72,7 @@ function askedFile(folder: string): string {
   return join(folder, '.asked.json');
 }
 
-/** @param folder download folder of a source @returns null: never */
+/** @param folder download folder of a source @returns null if files were never requested */
 export async function readAsked(folder: string, region: string): Promise<Date | null> {
   const at = (await readJson(askedFile(folder), ASKED))?.[region];
   return at === undefined ? null : new Date(at);

@@ -1,4 +1,4 @@
-/** Errors for a web page in place of a file, and the links of a page. */
+/** Returns errors for a web page in place of a file, and finds the links of a page. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { isFirewall, titleOf } from '../formats/web-page.ts';
 import type { Answer } from './client.ts';
@@ -9,8 +9,8 @@ type PageAnswer = Pick<Answer, 'url' | 'status' | 'redirected' | 'elsewhere' | '
 const LOGIN_FORM = /<input[^<>]*type\s*=\s*["']?password/i;
 
 /**
- * @param answer answer; a body from another host is not quoted
- * @param hide removes secrets from messages
+ * Returns the error for a web page in place of a file. @param answer answer of the publisher. A body from another host is not quoted @param hide removes
+ * secrets from messages
  * @param byHand instructions for a manual download
  */
 export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string) => string, byHand: string): MappaleError {
@@ -31,14 +31,14 @@ export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string)
     });
   }
   return inputError('the publisher answers with a web page instead of the file', {
-    code: 'DOWNLOAD_PAGE', at, detail: `expected the file, found ${found}`, hint: `Nothing was stored. The page may be an error or a limit, or replace the file. ${byHand}`,
+    code: 'DOWNLOAD_PAGE', at, detail: `expected the file, found ${found}`, hint: `Nothing was stored. The page may report an error or a limit, or may replace the file. ${byHand}`,
   });
 }
 
-/** Maximum length of a link. Browsers follow no longer addresses. */
+/** Maximum length of a link. Browsers do not open longer addresses. */
 const LINK_CHARACTERS = 2_048;
 
-/** Returns the addresses that a page links, as the page writes them, at most `LINK_CHARACTERS` long. */
+/** Returns the addresses in the links of a page, unchanged. Links longer than `LINK_CHARACTERS` are omitted. */
 export function linksOf(page: string): string[] {
   return [...page.matchAll(/\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)]
     .map(([, double, single]) => (double ?? single ?? '').replaceAll('&amp;', '&'))

@@ -35,13 +35,13 @@ interface Table {
   readonly answer: Answer;
 }
 
-/** @returns the paging of the file, or null if it is a single file or its address was set to a file */
+/** Returns the paging of the file. Null if the file has no pages, or if a setting contains the address of a file. */
 export function pagesOf({ file, base }: Pick<Wanted, 'file' | 'base'>): Pages | null {
   return file.pages === undefined || (base !== null && namedBy(base, file) !== null) ? null : file.pages;
 }
 
 /**
- * Updates a paged file. Nothing is stored unless all pages arrived. If the content equals the newest local file, that file stays.
+ * Updates a paged file. The file is stored only after all pages were received. If the content equals the newest local file, that file stays.
  * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and the errors of the source's `recognise`
  */
 export async function downloadPages(wanted: Wanted, pages: Pages, around: Surroundings): Promise<Downloaded> {
@@ -80,8 +80,8 @@ async function newestKept(folder: string): Promise<{ readonly name: string; read
 }
 
 /**
- * Requests pages until one is empty or has no new record. The order of pages is undefined, so the offset is the number of received rows.
- * Records are sorted, so that equal content has equal bytes.
+ * Requests pages until a page is empty or has no new record. The order of pages is undefined, so the offset is the number of received rows. Records are sorted,
+ * so that equal content has equal bytes.
  */
 async function collect(address: string, url: string, wanted: Wanted, pages: Pages, around: Surroundings): Promise<Table> {
   const rows = new Map<string, CsvRecord>();
@@ -107,7 +107,7 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
     }
     if (rows.size === known) {
       if (header === null || latest === null) throw otherPage(at, wanted, page, 'expected rows, found none');
-      if (page.records.length > 0) around.note(`${at}: all its records came before, so it counts as the end`);
+      if (page.records.length > 0) around.note(`${at}: all records were already received, so this page is the end`);
       return { text: tableText(header, rows), received, answer: latest };
     }
     header ??= page.header;
@@ -115,11 +115,14 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
     offset += page.records.length;
   }
   throw inputError('the publisher\'s pages do not end', {
-    code: 'DOWNLOAD_ENDLESS', at: url, detail: `expected an empty page after ${pages.most} at most, found ${rows.size} records and no end`, hint: `Nothing was kept. ${byHand(wanted)}`,
+    code: 'DOWNLOAD_ENDLESS', at: url, detail: `expected an empty page after at most ${pages.most} pages, found ${rows.size} records and no end`, hint: `Nothing was kept. ${byHand(wanted)}`,
   });
 }
 
-/** Adds a row. If several rows have the same key, the row with the most values is used, then the first by its text. */
+/**
+ * Adds a row. If several rows have the same key, the row with the most values is used. If several rows have the most values, the first row in text order is
+ * used.
+ */
 function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number): void {
   const key = record.values[column] ?? '';
   const before = rows.get(key);
@@ -132,7 +135,7 @@ function tableText(header: readonly string[], rows: ReadonlyMap<string, CsvRecor
   return `${header.map((name) => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}\n${sorted.join('')}`;
 }
 
-/** @param quoting text that may quote the page; not used if the page is from another host */
+/** Returns the error for a page that is not part of the table. @param quoting text that may quote the page; not used if the page is from another host */
 function otherPage(at: string, wanted: Wanted, { answer, bytes }: Pick<Page, 'answer' | 'bytes'>, quoting: string): MappaleError {
   const detail = answer.elsewhere ? `expected a page of the table, found status ${answer.status} and ${lengthText(answer, bytes)} from another host` : quoting;
   return inputError('the publisher sent another table', { code: 'DOWNLOAD_OTHER', at, detail, hint: `Nothing was stored, and the existing file stays. ${byHand(wanted)}` });
@@ -151,7 +154,7 @@ async function onePage(url: string, at: string, wanted: Wanted, around: Surround
     const seconds = BROKEN[attempt];
     const detail = `expected the whole page, found ${body.length} bytes: ${around.hide(reasonOf(error))}`;
     if (seconds === undefined) throw inputError('the download was cut short', { code: 'DOWNLOAD_SHORT', at, detail, hint: 'Nothing was kept. Run the same command again.' });
-    around.note(`${at}: the download was cut short (${detail}): asking again in ${seconds} s`);
+    around.note(`${at}: the download was cut short (${detail}). The next request is in ${seconds} s`);
     await around.clock.wait(seconds);
   }
 }

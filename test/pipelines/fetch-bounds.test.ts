@@ -143,7 +143,7 @@ describe('the size of a download', () => {
     server.routes.set(ROUTE, handler());
     const { error, outcome } = await fetchOne();
     expect([outcome, error]).toMatchObject(['failed', { code: 'DOWNLOAD_TOO_LARGE', exitCode: 3, at: `${server.url}${ROUTE}`, detail: expect.stringContaining(`expected at most ${LIMIT} bytes`) as string }]);
-    expect(error!.hint).toMatch(/by hand\.$/);
+    expect(error!.hint).toMatch(/manually in the data folder\.$/);
     expect(partial()).toEqual([]);
   });
 
@@ -350,7 +350,7 @@ describe('a redirect', () => {
   it.each([
     ['an error', status(403, {}, `${secret} refused`), 'DOWNLOAD_REFUSED', /status 403 and \d+ bytes/],
     ['a web page', status(200, {}, `<html><head><title>${secret}</title></head></html>`), 'DOWNLOAD_PAGE', /status 200 and a web page of \d+ bytes/],
-    ['another table', served(Buffer.from(`${secret};b\n1;2\n`.repeat(20))), null, /status 20\d and \d+ bytes|one that no source reads/],
+    ['another table', served(Buffer.from(`${secret};b\n1;2\n`.repeat(20))), null, /status 20\d and \d+ bytes|a file that no source reads/],
   ] as const)('to another host that answers with %s gives an error with status and length, but without the body', async (_what, answer, code, detail) => {
     const other = await startPublisher();
     try {
