@@ -1,4 +1,4 @@
-/** Writes a file under a temporary name and renames it, so that readers see the old file or the new one, never a part. */
+/** Writes a file with a temporary name and then renames the file. Readers see the old file or the new file, never a part. */
 import { rmSync } from 'node:fs';
 import { access, constants, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -15,13 +15,13 @@ import { isFull } from './file-error.ts';
 export async function mustBePlace(path: string, option = '--out'): Promise<void> {
   const folder = dirname(path);
   if (!await stat(folder).then((found) => found.isDirectory(), () => false)) {
-    throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Create it, or name another one.', fix: `mkdir -p ${quoted(folder)}` });
+    throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Create the folder, or name another folder.', fix: `mkdir -p ${quoted(folder)}` });
   }
   const there = await stat(path).catch(() => null);
   const found = basename(path) === '-' ? 'standard output' : there?.isDirectory() === true ? 'a folder' : there !== null && !there.isFile() ? 'a device or a pipe' : null;
   if (found !== null) {
     throw new MappaleError('the output must be a file', {
-      code: 'NOT_A_FILE_NAME', kind: 'usage', at: path, detail: `expected the name of a file, found ${found}`, hint: 'Name a file: a temporary file is written to the same folder and renamed when it is complete.',
+      code: 'NOT_A_FILE_NAME', kind: 'usage', at: path, detail: `expected the name of a file, found ${found}`, hint: 'Name a file. A temporary file is written to the same folder and renamed when it is complete.',
       fix: retyped(withOption(option, there?.isDirectory() === true ? join(path, 'FILE') : 'FILE'), `ls ${quoted(folder)}`),
     });
   }
@@ -32,7 +32,7 @@ export async function mustBePlace(path: string, option = '--out'): Promise<void>
   }
 }
 
-/** Follows the final name of an unfinished file, before the process id and suffixes of libraries. */
+/** Mark in the name of an unfinished file, between the final name and the process id. */
 const MARK = '.unfinished-';
 
 /** Returns whether a name belongs to an unfinished file. */
@@ -40,15 +40,15 @@ export function isBeingWritten(name: string): boolean {
   return pidOf(name, name.lastIndexOf(MARK)) > 0;
 }
 
-/** @param at position of the mark @returns NaN if the file is not from this program */
+/** Returns the process id in the name of an unfinished file. @param at position of the mark @returns NaN if this program did not write the file */
 function pidOf(name: string, at: number): number {
   return at < 0 ? NaN : Number.parseInt(name.slice(at + MARK.length), 10);
 }
 
-/** Unfinished files, to remove when a signal ends the process. */
+/** Unfinished files, which are removed if a signal ends the process. */
 const unfinished = new Set<string>();
 
-/** Removes unfinished files on Ctrl-C, then raises the signal again. */
+/** Removes unfinished files after Ctrl-C, then sends the signal to this process again. */
 function leave(signal: NodeJS.Signals): void {
   for (const path of unfinished) rmSync(path, { recursive: true, force: true });
   process.kill(process.pid, signal);
@@ -57,9 +57,8 @@ function leave(signal: NodeJS.Signals): void {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * @param write writes everything to the given path, which is unique to this process; if it fails, the file is removed
- * @param ending extension of that path, for writers that depend on it
- * @throws MappaleError `DISK_FULL` (exit 2); errors of `write`
+ * Writes a file atomically. @param write writes the content to the given path, which is unique to this process. If `write` fails, the file is removed @param
+ * ending extension of that path, for writers that depend on the extension @throws MappaleError `DISK_FULL` (exit 2); errors of `write`
  */
 export async function writeAtomically<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {
   const own = `${path}${MARK}${process.pid}${ending}`;
@@ -73,11 +72,11 @@ export async function writeAtomically<T>(path: string, write: (unfinished: strin
   } catch (error) {
     await removeLeft(path, (pid) => pid === process.pid);
     if (error instanceof MappaleError && error.at === own) throw error.knowing({ at: path });
-    // Another file of the same export did not fit.
+    // The disk was full for another file of the same export.
     if (!isFull(error) && !(error instanceof MappaleError && error.code === 'DISK_FULL')) throw error;
     throw new MappaleError('the disk is full', {
-      code: 'DISK_FULL', kind: 'usage', at: path, detail: error instanceof MappaleError ? error.detail : `expected room for the whole file, found: ${(error as Error).message}`,
-      hint: 'Free disk space, or choose a folder on another disk. The unfinished file was removed; existing files are unchanged.',
+      code: 'DISK_FULL', kind: 'usage', at: path, detail: error instanceof MappaleError ? error.detail : `expected space for the whole file, found: ${(error as Error).message}`,
+      hint: 'Free disk space, or choose a folder on another disk. The unfinished file was removed. Existing files are unchanged.',
       fix: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause: error,
     });
   } finally {
@@ -86,7 +85,7 @@ export async function writeAtomically<T>(path: string, write: (unfinished: strin
   }
 }
 
-/** Removes the unfinished files of killed runs, including files that libraries added. @param gone whether the process with this id has ended */
+/** Removes the unfinished files of killed runs, including files that libraries added. @param gone returns whether the process with this id has ended */
 async function removeLeft(path: string, gone: (pid: number) => boolean): Promise<void> {
   const start = basename(path);
   for (const name of await readdir(dirname(path)).catch(() => [])) {

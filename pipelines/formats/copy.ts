@@ -1,15 +1,15 @@
 /**
- * Rows in PostgreSQL's binary COPY format, written straight into large buffers.
+ * Writes rows in PostgreSQL's binary COPY format into large buffers.
  *
- * One COPY chunk per row costs four times the CPU of 64 KiB batches, and hex geometry twice the time of binary
- * (measured; see the design). So rows are appended to one buffer per table and leave in chunks of 64 KiB.
- * Format: PostgreSQL documentation, "COPY", section "Binary Format".
+ * One COPY chunk per row needs four times the CPU of batches of 64 KiB. Hexadecimal geometry needs twice the time of binary geometry (measured, see the
+ * design). Rows are therefore appended to one buffer per table, and flushed in chunks of 64 KiB. Format: PostgreSQL documentation, "COPY", section "Binary
+ * Format".
  */
 
-/** PostgreSQL types that a staging column may have. `geometry` is EWKB with its SRID, lon/lat (easting/northing) order. */
+/** PostgreSQL types that a staging column may have. `geometry` is EWKB with SRID, longitude before latitude (easting before northing). */
 export type ColumnType = 'text' | 'int2' | 'int4' | 'int8' | 'float8' | 'bool' | 'date' | 'geometry' | 'text[]' | 'int4[]' | 'float8[]';
 
-/** Type of a column in its table. A geometry may state its kind and SRID: `geometry(multipolygon, 6706) not null`. */
+/** Type of a column in a table. A geometry may have a kind and SRID: `geometry(multipolygon, 6706) not null`. */
 export type Column = ColumnType | `geometry(${string})` | `${ColumnType | `geometry(${string})`} not null`;
 
 /** Columns of a staging table, in COPY order, without `member_id` and `position`, which always come first. */
@@ -20,14 +20,14 @@ export function typesOf(columns: Columns): ColumnType[] {
   return Object.values(columns).map((column) => column.replace(/\([^()]*\)| not null/g, '') as ColumnType);
 }
 
-/** Chunks are flushed when they reach this size. The last row may exceed it. */
+/** Size in bytes at which a chunk is flushed. The last row may exceed this size. */
 const CHUNK_BYTES = 65_536;
-/** Space for that last row. A longer row makes the buffer grow. Larger chunks would double the work of the garbage collector. */
+/** Space in bytes for the last row of a chunk. The buffer grows for a longer row. Larger chunks would double the work of the garbage collector. */
 const LAST_ROW_BYTES = 8_192;
 
 /** `PGCOPY\n\377\r\n\0`, flags, header extension length. */
 export const COPY_HEADER: Buffer = Buffer.from([0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-/** The trailer is a field count of −1. */
+/** Trailer: a field count of −1. */
 export const COPY_TRAILER: Buffer = Buffer.from([0xff, 0xff]);
 
 /** Days between 1970-01-01 and PostgreSQL's epoch, 2000-01-01. */
@@ -56,13 +56,13 @@ function wrong(type: ColumnType, value: unknown): never {
 }
 
 function integer(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new TypeError(`integer column got ${String(value)}`);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new TypeError(`expected a number for an integer column, found ${String(value)}`);
   return value;
 }
 
 /**
- * Appends rows to one table. Fields must be written in column order, exactly one call per column, between `begin`
- * and `end`. Hot readers may write into `buffer` at `length` themselves after `ensure`.
+ * Appends rows to one table. Fields must be written in column order, exactly one call per column, between `begin` and `end`. Readers of large files may write
+ * directly into `buffer` at `length` after `ensure`.
  */
 export class RowWriter {
   readonly #types: readonly ColumnType[];
@@ -71,15 +71,14 @@ export class RowWriter {
   #rowStart = 0;
   /** Number of completed rows. */
   rows = 0;
-  /** Written to every row. */
+  /** Member id that is written to every row. */
   memberId = 0;
   buffer: Buffer;
   length = 0;
 
   /**
    * @param columns staging columns without `member_id` and `position`
-   * @param flush receives a chunk of whole rows, without header and trailer, and owns its buffer
-   * @param chunkBytes size of chunks
+   * @param flush receives a chunk of whole rows, without header and trailer. The buffer is not used again @param chunkBytes size of chunks
    */
   constructor(columns: Columns, flush: (chunk: Buffer) => void, chunkBytes: number = CHUNK_BYTES) {
     this.#types = typesOf(columns);
@@ -134,7 +133,7 @@ export class RowWriter {
     this.#flush(chunk);
   }
 
-  /** Appends whole rows of another writer of the same table, with the `memberId` of this writer. */
+  /** Appends whole rows from another writer of the same table. The rows get the `memberId` of this writer. */
   append(chunk: Buffer): void {
     this.flush();
     for (let at = 0; at < chunk.length; this.rows += 1) {
@@ -194,13 +193,13 @@ export class RowWriter {
     this.length += 4 + written;
   }
 
-  /** Writes text from valid UTF-8 bytes; also for EWKB. */
+  /** Writes text from valid UTF-8 bytes. Also writes EWKB. */
   bytes(source: Uint8Array, start: number = 0, end: number = source.length): void {
     const size = end - start;
     this.ensure(4 + size);
     const at = this.buffer.writeInt32BE(size, this.length);
     if (size < 24) {
-      // For so few bytes a loop is faster than a call.
+      // For a few bytes, a loop is faster than a call.
       for (let i = 0; i < size; i += 1) this.buffer[at + i] = source[start + i] ?? 0;
     } else {
       this.buffer.set(source.subarray(start, end), at);
@@ -221,7 +220,7 @@ export class RowWriter {
     this.buffer.writeInt32BE(this.length - sizeAt - 4, sizeAt);
   }
 
-  /** Writes a field by its column type; null and undefined become null. @throws TypeError for a value of another kind. */
+  /** Writes a field in the type of its column. Null and undefined become null. @throws TypeError for a value of another kind. */
   value(type: ColumnType, value: unknown): void {
     if (value === null || value === undefined) this.null();
     else ENCODERS[type](this, value);
@@ -230,7 +229,7 @@ export class RowWriter {
   /** Writes a row from values in column order. */
   row(position: number, values: readonly unknown[]): void {
     if (values.length !== this.#types.length) {
-      throw new TypeError(`row has ${values.length} values, its table ${this.#types.length} columns`);
+      throw new TypeError(`row has ${values.length} values, but the table has ${this.#types.length} columns`);
     }
     this.begin(position);
     let index = 0;
@@ -244,7 +243,8 @@ export class RowWriter {
 
 /**
  * Reads whole rows without header and trailer.
- * @param onField receives the field number (0 member_id, 1 position, then the columns), offset and length of its bytes (−1: null), and the row's position
+ * @param onField receives the field number, the offset and length of the field's bytes, and the row's position. Field 0 is member_id, field 1 is position, and
+ * the columns follow. The length of null is −1
  */
 export function readRows(
   chunk: Buffer, onField: (field: number, at: number, size: number, position: number) => void, onRow?: (position: number) => void,

@@ -1,6 +1,6 @@
 /** Determines the CRS of a file. */
 /**
- * EPSG numbers by the names of ESRI, GDAL and OGC writers in a .prj without authority. Keys are in lower case and have only letters and digits.
+ * EPSG numbers by the name of the CRS, in a .prj without authority from ESRI, GDAL and OGC programs. Keys are in lower case and have only letters and digits.
  */
 const CRS_BY_NAME: Readonly<Record<string, number>> = {
   gcswgs1984: 4326, wgs84: 4326, wgs1984: 4326, wgs84longitudelatitude: 4326, wgs84crs84: 4326,
@@ -28,9 +28,9 @@ for (const zone of [32, 33, 34]) {
 }
 
 /**
- * Returns the EPSG number of a CRS in WKT 1 (OGC or ESRI) or WKT 2, by the authority at its root, or else by its name.
- * Northing-easting CRSs resolve to their easting-northing twin, because files of this kind store easting first; 3D ones to 2D.
- * @returns null if neither is known
+ * Returns the EPSG number of a CRS in WKT 1 (OGC or ESRI) or WKT 2, by the authority at the root. Without an authority, searches by name. For a CRS with
+ * northing first, returns the CRS with easting first, because these files store easting first. For a 3D CRS, returns the 2D CRS. @returns null if authority and
+ * name are unknown
  */
 export function epsgOfWkt(wkt: string): number | null {
   const text = wkt.trim();
@@ -45,7 +45,7 @@ export function epsgOfWkt(wkt: string): number | null {
 
 /**
  * Returns the EPSG number of a CRS by its name in GeoJSON and OGC services: `urn:ogc:def:crs:EPSG::3035`, `urn:ogc:def:crs:OGC:1.3:CRS84`, `EPSG:3035`,
- * `http://www.opengis.net/def/crs/EPSG/0/3035`. @returns null if it is not known
+ * `http://www.opengis.net/def/crs/EPSG/0/3035`. @returns null if the CRS is not known
  */
 export function epsgOfName(name: string): number | null {
   const code = /(?:^|[:/])EPSG(?:[:/][\d.]*)?[:/](\d+)$/i.exec(name.trim())?.[1];
@@ -53,5 +53,5 @@ export function epsgOfName(name: string): number | null {
   return /(?:^|[:/])CRS:?84$/i.test(name.trim()) ? 4326 : null;
 }
 
-/** RDN2008 (N-E) codes and their (E-N) twins; geographic 3D codes and their 2D ones, because only XY is kept. */
+/** CRSs that are equal in XY: the codes of RDN2008 with N-E and E-N order, and the geographic 3D and 2D codes. Only XY is kept. */
 const SAME_IN_XY: Readonly<Record<number, number>> = { 4979: 4326, 4937: 4258, 6705: 6706, 6707: 7791, 6708: 7792, 6709: 7793, 6875: 7794, 6876: 7795 };

@@ -1,6 +1,6 @@
 /**
- * Reads CSV record by record: decoding, header matching and line numbers, for sources of up to some million records. The parser is csv-parse. This module
- * handles encodings, header spellings and additional columns.
+ * Reads CSV record by record, for sources of up to some million records. The parser is csv-parse. This module adds decoding, line numbers, spellings of headers
+ * and additional columns.
  */
 import { isAscii } from 'node:buffer';
 import { Readable, pipeline } from 'node:stream';
@@ -10,7 +10,7 @@ import { MappaleError, inputError } from '../errors.ts';
 import { ODD_TEXT, withoutDoubles } from './malformed-text.ts';
 import { isUtf8 } from './streams.ts';
 
-/** Maximum size of a record, because an unclosed quote would include the rest of the file. Publishers' records are much shorter. */
+/** Maximum size of a record. Without a maximum, a record with an unclosed quote would contain the rest of the file. Publishers' records are much shorter. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
 /** Maximum number of columns. The widest tables of publishers have some hundred. */
@@ -20,7 +20,7 @@ export interface CsvOptions {
   /** Name of the file in messages: `Elenco.csv` or `outer.zip!inner.csv`. */
   readonly at: string;
   readonly delimiter: ';' | ',' | '\t' | '|';
-  /** Null if the publisher does not use quotes, so that a quote is an ordinary character. Default `"`. */
+  /** Quote character, `"` by default. Null if the publisher does not use quotes, so that a quote is an ordinary character. */
   readonly quote?: '"' | null;
 }
 
@@ -28,9 +28,9 @@ export interface CsvRecord {
   /** 1-based number of the record's last line. */
   readonly line: number;
   readonly values: readonly string[];
-  /** The record as published, decoded, without its line end. */
+  /** The record as published, decoded, without the line end. */
   readonly raw: string;
-  /** Error in the shape of the row, `column_count` or `unnamed_column`; null if there is none. */
+  /** Error in the fields of the row, `column_count` or `unnamed_column`; null if there is none. */
   readonly problem: { readonly code: string; readonly message: string } | null;
 }
 
@@ -69,7 +69,7 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_CHARACTERS,
   });
-  // The callback prevents an unhandled error. The parser passes the error to the iteration below.
+  // The callback prevents an unhandled error. The iteration below gets the error from the parser.
   pipeline(Readable.from(decoded(stream, at)), parser, () => undefined);
   const iterator = (parser as AsyncIterable<Parsed, undefined>)[Symbol.asyncIterator]();
   const next = async (): Promise<Parsed | null> => {
@@ -107,7 +107,7 @@ function checkedHeader(first: Parsed | null, at: string): Parsed {
   if (first.record.length > MOST_COLUMNS) {
     throw inputError('the table has too many columns', {
       code: 'COLUMNS_TOO_MANY', at: `${at}:${first.info.lines}`, detail: `expected at most ${MOST_COLUMNS} columns, found ${first.record.length}`,
-      hint: 'No publisher has so many. Look at that line: a line end may be missing.',
+      hint: 'No publisher has that many columns. Look at this line. A line end may be missing.',
     });
   }
   return first;
@@ -121,7 +121,10 @@ function problemOf(record: readonly string[], header: readonly string[], unnamed
   return { code: 'unnamed_column', message: `expected nothing in column ${filled + 1}, which has no name, found "${record[filled] ?? ''}"` };
 }
 
-/** Removes the line ends around a record. Counts characters: an expression anchored at the end takes quadratic time on a field full of line ends. */
+/**
+ * Removes the line ends around a record. Counts characters, because a regular expression with an anchor at the end takes quadratic time on a field full of line
+ * ends.
+ */
 function lineOf(raw: string): string {
   const isLineEnd = (at: number): boolean => raw[at] === '\n' || raw[at] === '\r';
   let start = 0;
@@ -135,32 +138,32 @@ function malformed(error: unknown, at: string): unknown {
   if (error instanceof MappaleError || !(error instanceof CsvError)) return error;
   const line = typeof error['lines'] === 'number' ? `:${error['lines']}` : '';
   return inputError('the CSV cannot be divided into records', {
-    code: 'CSV_MALFORMED', at: `${at}${line}`, detail: `expected fields as the publisher quotes them, found: ${error.message}`,
-    hint: 'Look at that line: a quote is not closed or not doubled.', cause: error,
+    code: 'CSV_MALFORMED', at: `${at}${line}`, detail: `expected fields with the publisher's quotes, found: ${error.message}`,
+    hint: 'Look at this line. A quote is not closed or not doubled.', cause: error,
   });
 }
 
 /** Bytes to decode. */
 interface Piece {
   readonly bytes: Buffer;
-  /** No bytes follow. */
+  /** True if no bytes follow. */
   readonly final: boolean;
 }
 
 /**
- * Decodes bytes strictly: an invalid byte is an error, never a replacement character. The text is UTF-8 if it has a byte order mark or its first bytes beyond
- * ASCII are valid UTF-8, and otherwise windows-1252. UTF-16 is refused, because only spreadsheet programs write it.
+ * Decodes bytes strictly. An invalid byte is an error, and is not replaced. Text with a byte order mark is UTF-8. Text without a mark is UTF-8 if its first
+ * bytes beyond ASCII are valid UTF-8, and otherwise windows-1252. UTF-16 is refused, because only spreadsheet programs write UTF-16.
  */
 async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<string, void, undefined> {
   let decoder: TextDecoder | null = null;
-  /** Bytes not yet decoded, because more are needed to know the encoding. */
+  /** Bytes that are not yet decoded, because more bytes are needed to determine the encoding. */
   let held: Buffer = Buffer.alloc(0);
-  /** Number of line ends so far, and the last character, because wrongly decoded text may span two chunks. */
+  /** Number of line ends so far, and the last character. The last character is kept because wrongly decoded text may span two chunks. */
   let lines = 0;
   let last = '';
-  const wrong = (line: number, found: string, cause?: unknown): MappaleError => inputError('the file has another encoding than its publisher uses', {
+  const wrong = (line: number, found: string, cause?: unknown): MappaleError => inputError('the encoding of the file is not the publisher\'s encoding', {
     code: 'ENCODING_WRONG', at: `${at}:${line}`, detail: `expected text in UTF-8 or windows-1252, found ${found}`,
-    hint: 'Use the file as downloaded; a spreadsheet program that saves it again may change its encoding.', cause,
+    hint: 'Use the downloaded file. A spreadsheet program may change the encoding when it saves a file.', cause,
   });
   const encodingOf = ({ bytes, final }: Piece): string => {
     const [first, second, third] = lines === 0 && last === '' ? bytes : [];
@@ -170,16 +173,16 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
   const textOf = ({ bytes, final }: Piece): string => {
     let text: string;
     try {
-      // Decoded as a stream, because some versions of Node decode whole texts of windows-1252 as Latin-1.
+      // The bytes are decoded as a stream, because some versions of Node decode a whole text in windows-1252 as Latin-1.
       text = decoder === null ? bytes.toString('latin1') : decoder.decode(bytes, { stream: !final || decoder.encoding === 'windows-1252' });
     } catch (error) {
-      throw wrong(lines + 1 + linesBeforeFault(bytes), 'bytes that utf-8 does not have', error);
+      throw wrong(lines + 1 + linesBeforeFault(bytes), 'bytes that are not valid UTF-8', error);
     }
-    // Publishers have single names that were encoded twice. A file with only such names is detected among the rows.
+    // Some files have single names that were encoded twice. A file with only such names is detected later, from its rows.
     const seen = withoutDoubles(last + text);
     const odd = ODD_TEXT.exec(seen);
     if (odd !== null) {
-      throw wrong(lines + 1 + countLines(seen.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`);
+      throw wrong(lines + 1 + countLines(seen.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which looks like bytes of another encoding`);
     }
     lines += countLines(text);
     last = text === '' ? last : text.endsWith('\n') ? '' : text.slice(-1);
@@ -213,7 +216,7 @@ function countLines(text: string): number {
 /** Returns the number of lines before the first byte that is not UTF-8. */
 function linesBeforeFault(bytes: Buffer): number {
   let start = 0;
-  // The rest of a divided character.
+  // The byte continues a character.
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   for (let lines = 0; ; lines += 1) {
     const end = bytes.indexOf(0x0a, start);
@@ -223,8 +226,8 @@ function linesBeforeFault(bytes: Buffer): number {
 }
 
 /**
- * Normalises a column name: removes case, accents, footnote marks such as `(2)`, line breaks, apostrophes and other punctuation. `"Codice Catastale del\n
- * Comune (3)"` → `codice_catastale_del_comune`; a column without a name → `''`.
+ * Normalises a column name. Converts the name to lower case, and removes accents, footnote marks such as `(2)`, line breaks, apostrophes and other punctuation.
+ * `"Codice Catastale del\n Comune (3)"` → `codice_catastale_del_comune`; A column without a name becomes `''`.
  */
 export function normaliseHeader(name: string): string {
   return name
@@ -237,8 +240,8 @@ export function normaliseHeader(name: string): string {
 }
 
 /**
- * Reads the first lines of a table from its first bytes, only for recognising a file. csv-parse returns nothing of a row that ends inside
- * quotes. It also takes three times as long (measured on the first bytes of published files).
+ * Reads the first lines of a table from its first bytes. Used only for recognising a file. csv-parse is not used, because it returns no cells of a row that
+ * ends inside quotes. It also takes three times as long (measured on the first bytes of published files).
  * @param head first bytes, in any encoding that publishers or spreadsheet programs use
  * @returns cells as published, without quotes; the last row may be cut
  */
@@ -267,18 +270,18 @@ export function peekRows(head: Buffer, delimiter: CsvOptions['delimiter'], rows:
   return found;
 }
 
-/** Decodes a file's first bytes: UTF-16 by its mark, UTF-8 if valid, otherwise windows-1252. */
+/** Decodes the first bytes of a file: as UTF-16 with a byte order mark, as UTF-8 if valid, otherwise as windows-1252. */
 function peekText(head: Buffer): string {
   let text = peeked.get(head);
   if (text === undefined) peeked.set(head, text = decodeHead(head));
   return text;
 }
 
-/** Cached, because every source reads the same bytes. */
+/** Decoded first bytes, which are cached because every source reads the same bytes. */
 const peeked = new WeakMap<Buffer, string>();
 
 function decodeHead(head: Buffer): string {
-  // Decoded as a stream, see `Decoder`. A divided letter at the end is left out.
+  // The bytes are decoded as a stream, see `decoded`. An incomplete character at the end is left out.
   const decode = (encoding: string, bytes: Buffer): string => new TextDecoder(encoding).decode(bytes, { stream: true });
   if (head[0] === 0xff && head[1] === 0xfe) return decode('utf-16le', head);
   if (head[0] === 0xfe && head[1] === 0xff) return decode('utf-16le', Buffer.from(head.subarray(0, head.length & ~1)).swap16());
@@ -286,15 +289,15 @@ function decodeHead(head: Buffer): string {
 }
 
 /**
- * Name of an edition → the publisher's columns, spelled as in `ExpectedColumns`; `|` divides spellings of one column. A column `''` is a cell without a
- * name.
+ * The publisher's columns, by name of the edition, in the spelling of `ExpectedColumns`. `|` separates the spellings of one column. A column `''` is a cell
+ * without a name.
  */
 export type Editions = Readonly<Record<string, readonly string[]>>;
 
-/** Share of an edition's columns by which a changed header is still recognised. */
+/** Smallest share of an edition's columns with which a changed header is recognised. */
 const RESEMBLING = 0.6;
 
-/** Returns whether this is the header of an edition, possibly changed. Reading then reports the change. */
+/** Returns whether this is the header of an edition, possibly with changes. The changes are reported when the file is read. */
 export function resembles(found: readonly string[], editions: Editions): boolean {
   const wanted = Object.values(editions).map((columns) => columns.filter((column) => column !== ''));
   // Most other tables have too few cells.
@@ -305,29 +308,28 @@ export function resembles(found: readonly string[], editions: Editions): boolean
 }
 
 export interface ExpectedColumns<K extends string> {
-  /** Publisher's spellings by the project's name, compared after `normaliseHeader`. A final `*` matches any ending. */
+  /** Publisher's spellings by the project's name. Spellings are compared in the form of `normaliseHeader`. A final `*` matches any ending. */
   readonly mapped: Readonly<Record<K, string | readonly string[]>>;
   /** Mapped columns that some known files lack. */
   readonly optional?: readonly NoInfer<K>[];
-  /** Unused published columns (same spelling rules), with reasons. The key `''` allows columns without a name. */
+  /** Published columns that are not used, in the same spelling, with reasons. The key `''` allows columns without a name. */
   readonly ignored: Readonly<Record<string, string>>;
   /**
-   * Ignored columns (keys of `ignored`, `*` for all) that some known files lack, with the reason. All other columns are required. If `editions` is set, it
-   * determines
-   * the required columns.
+   * Ignored columns (keys of `ignored`, `*` for all) that some known files lack, with the reason. All other columns are required. If `editions` is set,
+   * `editions` determines the required columns.
    */
   readonly mayLack?: Readonly<Record<string, string>> | undefined;
-  /** All columns of each known edition, used or not. The header must have all columns of one edition, in any order. */
+  /** All columns of each known edition, including unused columns. The header must have all columns of one edition, in any order. */
   readonly editions?: Editions;
-  /** Pattern of column names that are data, such as a column for each day. Such columns never count as added. */
+  /** Pattern of column names that are data, such as a column for each day. These columns are never reported as added. */
   readonly data?: RegExp;
-  /** How messages name the file. */
+  /** Name of the file in messages. */
   readonly at: string;
 }
 
 /** A column that no known edition has. */
 interface AddedColumn {
-  /** Name as published; `column 12` if it has none. */
+  /** Name as published; for example `column 12` if the column has no name. */
   readonly name: string;
   /** Index in the record. */
   readonly index: number;
@@ -347,7 +349,7 @@ export class FoundColumns<K extends string> {
   readonly indexes: Readonly<Record<K, number>>;
   readonly added: readonly AddedColumn[];
   #sink: AddedColumnSink | null = null;
-  /** Number of samples still needed, in the order of `added`. */
+  /** Number of samples that are still needed, in the order of `added`. */
   #wanted: number[] = [];
 
   constructor(indexes: Readonly<Record<K, number>>, added: readonly AddedColumn[]) {
@@ -378,8 +380,8 @@ export class FoundColumns<K extends string> {
 }
 
 /**
- * Finds each column by its name, in any position, for all formats. Columns with unknown names are additions, which the caller reports with `reportTo`.
- * @throws input error `COLUMNS_CHANGED` with the missing or doubled columns, and columns of another edition
+ * Finds each column by name, in any position, for all formats. Columns with unknown names are added columns, which the caller reports with `reportTo`.
+ * @throws input error `COLUMNS_CHANGED` with the missing columns, the repeated columns and the columns of another edition
  */
 export function expectColumns<K extends string>(found: readonly string[], expected: ExpectedColumns<K>): FoundColumns<K> {
   const names = found.map(normaliseHeader);
@@ -406,11 +408,11 @@ export function expectColumns<K extends string>(found: readonly string[], expect
 export function columnsChanged(at: string, detail: string): MappaleError {
   return inputError('the columns have changed', {
     code: 'COLUMNS_CHANGED', at, detail,
-    hint: 'Use the file as downloaded: a program that saves it again may change its columns. If the publisher changed them, keep the earlier file and report the change: this version cannot read the new layout.',
+    hint: 'Use the downloaded file, because a program that saves a file may change its columns. If the publisher changed the columns, keep the earlier file and report the change. This version cannot read the new layout.',
   });
 }
 
-/** @returns whether a column of this name is known in any edition */
+/** Returns whether a column of this name is known in any edition. */
 export function knownBy({ mapped, ignored, editions = {}, data }: Omit<ExpectedColumns<string>, 'at'>): (name: string) => boolean {
   const patterns = [...Object.values(mapped).flat(), ...Object.keys(ignored), ...Object.values(editions).flat()];
   return (name) => {
@@ -421,7 +423,7 @@ export function knownBy({ mapped, ignored, editions = {}, data }: Omit<ExpectedC
 
 interface Mapped<K extends string> {
   readonly indexes: Record<K, number>;
-  /** Missing mapped columns with their names for messages, and all their normalised spellings. */
+  /** Missing mapped columns: names for messages, and all normalised spellings. */
   readonly missing: readonly string[];
   readonly missed: ReadonlySet<string>;
   readonly doubled: string[];
@@ -450,7 +452,7 @@ function findMapped<K extends string>(found: readonly string[], names: readonly 
 }
 
 interface Difference {
-  /** Edition that the header is compared with; null if there are no editions, or if the header matches one. */
+  /** Edition with which the header is compared. Null if there are no editions, or if the header matches an edition. */
   readonly edition: string | null;
   /** Columns of the edition that the header lacks. */
   readonly lacking: readonly string[];
@@ -459,7 +461,8 @@ interface Difference {
 }
 
 /**
- * The header must have all columns of one edition. A column of another edition requires all columns of that edition, because otherwise one of them was removed.
+ * Compares a header with the editions. The header must have all columns of one edition. If the header has a column of another edition, the header must have all
+ * columns of that edition. Otherwise a column was removed.
  */
 function compareWithEditions<K extends string>(names: readonly string[], { editions, ignored, mayLack = {} }: ExpectedColumns<K>): Difference {
   if (editions === undefined) {
@@ -485,10 +488,10 @@ function compareWithEditions<K extends string>(names: readonly string[], { editi
   return { edition: nearest?.edition ?? null, lacking: nearest?.lacking ?? [], strays: strays.filter((index) => nearest?.has.has(index) !== true) };
 }
 
-/** Cached, because spellings are compared with every file of a folder. */
+/** Cache of normalised spellings, because spellings are compared with every file of a folder. */
 const spellings = new Map<string, readonly { readonly normal: string; readonly open: boolean }[]>();
 
-/** @param pattern spellings separated by `|`; a final `*` matches any ending @param name normalised */
+/** Returns whether a name matches a pattern. @param pattern spellings separated by `|`; a final `*` matches any ending @param name normalised name */
 function matchesName(pattern: string, name: string): boolean {
   let known = spellings.get(pattern);
   if (known === undefined) spellings.set(pattern, known = pattern.split('|').map((each) => ({ normal: normaliseHeader(each.replace(/\*$/, '')), open: each.endsWith('*') })));

@@ -1,12 +1,12 @@
-/** Reads the elements of a long XML document one after another, each as a tree with its text. Only one element is in memory at a time. */
+/** Reads the elements of a long XML document one after another. Each element is a tree with its text. Only one element is in memory at a time. */
 import { SaxesParser } from 'saxes';
 import { MappaleError } from '../errors.ts';
 import { MOST_DEPTH } from './xml.ts';
 
-/** An element. Names are without their prefix. */
+/** An element. Names have no prefix. */
 export interface Element {
   readonly name: string;
-  /** Attributes by their written name. */
+  /** Attributes by name, with the prefix. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly Element[];
   /** Text of the element, without the text of its children. */
@@ -18,7 +18,7 @@ export interface Element {
 
 export interface FoundElement {
   readonly element: Element;
-  /** First fault inside the element; null if it is well-formed. */
+  /** First fault inside the element; null if the element is well-formed. */
   readonly fault: string | null;
   /** Returns the unchanged text of an element of the tree. */
   readonly raw: (element: Element) => string;
@@ -31,23 +31,23 @@ interface ElementHandler {
   readonly what: string;
   /** Maximum length of text between two tags, and of a wanted element, in UTF-16 units. */
   readonly most: { readonly text: number; readonly element: number };
-  /** True if a fault in a wanted element breaks the document, false if it affects only that element. */
+  /** True if a fault in a wanted element makes the document unusable; false if the fault affects only that element. */
   readonly strict: boolean;
-  /** Returns whether the caller wants the tree of this element. Is called for each element outside the wanted elements. */
+  /** Returns whether the caller wants the tree of this element. Called for each element outside the wanted elements. */
   wants(name: string, around: string | undefined): boolean;
   found(found: FoundElement): void;
-  /** Is called for a fault outside the wanted elements, an exceeded limit, or an early end. The rest of the document is unusable. */
+  /** Called for a fault outside the wanted elements, an exceeded limit, or an early end. The rest of the document is unusable. */
   broken(message: string): void;
 }
 
-/** The parser gets pieces of this many UTF-16 units, and its buffered text is measured after each. */
+/** Size in UTF-16 units of the pieces that the parser gets. The buffered text is measured after each piece. */
 const PIECE = 65_536;
 /**
- * A subclass is used because parsing with an instance of the class itself takes three times as long (measured: saxes 6 on Node 20, with all these handlers).
+ * A subclass of the parser. Parsing with an instance of the class takes three times as long (measured: saxes 6 on Node 20, with all these handlers).
  */
 class Parser extends SaxesParser {}
 
-/** Maximum kept text of an element that is too long. */
+/** Maximum length of the text that is kept from an element that is too long. */
 const EXCERPT_CHARS = 65_536;
 
 interface Open extends Element {
@@ -65,14 +65,14 @@ export class ElementReader {
   /** UTF-16 units since the last event, which is the text that the parser buffers. */
   #held = 0;
   readonly #handler: ElementHandler;
-  /** Names of the open elements outside wanted elements, and the open elements of the current wanted element, outermost first. */
+  /** Names of the open elements outside wanted elements, and the open elements of the current wanted element. The outermost element comes first. */
   readonly #around: string[] = [];
   readonly #open: Open[] = [];
-  /** Text since the start of the wanted element or of a divided tag, and the position of its first character. */
+  /** Text since the start of the wanted element or of an incomplete tag, and the position of its first character. */
   #kept = '';
   #keptFrom = 0;
   #fault: string | null = null;
-  /** Start of a wanted element that is too long and is skipped; null if the element is not too long. */
+  /** Start of a wanted element that is skipped because of its length; null if no element is skipped. */
   #excerpt: string | null = null;
 
   constructor(handler: ElementHandler) {
@@ -150,7 +150,7 @@ export class ElementReader {
     else this.#fault ??= message;
   }
 
-  /** Runs work of the parser, which cannot continue beyond a limit. Errors of the handler are passed on. */
+  /** Runs work of the parser. The parser cannot continue after an exceeded limit. Errors of the handler are thrown unchanged. */
   #attempt(work: () => void): void {
     try {
       work();

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import { quoted } from '../typed.ts';
 
-/** Errors of the process instead of the file: too many open files, no memory. */
+/** System errors that concern the process and not the file: too many open files, no memory. */
 const NOT_OF_THE_FILE: readonly string[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
 const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT'];
 
@@ -17,11 +17,11 @@ export function isFull(error: unknown): boolean {
 /** Returns the error for a full disk of the output folder or of temporary files. */
 export function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
   return new MappaleError('the disk is full', {
-    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected free space, found: ${message}`, hint: 'Free space there, then run the same command again.', fix: 'npx mappale prune',
+    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected free space, found: ${message}`, hint: 'Free space on that disk, then run the same command again.', fix: 'npx mappale prune',
   });
 }
 
-/** Returns the error for a failed write of GDAL, which rarely gives the reason. @param format name of the format in GDAL */
+/** Returns the error for a failed write of GDAL. GDAL rarely reports the reason. @param format name of the format in GDAL */
 export function notWritten(path: string, format: string, error: Error): MappaleError {
   return new MappaleError('GDAL could not write the file', {
     code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a whole ${format}, found: ${error.message}`,
@@ -39,11 +39,11 @@ export function isForbidden(error: unknown): boolean {
 
 /**
  * @param at name of the file in messages
- * @returns an input error with its reason, or `DISK_FULL` (exit 2); null if it is not a system error of this file
+ * @returns an input error with the reason, or `DISK_FULL` (exit 2); null if the error is not a system error of this file
  */
 export function fileError(error: unknown, at: string): MappaleError | null {
   if (error instanceof MappaleError) return error;
-  // A full disk is not a fault of the file that is read. A region must not lose a file because of a full disk.
+  // A full disk is not an error of the file that is read. A region must not lose a file because of a full disk.
   if (isFull(error)) return diskFull(error as NodeJS.ErrnoException);
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || NOT_OF_THE_FILE.includes(code)) return null;
@@ -53,21 +53,20 @@ export function fileError(error: unknown, at: string): MappaleError | null {
 }
 
 const FORBIDDEN = [
-  'the file may not be read', 'FILE_UNREADABLE', 'one that {user} may not read',
-  'Give this user the right to read it (chmod u+rX, or chown), or take it out of the folder.',
+  'the file may not be read', 'FILE_UNREADABLE', 'a file that {user} may not read',
+  'Give this user the right to read the file (chmod u+rX, or chown), or move the file out of the folder.',
 ] as const;
 
 /** Message, error code, found text and hint, by the system's error code. */
 export const FILE_WORDS: Readonly<Record<string, readonly [string, string, string, string]>> = {
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
-  ENOENT: ['the file is gone', 'FILE_GONE', 'none', 'It left the folder while the program worked. Run the same command again when it is there.'],
-  ELOOP: ['the link leads back to itself', 'LINK_CIRCULAR', 'links in a circle', 'Remove the link, or let it lead to the file.'],
+  ENOENT: ['the file no longer exists', 'FILE_GONE', 'none', 'The file was removed while the program was running. Put the file back and run the same command again.'],
+  ELOOP: ['the symbolic link refers to itself', 'LINK_CIRCULAR', 'symbolic links that refer to each other', 'Remove the symbolic link, or change its target to the file.'],
 };
 
 /**
- * Reading a pipe may never end, and a device has no end.
- * @param at name of the file in messages
+ * Returns the error for a path that is not a file. Reading a pipe or a device may never end. @param at name of the file in messages
  */
 export function notAFile(info: Stats, at: string): MappaleError {
   const kinds = [
@@ -76,7 +75,7 @@ export function notAFile(info: Stats, at: string): MappaleError {
   ] as const;
   const found = kinds.find(([is]) => is)?.[1] ?? 'something else';
   return inputError('the path is not a file', {
-    code: 'NOT_A_FILE', at, detail: `expected a file, found ${found}`, hint: 'Use the file itself. Save the output of a pipe or a device to a file first.',
+    code: 'NOT_A_FILE', at, detail: `expected a file, found ${found}`, hint: 'Use a regular file. First save the output of a pipe or a device to a file.',
   });
 }
 

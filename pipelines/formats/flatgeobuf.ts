@@ -1,6 +1,6 @@
 /**
- * Reads the FlatGeobuf files that GDAL writes for `gdal-wasm.ts`: exact numbers, no spatial index, features in file order.
- * Facts: FlatGeobuf 3.0 (header.fbs, feature.fbs); FlatBuffers, "Internals".
+ * Reads the FlatGeobuf files that GDAL writes for `gdal-wasm.ts`. The files have exact numbers, no spatial index, and features in file order. Format:
+ * FlatGeobuf 3.0 (header.fbs, feature.fbs); FlatBuffers, "Internals".
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { VectorValue } from './vector.ts';
@@ -54,7 +54,7 @@ class Table {
     return this.#bytes.subarray(from, from + count * width);
   }
 
-  /** Returns the offset of a field's value; null if the field has its default. */
+  /** Returns the offset of a field's value; null if the field has the default value. */
   #place(field: number): number | null {
     const table = this.#at - this.#bytes.readInt32LE(this.#at);
     const slot = 4 + field * 2;
@@ -72,15 +72,15 @@ class Table {
 }
 
 export interface FlatFeature {
-  /** In the order of the file's columns; null where the feature has none. */
+  /** Values in the order of the file's columns; null if the feature has no value. */
   readonly values: readonly VectorValue[];
-  /** WKB, XY; null for a missing or empty geometry. */
+  /** Geometry as WKB in XY; null for a missing or empty geometry. */
   readonly wkb: Buffer | null;
   /** Size of the feature in the file, in bytes. */
   readonly size: number;
 }
 
-/** An open file. Close it. */
+/** An open file, which the caller must close. */
 export class FlatGeobufFile {
   readonly #file: number;
   readonly #types: readonly number[];
@@ -94,7 +94,7 @@ export class FlatGeobufFile {
     this.#types = header === null ? [] : Table.root(header).tables(HEADER.columns).map((column) => column.byte(COLUMN.type));
   }
 
-  /** Returns the next feature, or null after the last one. @throws Error if the file ends inside a feature */
+  /** Returns the next feature, or null after the last feature. @throws Error if the file ends inside a feature */
   next(): FlatFeature | null {
     const bytes = this.#sized();
     if (bytes === null) return null;
@@ -108,7 +108,7 @@ export class FlatGeobufFile {
     closeSync(this.#file);
   }
 
-  /** Returns the bytes that follow their size; null at the end of the file. */
+  /** Reads a size and returns that number of bytes; null at the end of the file. */
   #sized(): Buffer | null {
     const size = this.#take(4);
     if (size.length === 0) return null;
@@ -175,7 +175,7 @@ function valuesOf(bytes: Buffer, types: readonly number[]): VectorValue[] {
 
 const POSITION_BYTES = 16;
 
-/** Returns the WKB of a geometry in pieces. @param fallback type of parts that state none */
+/** Returns the WKB of a geometry in pieces. @param fallback type of parts without a type */
 function wkbOf(geometry: Table, fallback: number): Buffer[] {
   const type = geometry.byte(GEOMETRY.type) || fallback;
   const xy = geometry.bytes(GEOMETRY.xy, 8);
@@ -202,7 +202,7 @@ function wkbOf(geometry: Table, fallback: number): Buffer[] {
   }
 }
 
-/** Returns the lines of a geometry, split at the stated ends. */
+/** Returns the lines of a geometry, split at the given ends. */
 function lines(geometry: Table, xy: Buffer): Buffer[] {
   const ends = geometry.numbers(GEOMETRY.ends);
   if (ends.length === 0) return xy.length === 0 ? [] : [xy];

@@ -15,7 +15,10 @@ const LOADERS: EngineLoaders = { native: loadNative, wasm: loadWasm };
 
 const chosen = new Map<VectorEngine | null, Promise<ChosenEngine>>();
 
-/** Returns the engine of this process, chosen once. @param only the engine that a test requests, or null. @throws `GDAL_MISSING` (usage) */
+/**
+ * Returns the engine of this process. The engine is chosen at the first call. @param only the engine that a test requests, or null. @throws `GDAL_MISSING`
+ * (usage)
+ */
 export function gdalEngine(only: VectorEngine | null): Promise<ChosenEngine> {
   const engine = chosen.get(only) ?? chooseEngine(only);
   chosen.set(only, engine);
@@ -25,7 +28,7 @@ export function gdalEngine(only: VectorEngine | null): Promise<ChosenEngine> {
 /**
  * Chooses the engine: gdal-async if it loads, otherwise gdal3.js.
  * @param only the engine that a test requests, or null
- * @throws `GDAL_MISSING` (usage) with what to do
+ * @throws `GDAL_MISSING` (usage) with a hint
  */
 export async function chooseEngine(only: VectorEngine | null, loaders: EngineLoaders = LOADERS): Promise<ChosenEngine> {
   let fallback: string | null = null;
@@ -49,6 +52,6 @@ const firstLine = (error: unknown): string => (error instanceof Error ? error.me
 function missing(name: VectorEngine, error: unknown): MappaleError {
   return new MappaleError('GDAL cannot be loaded, so vector files cannot be read', {
     code: 'GDAL_MISSING', kind: 'usage', detail: `expected the package ${name}, found: ${firstLine(error)}`,
-    hint: name === 'gdal3.js' ? 'Install the npm packages again.' : 'Install or compile it.', fix: name === 'gdal3.js' ? PACKAGES_SETUP : GDAL_SETUP, cause: error,
+    hint: name === 'gdal3.js' ? 'Install the npm packages again.' : 'Install or compile the package.', fix: name === 'gdal3.js' ? PACKAGES_SETUP : GDAL_SETUP, cause: error,
   });
 }

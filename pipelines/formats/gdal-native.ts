@@ -1,7 +1,7 @@
 /**
- * Runs GDAL through gdal-async, a binding to compiled code. Only this file imports gdal-async, and only when GDAL is needed. The authors do not promise that
- * the binding works in threads. It works in the first thread that loads it, even if the thread or the process ends during a call. A second thread cannot load
- * it (3.12.3, observed). So one thread loads it for all files, and the main thread never does.
+ * Runs GDAL with gdal-async, a binding to compiled code. Only this file imports gdal-async, and only when GDAL is needed. The authors of gdal-async do not
+ * guarantee that the binding works in threads. The binding works in the first thread that loads it, even if the thread or the process ends during a call. A
+ * second thread cannot load the binding (3.12.3, observed). So one thread loads the binding for all files, and the main thread never loads the binding.
  */
 import { rm } from 'node:fs/promises';
 import type * as Gdal from 'gdal-async';
@@ -26,7 +26,7 @@ async function loadGdal(): Promise<Gdal> {
   const gdal = (await import('gdal-async')).default as unknown as Gdal;
   // The checks of `vector.ts` report GDAL's warnings with file and position.
   gdal.quiet();
-  // Searching all CRS for the one of a .prj takes GDAL a tenth of a second for each shapefile; `shapefile.ts` reads the .prj instead.
+  // GDAL searches all CRSs for the CRS of a .prj, which takes a tenth of a second for each shapefile. `shapefile.ts` reads the .prj instead.
   gdal.config.set('USE_OSR_FIND_MATCHES', 'NO');
   loaded = gdal;
   return gdal;
@@ -48,9 +48,8 @@ function keep(dataset: Gdal.Dataset): number {
 }
 
 /**
- * Dataset that a CRS object was first returned for. gdal-async 3.12 identifies a CRS by its memory address, which another CRS may reuse after a dataset is
- * closed. In that case gdal-async returns the closed dataset's CRS (3.5 % of 400 openings, observed). A CRS of another dataset is therefore rejected. The
- * caller opens the
+ * First dataset of each CRS object. gdal-async 3.12 identifies a CRS by its memory address. After a dataset is closed, another CRS may reuse the address.
+ * gdal-async then returns the CRS of the closed dataset (3.5 % of 400 openings, observed). A CRS of another dataset is therefore rejected. The caller opens the
  * file again while the first dataset is still open, so the next CRS has another address.
  */
 const firstOf = new WeakMap<Gdal.SpatialReference, number>();
@@ -60,7 +59,7 @@ function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
   return firstOf.get(system) === dataset;
 }
 
-/** @returns the result of `get`; null if GDAL does not understand the CRS, which then counts as missing */
+/** @returns the result of `get`; null if GDAL does not support the CRS, which is then treated as missing */
 function understood<T>(get: () => T): T | null {
   try {
     return get();
@@ -82,7 +81,7 @@ const calls: GdalCalls = {
         const number = keep(dataset);
         const layers = dataset.layers.map((layer) => ({ layer, system: understood(() => layer.srs) }));
         const systems = layers.flatMap(({ system }) => (system === null ? [] : [system]));
-        // If the same CRS object comes again while the first dataset is open, the driver shares it among all its files.
+        // If the first dataset is still open when the same CRS object is returned, the driver uses one CRS object for all files.
         if (systems.every((system) => isOf(system, number) || seen.has(system))) {
           return { dataset: number, layers: layers.map(({ layer, system }) => layerFacts(gdal, layer, system)) };
         }
@@ -160,8 +159,8 @@ const calls: GdalCalls = {
 };
 
 /**
- * Runs work and throws the error that GDAL recorded without throwing it. For example, a FlatGeobuf is written when it is closed, and a full disk then truncates
- * it silently (3.6, observed).
+ * Runs work and throws an error that GDAL only recorded. For example, a FlatGeobuf is written when it is closed. If the disk is full, the file is then
+ * truncated without an exception (3.6, observed).
  */
 function heard(gdal: Gdal, work: () => void): void {
   gdal.lastError = null;
@@ -198,7 +197,7 @@ function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeatu
     const geometryError = checkWkb(wkb);
     return { ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
   } catch (error) {
-    // gdal-async has no class for curves and surfaces of TIN type and throws on them.
+    // gdal-async has no class for curves and TIN surfaces, and throws an error for them.
     return { ewkb: null, missing: false, geometryError: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Runs GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js has GDAL's commands, but no access to single features. So each layer is
- * translated to a FlatGeobuf in the temporary folder, which `flatgeobuf.ts` reads. Files are written by translating a CSV. Only this file loads gdal3.js.
+ * Runs GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js has GDAL's commands, but no access to single features. To read a layer, the
+ * layer is translated to a FlatGeobuf in the temporary folder, which `flatgeobuf.ts` reads. To write a file, a CSV is translated. Only this file loads
+ * gdal3.js.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -99,11 +100,11 @@ class Wasm {
   open(path: string, drivers: readonly string[], options: readonly string[] = []): number {
     this.messages = [];
     const dataset = this.withList(drivers, (list) => this.withList(options, (more) => this.number('GDALOpenEx', HOST + resolve(path), OF_VECTOR, list, more, 0)));
-    if (dataset === 0) throw new Error(this.#reason() ?? `no driver of ${drivers.join(', ')} opens it`);
+    if (dataset === 0) throw new Error(this.#reason() ?? `none of the drivers ${drivers.join(', ')} can open the file`);
     return dataset;
   }
 
-  /** Writes a layer of a dataset to a file. @param options of ogr2ogr. @throws Error with GDAL's reason */
+  /** Writes a layer of a dataset to a file. @param options options of ogr2ogr @throws Error with GDAL's reason */
   translate(dataset: number, path: string, options: readonly string[]): void {
     this.messages = [];
     const given = this.withList(options, (list) => this.number('GDALVectorTranslateOptionsNew', list, 0));
@@ -128,7 +129,7 @@ class Wasm {
   }
 }
 
-/** Makes the module follow links itself, because a link may lead out of the mounted folder. */
+/** Makes the module resolve symbolic links, because the target of a link may be outside the mounted folder. */
 function followLinks(system: Emscripten['NODEFS']): void {
   const [realPath, getMode] = [system.realPath, system.getMode];
   const target = (path: string): string => {
@@ -155,7 +156,7 @@ async function instantiate(): Promise<Wasm> {
   return new Wasm(module as Emscripten);
 }
 
-/** Version of GDAL in gdal3.js 2.8.1, which offers no call that returns it. A test compares it with the program's bytes. */
+/** Version of GDAL in gdal3.js 2.8.1, which has no function for the version. A test compares this constant with the bytes of the program. */
 export const WASM_VERSION = '3.8.4';
 
 let loaded: Promise<Wasm> | null = null;
@@ -187,7 +188,7 @@ function guarded<T>(work: () => T): T {
 interface Reading {
   readonly folder: string;
   readonly file: FlatGeobufFile;
-  /** True if GDAL reported errors. Any of them may be the reason why a feature has no geometry. */
+  /** True if GDAL reported errors. Any error may be the reason why a feature has no geometry. */
   readonly hasMessages: boolean;
   readonly failure: string | null;
   /** Columns after the layer's fields, from `addedTo`. */
@@ -238,12 +239,12 @@ function layersOf(gdal: Wasm, dataset: number): GdalLayer[] {
   }));
 }
 
-/** Columns to add after the fields of a layer. A column is left out if a field has its name. */
+/** Columns to add after the fields of a layer. A column is left out if a field has the same name. */
 const ADDED = [['FID', 'mappale fid'], ['OGR_GEOMETRY', 'mappale geometry']] as const;
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '\\"')}"`;
 
-/** Statement in GDAL's own dialect, which reads the open dataset and no database. @param columns with quoted names */
+/** Returns a statement in GDAL's SQL dialect, which reads the open dataset and no database. @param columns with quoted names */
 function selection(columns: readonly string[], table: string): string {
   return ['SELECT', columns.join(', '), 'FROM', quoted(table)].join(' ');
 }
@@ -253,7 +254,7 @@ function addedTo(layer: GdalLayer): string[] {
   return ADDED.filter(([value]) => !names.has(value)).map(([, name]) => name);
 }
 
-/** Options of ogr2ogr that translate a layer to a FlatGeobuf. @param fid of the only feature to translate, or null for all */
+/** Returns the options of ogr2ogr that translate a layer to a FlatGeobuf. @param fid of the only feature to translate, or null for all */
 function readOptions(layer: GdalLayer, fid: number | null): string[] {
   const added = addedTo(layer);
   const columns = ['*', ...ADDED.filter(([, name]) => added.includes(name)).map(([value, name]) => `${value} AS ${quoted(name)}`)];
@@ -282,7 +283,7 @@ function stopReading(dataset: ReadDataset): void {
   dataset.reading = null;
 }
 
-/** Returns what GDAL reports of a feature without geometry, by translating this feature alone; null if it reports nothing. */
+/** Returns GDAL's message about a feature without geometry; null if there is none. Translates only this feature. */
 function whyMissing({ gdal, dataset, reading }: ReadDataset, layer: GdalLayer, fid: number): string | null {
   if (reading === null || !reading.hasMessages) return null;
   try {
@@ -299,7 +300,7 @@ const GEOMETRY_TYPES: Readonly<Record<string, number>> = {
   CURVEPOLYGON: 10, MULTICURVE: 11, MULTISURFACE: 12, POLYHEDRALSURFACE: 15, TIN: 16, TRIANGLE: 17,
 };
 
-/** Types that gdal-async cannot read, curved polygons and surfaces, and what it reports of them. Both engines reject the same features. */
+/** Types that gdal-async cannot read (curved polygons and surfaces), with the message of gdal-async. Both engines reject the same features. */
 const UNSUPPORTED_TYPES: ReadonlySet<number> = new Set([10, 12, 15, 16, 17]);
 const UNSUPPORTED = 'Tried to create unsupported geometry type';
 
@@ -326,7 +327,7 @@ function featureOf(open: ReadDataset, { added, count }: Reading, layer: GdalLaye
   return { fid, values, ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
 }
 
-/** A FlatGeobuf stores dates with a time, `2020-01-01T00:00:00`. As with gdal-async, midnight is left out, and an empty date is null. */
+/** Converts a value. A FlatGeobuf stores dates with a time, `2020-01-01T00:00:00`. As in gdal-async, midnight is left out, and an empty date is null. */
 function plainValue(value: VectorValue, type: VectorField['type']): VectorValue {
   if (typeof value !== 'string' || (type !== 'date' && type !== 'datetime')) return value;
   const moment = value.slice(0, 19).replaceAll('/', '-');
@@ -356,7 +357,7 @@ function readBatch(open: ReadDataset, layer: GdalLayer, srid: number): GdalBatch
 
 interface WrittenLayer {
   readonly layer: GeoPackageLayer;
-  /** CSV of the layer, with its open file while features are added. */
+  /** CSV of the layer, with the open file while features are added. */
   readonly table: string;
   readonly file: number;
 }
@@ -368,13 +369,13 @@ interface WrittenDataset {
   readonly date: string;
   readonly folder: string;
   readonly open: Map<string, WrittenLayer>;
-  /** Layers that were added to the file so far. */
+  /** Layers that have been added to the file. */
   written: number;
 }
 
 const COLUMN_TYPES = { string: 'String', integer: 'Integer64', real: 'Real', date: 'Date' } as const;
 
-/** Text values start with this character, so that an empty text differs from a missing one. */
+/** First character of text values, so that an empty text differs from a missing text. */
 const MARK = '=';
 
 function cell(value: VectorValue, type: GeoPackageLayer['fields'][number]['type']): string {
@@ -396,7 +397,7 @@ function startLayer({ folder, open }: WrittenDataset, layer: GeoPackageLayer): v
   open.set(layer.name, { layer, table, file });
 }
 
-/** Options of ogr2ogr that convert the CSV of a layer to the format of the file. */
+/** Returns the options of ogr2ogr that convert the CSV of a layer to the format of the file. */
 function writeOptions({ format, written }: WrittenDataset, { layer, table }: WrittenLayer): string[] {
   const { name, srid, geometry, fields, options = [] } = layer;
   const columns = fields.map((field, index) => `${field.type === 'string' ? `SUBSTR(f${index}, ${MARK.length + 1})` : `f${index}`} AS ${quoted(field.name)}`);

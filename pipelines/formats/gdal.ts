@@ -1,6 +1,6 @@
 /**
- * The interface of GDAL for the program: calls with plain data, so that they can be sent to a thread. GDAL's functions block, so `vector.ts` runs them in a
- * thread. Two engines implement the interface: gdal-async (`gdal-native.ts`), an optional package, and gdal3.js (`gdal-wasm.ts`), which is slower but needs no
+ * Defines the program's interface to GDAL: calls with plain data, which can be sent to a thread. GDAL's functions block, so `vector.ts` runs them in a thread.
+ * Two engines implement the interface: gdal-async (`gdal-native.ts`), an optional package, and gdal3.js (`gdal-wasm.ts`), which is slower but needs no
  * compilation. Both return the same rows.
  */
 import { GDAL_SETUP } from '../typed.ts';
@@ -13,13 +13,13 @@ export interface GdalLayer {
   readonly featureCount: number;
   /** WKT of the CRS; null if the file states none. */
   readonly wkt: string | null;
-  /** EPSG number if the file states it without WKT; null if it states another name. */
+  /** EPSG number if the file has a number without WKT; null if the file has another name. */
   readonly epsg?: number | null;
 }
 
 export interface GdalFeature {
   readonly fid: number;
-  /** In the order of the layer's fields. */
+  /** Values in the order of the layer's fields. */
   readonly values: readonly VectorValue[];
   readonly ewkb: Uint8Array | null;
   /** True if GDAL reports no geometry. */
@@ -40,7 +40,7 @@ export interface GdalBatch {
 export type WrittenFormat = 'GPKG' | 'OpenFileGDB' | 'FlatGeobuf';
 
 export interface GeoPackageFeature {
-  /** In the order of `fields`. */
+  /** Values in the order of `fields`. */
   readonly values: readonly VectorValue[];
   /** GeoJSON or WKB, in the axis order easting/northing or lon/lat. */
   readonly geometry: { readonly type: string; readonly coordinates: unknown } | Uint8Array | null;
@@ -49,14 +49,14 @@ export interface GeoPackageFeature {
 export interface GeoPackageLayer {
   readonly name: string;
   readonly srid: number;
-  /** `None`: a table without geometries. */
+  /** Type of the geometries. `None` for a table without geometries. */
   readonly geometry: 'None' | 'Point' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' | 'MultiPolygon25D' | 'Unknown';
-  /** Options of the format for the layer, `XYSCALE=1e8`. */
+  /** Options of the format for the layer, such as `XYSCALE=1e8`. */
   readonly options?: readonly string[];
   readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' | 'date' }[];
 }
 
-/** Names of the engines, which are the names of their packages. */
+/** Names of the engines: the names of their packages. */
 export const VECTOR_ENGINES = ['gdal-async', 'gdal3.js'] as const;
 export type VectorEngine = (typeof VECTOR_ENGINES)[number];
 
@@ -64,19 +64,19 @@ export interface EngineFacts {
   readonly engine: VectorEngine;
   /** Version of GDAL. */
   readonly version: string;
-  /** Reason why the faster engine is not used; null if it is used, or if a setting excludes it. */
+  /** Reason why the faster engine is not used. Null if the faster engine is used, or if a setting excludes it. */
   readonly fallback: string | null;
 }
 
-/** Calls that the thread answers. Datasets are identified by number, layers by index. */
+/** Calls that the thread answers. Numbers identify datasets, and indexes identify layers. */
 export interface GdalCalls {
   /** @param encoding of a shapefile's text; null if the format defines the encoding */
   open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }>;
-  /** Returns a batch of features of a layer. @param which `first` starts again with the first feature. @param srid written into the geometries */
+  /** Returns a batch of features of a layer. @param which `first` starts again with the first feature @param srid SRID that is written into the geometries */
   read(dataset: number, index: number, srid: number, which: 'first' | 'next'): Promise<GdalBatch>;
   /** @throws Error if buffered data could not be written */
   close(dataset: number): Promise<void>;
-  /** Creates a file or folder, and replaces an existing one. @param date UTC; written into a GeoPackage instead of the current time */
+  /** Creates a file or folder, or replaces an existing file or folder. @param date time in UTC that is written into a GeoPackage instead of the current time */
   create(path: string, format: WrittenFormat, date?: string): Promise<number>;
   addLayer(dataset: number, layer: GeoPackageLayer): Promise<void>;
   addFeatures(dataset: number, layerName: string, features: readonly GeoPackageFeature[]): Promise<void>;
@@ -84,7 +84,7 @@ export interface GdalCalls {
   flush(dataset: number, layerName: string): Promise<void>;
 }
 
-/** Describes the engine in one line, with advice if a faster one is available. */
+/** Describes the engine in one line, with advice if a faster engine is available. */
 export function engineText({ engine, version, fallback }: EngineFacts): string {
   return `GDAL ${version} (${engine}${fallback === null ? '' : `; faster with gdal-async: ${GDAL_SETUP}`})`;
 }
@@ -99,10 +99,10 @@ export interface ChosenEngine extends EngineFacts {
   readonly calls: GdalCalls;
 }
 
-/** Date that is written into a file if the caller gives none, so that the same input gives the same bytes. */
+/** Default date that is written into a file, so that the same input gives the same bytes. */
 export const FIXED_DATE = '2000-01-01T00:00:00.000Z';
 
-/** A batch ends with the feature that reaches this number of bytes. */
+/** Number of bytes in a batch. A batch ends with the feature that reaches this number. */
 export const BATCH_BYTES = 1_048_576;
-/** A batch has at most this number of features. */
+/** Maximum number of features in a batch. */
 export const BATCH_FEATURES = 500;

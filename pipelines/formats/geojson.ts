@@ -1,6 +1,6 @@
 /**
- * Reads GeoJSON (RFC 7946, and the `crs` member of 2008) feature by feature, without GDAL. The file is read twice, because fields may appear in any feature,
- * and the CRS may follow the features. Only one feature is in memory at a time.
+ * Reads GeoJSON (RFC 7946, and the `crs` member of 2008) feature by feature, without GDAL. The file is read twice, because any feature may have new fields, and
+ * the CRS may follow the features. Only one feature is in memory at a time.
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
@@ -30,18 +30,18 @@ function isObject(value: Json | undefined): value is JsonObject {
 
 function damaged(at: string, found: string, cause?: unknown): MappaleError {
   return inputError('vector file cannot be read', {
-    code: 'VECTOR_UNREADABLE', at, detail: `expected a complete GeoJSON file, found ${found}`, hint: 'The file is damaged. Download it again.', cause,
+    code: 'VECTOR_UNREADABLE', at, detail: `expected a complete GeoJSON file, found ${found}`, hint: 'The file is damaged. Download the file again.', cause,
   });
 }
 
 /** An element of the list of features. */
 interface Part {
   readonly bytes: Buffer;
-  /** Number of member names in the element and in the objects directly in it, including repeated ones. */
+  /** Number of member names in the element and in the objects directly in the element, including repeated names. */
   readonly names: number;
 }
 
-/** Splits a document into the elements of its `features` and the rest. */
+/** A splitter of documents: separates the elements of `features` from the rest of the document. */
 class Splitter {
   /** Text of the document with an empty list in place of the features. */
   readonly outside: Buffer[] = [];
@@ -50,13 +50,13 @@ class Splitter {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** Bytes of the last string directly in the document, which is a key if a colon follows. */
+  /** Bytes of the last string directly in the document. The string is a key if a colon follows. */
   #string: number[] = [];
   #key = '';
   #inFeatures = false;
   /** Pieces of the open element; null if none is open. */
   #element: Buffer[] | null = null;
-  /** Names so far in the open element and in the objects directly in it. */
+  /** Number of names so far in the open element and in the objects directly in the element. */
   #names = 0;
 
   constructor(at: string) {
@@ -121,7 +121,7 @@ class Splitter {
   }
 
   #strayInList(): MappaleError {
-    return damaged(this.#at, 'something that is no feature in the list of features');
+    return damaged(this.#at, 'an element that is not a feature in the list of features');
   }
 
   #keep(bytes: Buffer): void {
@@ -134,7 +134,7 @@ class Splitter {
 function parse(bytes: Buffer, at: string): Json {
   if (!isUtf8(bytes)) {
     throw inputError('the JSON is not in UTF-8', {
-      code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, which JSON is written in, found other bytes', hint: 'Use the file as downloaded, or save it in UTF-8.',
+      code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, the encoding of JSON, found other bytes', hint: 'Use the downloaded file, or save it in UTF-8.',
     });
   }
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
@@ -145,7 +145,7 @@ function parse(bytes: Buffer, at: string): Json {
   }
 }
 
-/** Replaces NaN and infinities, which JSON does not allow and some programs write for no value, by null. */
+/** Replaces NaN and infinities with null. JSON does not allow NaN and infinities, but some programs write them for missing values. */
 function withoutNaN(text: string): string {
   const parts: string[] = [];
   for (let at = 0; at < text.length;) {
@@ -158,7 +158,7 @@ function withoutNaN(text: string): string {
   return parts.join('');
 }
 
-/** Returns the position after a JSON string, or the end of the text. @param start of its first quotation mark */
+/** Returns the position after a JSON string, or the end of the text. @param start position of the first quotation mark */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
@@ -167,12 +167,15 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Returns the number of member names of a feature and of the objects directly in it. */
+/** Returns the number of member names of a feature and of the objects directly in the feature. */
 function namesIn(feature: JsonObject): number {
   return Object.values(feature).reduce<number>((sum, value) => sum + (isObject(value) ? Object.keys(value).length : 0), Object.keys(feature).length);
 }
 
-/** Returns a name that a feature, or an object directly in it, has twice; null if there is none. `JSON.parse` keeps only the last of two. */
+/**
+ * Returns a name that occurs twice in a feature, or in an object directly in the feature. Null if there is none. `JSON.parse` keeps only the last value of a
+ * repeated name.
+ */
 function repeatedName(feature: Buffer): string | null {
   const open: Set<string>[] = [];
   const json = feature.toString('utf8');
@@ -217,10 +220,10 @@ async function* featuresOf(path: string, at: string, { document, repeated }: Fea
       yield feature;
     }
   }
-  if (!splitter.isComplete) throw damaged(at, 'its end in the middle of the document');
+  if (!splitter.isComplete) throw damaged(at, 'the end of the file in the middle of the document');
   const text = Buffer.concat(splitter.outside);
   const outside = parse(text, at);
-  if (!isObject(outside)) throw damaged(at, 'a document that is no object');
+  if (!isObject(outside)) throw damaged(at, 'a document that is not an object');
   if (outside['type'] === 'Feature') {
     const name = repeatedName(text);
     if (name !== null) repeated(name);
@@ -251,7 +254,7 @@ function valueOf(value: Json | undefined, type: VectorField['type']): VectorValu
   return type === 'string' ? String(value) : Number(value);
 }
 
-/** Returns the CRS of a document; lon/lat in WGS 84 by default, and null for an unknown name. */
+/** Returns the CRS of a document: by default WGS 84 with longitude before latitude, null for an unknown name. */
 function crsOf({ crs }: JsonObject): number | null {
   if (crs === undefined) return 4326;
   const name = isObject(crs) && isObject(crs['properties']) ? crs['properties']['name'] : undefined;
@@ -274,7 +277,7 @@ export async function openGeoJson(path: string, at: string): Promise<VectorReade
     for (const [name, value] of membersOf(feature)) types.set(name, widen(types.get(name), value));
   }
   const { name, crs } = found.document;
-  // A repeated name is listed twice, so that the check of columns refuses it.
+  // A repeated name is listed twice, so that the check of columns refuses the file.
   const fields = [...types, ...[...twice].map((field) => [field, types.get(field)] as const)].map(([field, type = 'string']): VectorField => ({ name: field, type }));
   const layer: GdalLayer = {
     name: typeof name === 'string' && name !== '' ? name : basename(path, extname(path)),

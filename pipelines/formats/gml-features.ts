@@ -3,27 +3,26 @@ import { inputError, type MappaleError } from '../errors.ts';
 import { ElementReader } from './elements.ts';
 import { utf8Text } from './streams.ts';
 
-/** Elements around features: WFS 2.0 and 1.x, GML 3.1 with one element for all features. */
+/** Names of the elements around features: in WFS 2.0 and 1.x, and in GML 3.1 with one element for all features. */
 const AROUND = ['member', 'featureMember', 'featureMembers'];
 const MAX_FEATURE_CHARS = 1_000_000;
 
 interface GmlFeature {
-  /** From 1. */
+  /** Number in the document, from 1. */
   readonly number: number;
-  /** Names of the properties in their order, including repeated ones. */
+  /** Names of the properties in their order, including repeated names. */
   readonly names: readonly string[];
   /** Properties without child elements, by local name, with trimmed values. */
   readonly properties: ReadonlyMap<string, string>;
   /** Unchanged text of the feature's element. */
   readonly raw: string;
-  /** `file:line:column` of its end. */
+  /** `file:line:column` of the feature's end. */
   readonly at: string;
 }
 
 /**
- * @param at name of the document in messages
- * @param each is called for every feature, and may throw an input error
- * @param after is called between pieces of the stream, and may return a promise to wait for
+ * Reads the features of a document. @param at name of the document in messages @param each called for every feature; may throw an input error @param after
+ * called between pieces of the stream; may return a promise, which is awaited
  * @returns the number of features
  * @throws input error `XML_BROKEN` with line and column
  */

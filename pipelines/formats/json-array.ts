@@ -8,17 +8,17 @@ import { utf8Text } from './streams.ts';
  * Yields the elements of a document that is a list, in file order, like `JSON.parse`. The encoding is UTF-8, with or without byte order mark.
  * @param stream the file's bytes
  * @param at name of the file in messages
- * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` for an object with a repeated name; elements shortly before the fault may be
+ * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` for an object with a repeated name. Elements shortly before the fault may be
  * missing
  */
 export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator {
   const wrongEncoding = (cause: unknown): MappaleError => inputError('the JSON is not in UTF-8', {
-    code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, which JSON is written in, found other bytes', hint: 'Save the file in UTF-8.', cause,
+    code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, the encoding of JSON, found other bytes', hint: 'Save the file in UTF-8.', cause,
   });
-  // Imported here, because commands that read no files start faster without the parser.
+  // The parser is imported here, so that commands that read no files start faster.
   const [{ parser: jsonParser }, { streamArray }] = await Promise.all([import('stream-json/parser.js'), import('stream-json/streamers/stream-array.js')]);
   const parser = streamArray.asStream();
-  // The callback prevents an unhandled error. The parser passes the error to the iteration below.
+  // The callback prevents an unhandled error. The iteration below gets the error from the parser.
   pipeline(Readable.from(utf8Text(stream, wrongEncoding)), jsonParser.asStream({ packKeys: true }), refusingRepeated(at), parser, () => undefined);
   try {
     for await (const { value } of parser as AsyncIterable<{ readonly value: unknown }>) yield value;
@@ -26,7 +26,7 @@ export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): Asy
     if (error instanceof MappaleError || !isSyntax(error)) throw error;
     throw inputError('the JSON cannot be divided into elements', {
       code: 'JSON_MALFORMED', at, detail: `expected one list, found: ${error.message.replace(/\.$/, '')}`,
-      hint: 'The file was cut short or changed by hand. Download it again, or repair it.', cause: error,
+      hint: 'The file was truncated or changed manually. Download the file again, or repair the file.', cause: error,
     });
   } finally {
     parser.destroy();
@@ -38,7 +38,7 @@ interface Token {
   readonly value?: unknown;
 }
 
-/** Passes on the tokens of a document and refuses repeated names. A repeated name is ambiguous, and the parser would keep its second value. */
+/** A transform that refuses repeated names in a document. A repeated name is ambiguous, and the parser would keep the second value. */
 function refusingRepeated(at: string): Transform {
   /** Names in each open object; null for an open list. */
   const open: (Set<string> | null)[] = [];
@@ -62,7 +62,7 @@ function refusingRepeated(at: string): Transform {
   });
 }
 
-/** Errors of the parser can be recognised by their text only. */
+/** Returns whether an error is a syntax error. Errors of the parser differ only in their text. */
 function isSyntax(error: unknown): error is Error {
   return error instanceof Error && /^(?:Parser |Top-level object )/.test(error.message);
 }

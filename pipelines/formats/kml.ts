@@ -10,7 +10,7 @@ export type Ring = readonly number[];
 export interface Part {
   /** Outer ring first. */
   readonly rings: readonly Ring[];
-  /** Reason why it cannot be used, `code: expected … found …`; null if it can be used. */
+  /** Reason why the polygon cannot be used, `code: expected … found …`; null if it can be used. */
   readonly fault: string | null;
   /** Holes without area, which are left out. */
   readonly refusedHoles: readonly { readonly fault: string; readonly raw: string }[];
@@ -23,12 +23,12 @@ export interface Placemark {
   readonly number: number;
   readonly name: string;
   readonly description: string;
-  /** Names of `ExtendedData` in their order, including repeated ones. */
+  /** Names of `ExtendedData` in their order, including repeated names. */
   readonly names: readonly string[];
-  /** `ExtendedData`: `CODCOM`, `CODZONA`, `LINKZONA`. */
+  /** Values of `ExtendedData`, such as `CODCOM`, `CODZONA` and `LINKZONA`. */
   readonly data: ReadonlyMap<string, string>;
   readonly parts: readonly Part[];
-  /** First XML fault inside the placemark; null if it is well-formed. */
+  /** First XML fault inside the placemark; null if the placemark is well-formed. */
   readonly fault: string | null;
   /** Unchanged text of the whole element. */
   readonly raw: string;
@@ -36,27 +36,27 @@ export interface Placemark {
 
 interface KmlHandler {
   placemark(placemark: Placemark): void;
-  /** Is called for a fault outside placemarks or an early end. The rest of the document is unusable. */
+  /** Called for a fault outside placemarks or an early end. The rest of the document is unusable. */
   broken(message: string): void;
 }
 
-/** Matches an ampersand that starts no entity (`SANT&ANTONIO`). A parser would read up to the next semicolon. */
+/** Matches an ampersand that is not the start of an entity (`SANT&ANTONIO`). A parser would read up to the next semicolon. */
 const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/g;
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-/** Maximum length of a placemark: a million positions. The longest published zones have some ten thousand. */
+/** Maximum length of a placemark, sufficient for a million positions. The longest published zones have some ten thousand positions. */
 export const PLACEMARK_CHARS = 32 * 1024 * 1024;
-/** Maximum length of a tag or entity that is kept together across two chunks. */
+/** Maximum length of a tag or entity that is divided between two chunks. */
 const MAX_TAG_CHARS = 4096;
 /** Limits of a placemark and of a text. */
 const MOST = { text: PLACEMARK_CHARS, element: PLACEMARK_CHARS };
 
 export class KmlReader {
   readonly #reader: ElementReader;
-  /** Text that was not parsed yet: an incomplete tag or entity. */
+  /** Text that is not yet parsed: an incomplete tag or entity. */
   #rest = '';
-  /** Number of placemarks so far, which is the count of records. */
+  /** Number of placemarks so far, which is the number of records. */
   placemarks = 0;
-  /** Number of files in an index (provincial KMZ). */
+  /** Number of linked files in an index (a provincial KMZ). */
   networkLinks = 0;
 
   constructor(handler: KmlHandler) {
@@ -121,11 +121,11 @@ function partOf(polygon: Element, raw: FoundElement['raw']): Part {
   const take = (text: string, kind: 'outer' | 'inner'): void => {
     const ring = parseCoordinates(text);
     if (typeof ring !== 'string') {
-      if (kind === 'outer' && rings.length > 0) fault ??= 'ring_repeated: expected one outer ring per polygon, found another';
-      else if (kind === 'inner' && rings.length === 0) fault ??= 'ring_missing: expected the outer ring first, found an inner one';
+      if (kind === 'outer' && rings.length > 0) fault ??= 'ring_repeated: expected one outer ring per polygon, found a second outer ring';
+      else if (kind === 'inner' && rings.length === 0) fault ??= 'ring_missing: expected the outer ring first, found an inner ring';
       else rings.push(ring);
     } else if (kind === 'inner' && ring.startsWith('ring_too_short')) {
-      // A hole without area does not change the part around it.
+      // A hole without area does not change the polygon.
       const hole = `<innerBoundaryIs><LinearRing><coordinates>${text}</coordinates></LinearRing></innerBoundaryIs>`;
       refusedHoles.push({ fault: ring, raw: `<Polygon>${hole}</Polygon>` });
     } else {
@@ -167,7 +167,7 @@ export function parseCoordinates(text: string): Ring | string {
   return ring;
 }
 
-/** EWKB (little-endian, SRID 4326, XY) of a multipolygon: polygons → rings → lon, lat, … */
+/** Returns the EWKB (little-endian, SRID 4326, XY) of a multipolygon: polygons → rings → lon, lat, … */
 export function multiPolygon(polygons: readonly (readonly Ring[])[]): Buffer {
   let size = 13;
   for (const rings of polygons) {

@@ -1,18 +1,18 @@
-/** Distinguishes wrongly decoded text from unusual text of the publishers. */
+/** Distinguishes wrongly decoded text from unusual text in the publishers' files. */
 import { isUtf8 } from 'node:buffer';
 import { readRows, typesOf, type Columns } from './copy.ts';
 
 /**
- * Characters that wrong decoding produces and Italian place names never have. They are the replacement character, control characters between 0x80 and
- * 0x9f, and letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`). Windows-1252 letters of no language spoken in Italy are included, too. Their
- * bytes never occur in UTF-8.
+ * Matches characters that wrong decoding produces and that Italian place names never have. These are the replacement character, control characters between 0x80
+ * and 0x9f, and letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`). The expression also matches letters of windows-1252 that no language of Italy
+ * uses. The bytes of these letters never occur in UTF-8.
  */
 export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 
-/** Matches text that was encoded two or three times, such as `Ã¬` for `ì`, in any case. Publishers have single cases in their files. */
+/** Matches text that was encoded two or three times, such as `Ã¬` for `ì`, in any case. Publishers' files have single such texts. */
 const DOUBLY_ENCODED = /[\u00c2\u00c3\u00e2\u00e3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/g;
 
-/** Removes text that was encoded twice. Malformed text in the rest has lost letters. */
+/** Removes text that was encoded twice. If the remaining text is malformed, letters were lost. */
 export function withoutDoubles(text: string): string {
   return text.replace(DOUBLY_ENCODED, '');
 }
@@ -23,16 +23,19 @@ export function isMalformedRecord(raw: string | Buffer): boolean {
 }
 
 const EXAMPLES = 3;
-/** Maximum number of different texts to remember, enough to judge a file. */
+/** Maximum number of different texts that are kept. This number is sufficient to judge a file. */
 const DIFFERENT = 2_000;
-/** Number of different doubly encoded texts that a publisher's file may have, … */
+/** Number of different doubly encoded texts that a publisher's file may have. */
 const OWN_TEXTS = 2;
-/** … or this share of all texts beyond ASCII. The street lists of 2026 have 5 %, and a wrongly saved file has most. */
+/**
+ * Share of doubly encoded texts among all texts beyond ASCII that a publisher's file may have. The street lists of 2026 have 5 %. In a wrongly saved file, most
+ * texts are doubly encoded.
+ */
 const OWN_SHARE = 0.2;
 /** First bytes of `Ã`, `Â` and `â€` in UTF-8. */
 const MARKS = [Buffer.from([0xc3, 0x83]), Buffer.from([0xc3, 0x82]), Buffer.from([0xc3, 0xa2, 0xe2])];
 
-/** Returns false if the bytes certainly contain no text that was encoded twice, else true. */
+/** Returns false if the bytes certainly contain no text that was encoded twice, otherwise true. */
 export function mayBeDoubled(bytes: Buffer): boolean {
   return MARKS.some((mark) => bytes.includes(mark));
 }
@@ -41,10 +44,10 @@ export function mayBeDoubled(bytes: Buffer): boolean {
 export class MalformedText {
   readonly #texts: ReadonlySet<number>;
   readonly #lists: ReadonlySet<number>;
-  /** Number of texts beyond ASCII, and of malformed texts among them. */
+  /** Number of texts beyond ASCII, and number of malformed texts among these texts. */
   seen = 0;
   odd = 0;
-  /** True if a text has lost letters, not only a double encoding. */
+  /** True if a text has lost letters. A double encoding loses no letters. */
   damaged = false;
   readonly examples: { readonly at: string; readonly text: string }[] = [];
   readonly #seen = new Set<string>();
@@ -56,7 +59,7 @@ export class MalformedText {
     this.#lists = fieldsOf('text[]');
   }
 
-  /** Returns whether the whole file was encoded twice. Single names like `IÂ° MAGGIO` come from the publisher and are kept. */
+  /** Returns whether the whole file was encoded twice. Single names such as `IÂ° MAGGIO` come from the publisher and are kept. */
   get throughout(): boolean {
     return this.#odd.size > OWN_TEXTS && this.#odd.size / this.#seen.size > OWN_SHARE;
   }
@@ -67,7 +70,7 @@ export class MalformedText {
       if (size < 0) return;
       if (this.#texts.has(field)) this.#look(chunk, at, at + size, label, position);
       if (!this.#lists.has(field)) return;
-      // Dimensions, flags and element type come first, then length and bytes of each element.
+      // An array has dimensions, flags and element type, followed by the length and bytes of each element.
       for (let element = at + 20; element < at + size;) {
         const length = Math.max(chunk.readInt32BE(element), 0);
         this.#look(chunk, element + 4, element + 4 + length, label, position);

@@ -1,7 +1,6 @@
 /**
- * Writes Parquet and GeoParquet by row groups: columns and metadata, and for GeoParquet geometries and a column with their boxes. GeoParquet 1.1 has geometries
- * as bytes (WKB), version 2.0 in Parquet's own type GEOMETRY with statistics. Each row group is written to disk at once, and only its
- * position is kept in memory.
+ * Writes Parquet and GeoParquet by row groups. GeoParquet also has geometries and a column with their boxes. In GeoParquet 1.1, geometries are bytes (WKB). In
+ * version 2.0, geometries have Parquet's type GEOMETRY with statistics. Each row group is written to disk immediately, and only its position is kept in memory.
  */
 import * as zlib from 'node:zlib';
 import { ParquetWriter, fileWriter } from 'hyparquet-writer';
@@ -20,12 +19,12 @@ interface ParquetColumn {
 /** West, south, east, north; degrees. */
 export type Extent = readonly [west: number, south: number, east: number, north: number];
 
-/** In the order of the columns. */
+/** Cells of a row, in the order of the columns. */
 type ParquetCells = readonly (string | number | boolean | null)[];
 
 interface ParquetRow {
   readonly cells: ParquetCells;
-  /** Multipolygon, longitude latitude; outer rings counterclockwise, holes clockwise. */
+  /** WKB of a multipolygon, longitude before latitude. Outer rings are counterclockwise, and holes clockwise. */
   readonly wkb: Uint8Array;
   readonly extent: Extent;
 }
@@ -45,15 +44,15 @@ const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } }, bool: { type: 'BOOLEAN' },
 };
 
-/** Parquet's own type of geometries. Its default CRS is OGC:CRS84, which DuckDB shows only if it is named. */
+/** Parquet's type of geometries. The default CRS is OGC:CRS84, which DuckDB shows only if the file names it. */
 const NATIVE = { logical_type: { type: 'GEOMETRY', crs: 'OGC:CRS84' } } as const;
 
-/** Rows of a row group, which has some megabytes. A reader that needs a box reads or skips whole row groups. */
+/** Number of rows in a row group, which has some megabytes. A query for a box reads or skips whole row groups. */
 const ROW_GROUP = 20_000;
 
 const SIDES = ['xmin', 'ymin', 'xmax', 'ymax'] as const;
 
-/** Added to Node in 22.15. */
+/** Compression with zstd, which Node has since 22.15. */
 const zstd = (zlib as { readonly zstdCompressSync?: (bytes: Uint8Array) => Buffer }).zstdCompressSync;
 
 /** Compression codec that this runtime supports. */
@@ -61,12 +60,12 @@ export const PARQUET_CODEC: 'ZSTD' | 'SNAPPY' = zstd === undefined ? 'SNAPPY' : 
 
 const COMPRESSORS: NonNullable<WriterOptions['compressors']> = zstd === undefined ? {} : { ZSTD: (bytes) => zstd(bytes) };
 
-/** Columns after the others. */
+/** Columns that follow the other columns. */
 interface MoreColumns {
   readonly schema: readonly SchemaElement[];
   /** Number of top-level columns. */
   readonly children: number;
-  /** Returns the values of the buffered rows, and removes them. */
+  /** Removes and returns the values of the buffered rows. */
   take(): Parameters<ParquetWriter['write']>[0]['columnData'];
 }
 
@@ -80,7 +79,7 @@ export class ParquetFile {
   #cells: (ParquetCells[number] | bigint)[][];
   #rows = 0;
 
-  /** @param path is created or overwritten */
+  /** @param path file that is created or overwritten */
   constructor(path: string, { columns, metadata, createdBy }: ParquetFacts, more: MoreColumns = NO_MORE) {
     this.#columns = columns;
     this.#more = more;
@@ -127,9 +126,9 @@ export class GeoParquetFile {
   #boxes: object[] = [];
   #geometries: Uint8Array[] = [];
 
-  /** @param path is created or overwritten @param facts `extent`: of all rows */
+  /** @param path file that is created or overwritten @param facts `extent`: extent of all rows */
   constructor(path: string, { extent, version, metadata, ...facts }: ParquetFacts & { readonly extent: Extent; readonly version: GeoParquetVersion }) {
-    // Without a CRS it is OGC:CRS84: longitude and latitude on WGS 84.
+    // The default CRS is OGC:CRS84: longitude and latitude on WGS 84.
     const geo = {
       version,
       primary_column: 'geometry',
@@ -151,7 +150,7 @@ export class GeoParquetFile {
         const [boxes, geometries] = [this.#boxes, this.#geometries];
         this.#boxes = [];
         this.#geometries = [];
-        // Geometries are all different, so they get no dictionary. The statistics of bytes would be useless.
+        // All geometries are different, so a dictionary would be useless. The same applies to statistics of bytes.
         return [{ name: 'bbox', data: boxes }, version === '2.0.0'
           ? { name: 'geometry', data: geometries.map(multiPolygonOf), encoding: 'PLAIN' }
           : { name: 'geometry', data: geometries, encoding: 'PLAIN', statistics: false }];

@@ -1,4 +1,4 @@
-/** Writes PDF: prints an HTML page with a browser of the Chromium family, which is not part of the program. */
+/** Prints an HTML page to PDF with a browser of the Chromium family. The browser is not part of the program. */
 import { execFile, type ExecFileException } from 'node:child_process';
 import { access, constants, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,10 +13,10 @@ const BROWSERS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** A page is printed in about a second. */
+/** Time limit in milliseconds. Printing a page takes about a second. */
 const LONGEST_MS = 120_000;
 
-/** Returns the path of a program: the path itself, or its first place in the folders. */
+/** Returns the path of a program: the given path, or the first path in the folders. */
 async function programAt(name: string, folders: readonly string[]): Promise<string | null> {
   const paths = isAbsolute(name) || name.includes('/') ? [name] : folders.map((folder) => join(folder, name));
   for (const path of paths) if (await access(path, constants.X_OK).then(() => true, () => false)) return path;
@@ -34,9 +34,9 @@ export async function findBrowser(named: string | undefined, folders: readonly s
     const found = await programAt(name, folders);
     if (found !== null) return found;
   }
-  throw new MappaleError('no browser prints the PDF', {
+  throw new MappaleError('no browser is available to print the PDF', {
     code: 'BROWSER_MISSING', kind: 'usage', detail: named === undefined ? `expected one of these programs: ${BROWSERS.join(', ')}, found none` : `expected the program ${named}, found none`,
-    hint: 'Install Chromium, or name a browser of its family with --browser. Or write HTML (--out FILE.html), open it in any browser and print it to PDF.',
+    hint: 'Install Chromium, or name a browser of the Chromium family with --browser. Or write HTML (--out FILE.html), open the HTML in any browser and print to PDF.',
     fix: 'apt-get install chromium',
   });
 }
@@ -51,7 +51,7 @@ export async function printPdf(browser: string, html: string, out: string): Prom
   try {
     const page = join(folder, 'page.html');
     await writeFile(page, html);
-    // Chromium has no sandbox for the administrator. The page has no scripts and requests nothing.
+    // Chromium cannot use its sandbox as root. The page has no scripts and sends no requests.
     const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
     const failure = await promisify(execFile)(browser, [
       '--headless', '--disable-gpu', ...sandbox, '--no-first-run', '--disable-background-networking', '--no-pdf-header-footer', `--user-data-dir=${join(folder, 'profile')}`,
@@ -68,7 +68,7 @@ function notWritten(browser: string, failure: ExecFileException | null): Mappale
   const end = failure === null ? 'exit code 0' : typeof failure.code === 'number' ? `exit code ${failure.code}` : failure.signal ?? failure.code ?? failure.message;
   return new MappaleError('the browser printed no PDF', {
     code: 'PDF_NOT_WRITTEN', kind: 'usage', at: browser, detail: `expected a PDF file, found none (${end})`, cause: failure,
-    hint: 'Name another browser with --browser. Or write HTML (--out FILE.html), open it in any browser and print it to PDF.',
+    hint: 'Name another browser with --browser. Or write HTML (--out FILE.html), open the HTML in any browser and print to PDF.',
     fix: 'npx mappale dossier PARCEL --out dossier.html',
   });
 }

@@ -1,8 +1,7 @@
 /**
- * Writes PMTiles 3: all tiles of a map in one file, which clients read by ranges of bytes. Tiles are written in the order of their numbers. The directory
- * entries are kept in memory until the end, and equal tiles are stored once. The first 16 KiB have header and root directory, as readers expect. Metadata and
- * other
- * directories follow the tiles, because their size is not known before.
+ * Writes PMTiles 3: all tiles of a map in one file, which clients read by byte ranges. Tiles are written in the order of their numbers, and equal tiles are
+ * stored once. The directory entries are kept in memory until the end. The first 16 KiB contain the header and the root directory, as readers expect. Metadata
+ * and other directories follow the tiles, because their size is known only at the end.
  */
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -14,7 +13,7 @@ const pack = promisify(gzip);
 
 const HEADER_BYTES = 127;
 
-/** Size of the part in which readers expect header and root. */
+/** Size in bytes of the part in which readers expect the header and the root directory. */
 const FRONT_BYTES = 16_384;
 
 const MOST_ROOT_BYTES = FRONT_BYTES - HEADER_BYTES;
@@ -22,7 +21,7 @@ const MOST_ROOT_BYTES = FRONT_BYTES - HEADER_BYTES;
 /** Initial number of entries in a leaf directory. */
 const LEAF_ENTRIES = 4_096;
 
-/** Codes of the format for gzip and for Mapbox Vector Tiles. */
+/** Codes in PMTiles for gzip and for Mapbox Vector Tiles. */
 const [GZIP, MVT] = [2, 1];
 
 interface PmtilesFacts {
@@ -48,7 +47,7 @@ export function tileId({ z, x, y }: TileNumber): number {
   for (let side = 2 ** (z - 1); side >= 1; side /= 2) {
     const [right, down] = [(column & side) > 0, (row & side) > 0];
     id += side * side * (right ? (down ? 2 : 3) : down ? 1 : 0);
-    // Each quarter is the rotated whole curve.
+    // Each quarter is a rotated copy of the whole curve.
     if (!down) {
       if (right) [column, row] = [side - 1 - column, side - 1 - row];
       [column, row] = [row, column];
@@ -71,12 +70,12 @@ export class PmtilesFile {
     this.#facts = facts;
   }
 
-  /** @param tile uncompressed; its number must be greater than all before @throws Error for a smaller number: a bug */
+  /** Adds a tile. @param tile uncompressed tile, with a greater number than all previous tiles @throws Error for a smaller number: a bug */
   async add(number: TileNumber, tile: Buffer): Promise<void> {
     this.#file ??= await open(this.#path, 'w');
     const id = tileId(number);
     const last = this.#entries.at(-1);
-    if (last !== undefined && id < last.id + last.run) throw new Error(`tile ${id} comes behind ${last.id}`);
+    if (last !== undefined && id < last.id + last.run) throw new Error(`expected a tile number greater than ${last.id}, found ${id}`);
     this.#tiles += 1;
     const digest = createHash('sha256').update(tile).digest('base64');
     let place = this.#known.get(digest);
@@ -106,7 +105,7 @@ export class PmtilesFile {
     await this.abort();
   }
 
-  /** Closes the file without completing it. The caller removes the file. */
+  /** Closes the incomplete file. The caller removes the file. */
   async abort(): Promise<void> {
     const file = this.#file;
     this.#file = null;
@@ -128,12 +127,12 @@ export class PmtilesFile {
   }
 }
 
-/** Writes all bytes. A system call may write only a part, for example on a full disk; the next call then reports the error. */
+/** Writes all bytes. A system call may write only a part, for example on a full disk. The next call then reports the error. */
 async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
-/** Returns the root directory, with leaf directories if it would be too large. */
+/** Returns the root directory. If the root directory would be too large, also returns leaf directories. */
 function directories(entries: readonly Entry[]): { root: Buffer; leaves: Buffer } {
   const alone = directory(entries);
   if (alone.length <= MOST_ROOT_BYTES) return { root: alone, leaves: Buffer.alloc(0) };
@@ -166,7 +165,7 @@ function directory(entries: readonly Entry[]): Buffer {
   for (const { length } of entries) varint(length);
   for (const [index, { offset }] of entries.entries()) {
     const before = entries[index - 1];
-    // 0 means the end of the previous entry.
+    // 0 means that the tile starts at the end of the previous entry.
     varint(before !== undefined && offset === before.offset + before.length ? 0 : offset + 1);
   }
   return gzipSync(Buffer.from(bytes), { level: constants.Z_BEST_COMPRESSION });

@@ -1,6 +1,6 @@
 /**
- * Reads rasters without GDAL, block by block: a GeoTIFF (`tiff.ts`) or a VIIRS tile in HDF5 (`viirs-hdf5.ts`), plain or inside a zip. Rasters without an
- * unambiguous position are refused by name.
+ * Reads rasters without GDAL, block by block: a GeoTIFF (`tiff.ts`) or a VIIRS tile in HDF5 (`viirs-hdf5.ts`), plain or inside a zip. Rasters with an ambiguous
+ * position are refused with an error that names the raster.
  */
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,29 +12,30 @@ import { ZipArchive } from './zip.ts';
 export type SampleType = 'int8' | 'uint8' | 'int16' | 'uint16' | 'int32' | 'uint32' | 'float32' | 'float64';
 
 export interface RasterGrid {
-  /** EPSG number of the CRS; easting or longitude first. */
+  /** EPSG number of the CRS. Easting or longitude is the first coordinate. */
   readonly epsg: number;
-  /** Cells from west to east. */
+  /** Number of cells from west to east. */
   readonly width: number;
-  /** Cells from north to south. */
+  /** Number of cells from north to south. */
   readonly height: number;
-  /** Transform in GDAL's form, for corners of cells: west, width of a cell, 0, north, 0, minus its height. The first row is the northernmost. */
+  /** Transform in GDAL's form, for corners of cells: west, width of a cell, 0, north, 0, negative height of a cell. The first row is the northernmost. */
   readonly transform: readonly [west: number, cellWidth: number, rowRotation: 0, north: number, columnRotation: 0, minusCellHeight: number];
-  /** Value for no data as stated in the file; null if it states none. */
+  /** Value for no data in the file; null if the file defines none. */
   readonly noData: number | null;
   readonly sampleType: SampleType;
-  /** Natural blocks: the file's tiles, or strips of its rows. */
+  /** Size of the file's blocks, which are tiles or strips of rows. */
   readonly blockWidth: number;
   readonly blockHeight: number;
 }
 
 export type Cells = Float32Array | Float64Array;
 
-/** An open raster. Close it, because it may be in a temporary file. */
+/** An open raster. The caller must close it, because the raster may be in a temporary file. */
 export interface Raster {
   readonly grid: RasterGrid;
   /**
-   * @returns all cells of a block, row by row from its north-west; NaN without a value: beyond the raster's edge, no data, not a number, infinite, or −9999
+   * Reads a block. @returns all cells of the block, row by row from the north-west. NaN for a cell beyond the raster's edge, and for no data, not a number,
+   * infinity or −9999
    * @throws input errors `RASTER_DAMAGED`
    */
   readBlock(column: number, row: number): Promise<Cells>;
@@ -52,7 +53,7 @@ export function isRaster(head: Buffer): boolean {
 
 /**
  * @param path of the file
- * @param member path inside a zip; the member is kept in a temporary file until the raster is closed
+ * @param member path inside a zip. The member is kept in a temporary file until the raster is closed
  * @throws input errors `RASTER_*` with the reason, errors of `ZipArchive`; MappaleError `TEMP_FULL` (exit 2)
  */
 export async function openRaster(path: string, member: string = ''): Promise<Raster> {
@@ -60,7 +61,7 @@ export async function openRaster(path: string, member: string = ''): Promise<Ras
   const folder = await mkdtemp(join(tmpdir(), 'mappale-raster-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    // Use a short name, because the member's name may be too long for this file system.
+    // The name is short, because the member's name may be too long for this file system.
     const spooled = join(folder, 'member');
     const zip = await ZipArchive.open(path);
     try {
@@ -77,8 +78,7 @@ export async function openRaster(path: string, member: string = ''): Promise<Ras
 }
 
 /**
- * @param at name of the raster in messages
- * @param name published name, which contains the position of some rasters
+ * Opens a raster that is not in a zip. @param at name of the raster in messages @param name published name, which contains the position of some rasters
  */
 async function openPlain(path: string, at: string, name: string): Promise<Raster> {
   const handle = await open(path, 'r');
@@ -92,12 +92,12 @@ async function openPlain(path: string, at: string, name: string): Promise<Raster
       return raster;
     }
     if (mark !== HDF5_MARK) {
-      throw inputError('it is not a raster', {
+      throw inputError('the file is not a raster', {
         code: 'RASTER_FORM', at, detail: `expected a TIFF or HDF5, found first bytes ${mark === '' ? 'of an empty file' : mark}`,
-        hint: 'Download the file again; a page of a login or an error may have been saved under its name.',
+        hint: 'Download the file again. A login page or an error page may have been saved with the name of the file.',
       });
     }
-    // Imported here, because the library is large and most runs have no such file.
+    // The library is imported here, because it is large and most runs have no such file.
     const { openViirs } = await import('./viirs-hdf5.ts');
     return await openViirs(path, at, name);
   } finally {

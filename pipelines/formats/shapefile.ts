@@ -1,6 +1,6 @@
 /**
- * Detects damaged shapefiles that GDAL accepts: compares the headers of the files with each other and with their sizes, and determines the encoding.
- * Facts: ESRI Shapefile Technical Description (1998); dBASE III file structure.
+ * Detects damaged shapefiles that GDAL accepts, and determines the encoding. Compares the headers of the files with each other and with the sizes of the files.
+ * Format: ESRI Shapefile Technical Description (1998); dBASE III file structure.
  */
 import { isAscii } from 'node:buffer';
 import { open, stat } from 'node:fs/promises';
@@ -12,11 +12,11 @@ import { isUtf8 } from './streams.ts';
 export interface Shapefile {
   /** Encoding of the text, by GDAL's name. */
   readonly encoding: string;
-  /** Records that are not flagged as deleted. */
+  /** Number of records that are not marked as deleted. */
   readonly features: number;
-  /** Content of the .prj, or null without one. */
+  /** Content of the .prj, or null without a .prj. */
   readonly wkt: string | null;
-  /** Path of the .shp, and of its index. */
+  /** Path of the .shp and path of its index. */
   readonly shp: string;
   readonly shx: string;
 }
@@ -37,7 +37,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
     const found = await sidecar(path, part);
     if (found !== null) return found;
     throw inputError('shapefile is not complete', {
-      code: 'SIDECAR_MISSING', at: label, detail: `expected a ${part} in the same folder, found none`, hint: 'Provide all files of the shapefile: .shp, .shx, .dbf, .prj.',
+      code: 'SIDECAR_MISSING', at: label, detail: `expected a ${part} in the same folder, found none`, hint: 'Put all files of the shapefile in one folder: .shp, .shx, .dbf, .prj.',
     });
   };
   const shx = await needed('.shx');
@@ -49,7 +49,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
       code: 'VECTOR_UNREADABLE', at: label, detail: `expected a header of 100 bytes that starts with 9994, found ${found}`, hint: 'Download the file again.',
     });
   }
-  // Lengths count 16-bit words. In files above 4 GiB the lengths overflow, so these files are checked only by their index.
+  // Lengths are in 16-bit words. In files above 4 GiB, the lengths overflow, so only the index of these files is checked.
   const declared = main.readUInt32BE(24) * 2;
   const shpSize = (await stat(path)).size;
   if (shpSize < declared) throw truncated(label, `expected ${declared} bytes by its header, found ${shpSize}`);
@@ -65,7 +65,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
   if (table.records !== records) {
     throw inputError('files of the shapefile disagree', {
       code: 'SHAPEFILE_INCONSISTENT', at: label, detail: `expected as many records in .dbf as in .shx, found ${table.records} and ${records}`,
-      hint: 'The files are from different deliveries. Download all of them again.',
+      hint: 'The files are from different deliveries. Download all files again.',
     });
   }
   const cpg = (await sidecarText(path, '.cpg', 64, 'latin1'))?.trim() ?? '';
@@ -78,7 +78,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
   };
 }
 
-/** Returns the reason why GDAL read no geometry of a record; null if the record has no geometry. @param record from 0 */
+/** Returns the reason why GDAL could not read the geometry of a record; null if the record has no geometry. @param record number of the record, from 0 */
 export async function whyNoGeometry({ shp, shx }: Shapefile, record: number): Promise<string | null> {
   const index = await bytesAt(shx, HEADER_BYTES + record * 8, 8);
   const header = await bytesAt(shp, index.readUInt32BE(0) * 2, 12);
@@ -117,14 +117,14 @@ async function sidecarText(path: string, extension: string, most: number, encodi
   return found === null ? null : (await bytesAt(found, 0, most)).toString(encoding);
 }
 
-/** Encodings by dBASE language driver id. 0x00 is undefined and 0x57 means the writer's ANSI code page. */
+/** Encodings by dBASE language driver id. The id 0x00 is undefined. The id 0x57 means the ANSI code page of the program that wrote the file. */
 const LANGUAGE_DRIVER: Readonly<Record<number, string>> = { 0x01: 'CP437', 0x02: 'CP850', 0x03: 'CP1252' };
 
 function encodingName(cpg: string, label: string): string {
   const name = cpg.toUpperCase().replace(/^(ANSI|OEM|CP|WINDOWS)[ _-]*(?=\d)/, '');
   if (/^(UTF-?8|65001|(US-?)?ASCII)$/.test(name)) return 'UTF-8';
   const iso = /^(?:ISO[ _-]*)?8859[-_ ]*(\d{1,2})$/.exec(name)?.[1];
-  // The bytes 0x80–0x9F are controls in ISO 8859-1, but letters in the encoding that Windows programs call ISO 8859-1.
+  // The bytes 0x80–0x9F are control characters in ISO 8859-1, but letters in the encoding that Windows programs call ISO 8859-1.
   if (iso !== undefined) return iso === '1' ? 'CP1252' : `ISO-8859-${iso}`;
   if (/^(437|850|852|1250|1252)$/.test(name)) return `CP${name}`;
   throw inputError('encoding of the shapefile is not known', {
@@ -137,7 +137,7 @@ interface DbfFacts {
   readonly records: number;
   readonly deleted: number;
   readonly languageDriver: number;
-  /** True if every text is valid UTF-8, except for a character that the field's width cut. */
+  /** True if every text is valid UTF-8. The last character may be cut at the end of the field. */
   readonly utf8: boolean;
 }
 
@@ -148,16 +148,16 @@ async function inspectDbf(path: string, label: string): Promise<DbfFacts> {
   const records = header.readUInt32LE(4);
   const start = header.readUInt16LE(8);
   const length = header.readUInt16LE(10);
-  // A record has at least its deletion mark.
+  // A record has at least a deletion mark.
   if (length === 0 || start < 33) {
     throw inputError('table of the shapefile cannot be read', {
       code: 'DBF_HEADER', at: label, detail: `expected a .dbf with a header and records, found a header of ${start} and records of ${length} bytes`,
-      hint: 'The file is damaged. Download it again.',
+      hint: 'The file is damaged. Download the file again.',
     });
   }
   if (size < start + records * length) {
     const whole = Math.max(0, Math.floor((size - start) / length));
-    throw truncated(label, `expected ${records} records of ${length} bytes in .dbf, found ${whole}: it ends in record ${whole + 1}`);
+    throw truncated(label, `expected ${records} records of ${length} bytes in .dbf, found ${whole}. The file ends in record ${whole + 1}`);
   }
   const texts = textFields(await bytesAt(path, 0, start));
   let deleted = 0;

@@ -1,8 +1,8 @@
-/** Reads streams of bytes and their text. Decoding is strict: an invalid byte never becomes a replacement character. */
+/** Reads streams of bytes and text. Decoding is strict, so an invalid byte never becomes a replacement character. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
-/** @param extent `cut`: the last character may be incomplete */
+/** Returns whether bytes are valid UTF-8. @param extent `cut`: the last character may be incomplete */
 export function isUtf8(bytes: Uint8Array, extent: 'whole' | 'cut'): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: extent === 'cut' });
@@ -26,7 +26,7 @@ export async function* utf8Text(stream: AsyncIterable<Buffer>, wrong: (cause: un
   yield decode();
 }
 
-/** Reports the bytes of each piece of a stream before yielding it. */
+/** Yields the pieces of a stream, and reports the bytes of each piece. */
 export async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer, void, undefined> {
   for await (const chunk of stream) {
     count(chunk.length);

@@ -1,4 +1,4 @@
-/** Files of a tar archive, read as a stream. */
+/** Reads the files of a tar archive from a stream. */
 
 const BLOCK_BYTES = 512;
 

@@ -1,14 +1,14 @@
-/** The part of `threads.ts` that runs in a thread. */
+/** Runs the tasks of `threads.ts` in a thread. */
 import { isMainThread, parentPort, type MessagePort } from 'node:worker_threads';
 import { MappaleError, type ErrorFacts } from '../errors.ts';
 
-/** A thread waits when its messages are this far ahead of the consumer. */
+/** Size in KiB of unconsumed messages at which a thread waits. */
 const AHEAD_KIB = 8 * 1024;
 
 /** Message to a thread: one task. */
 export interface Order<Task> {
   readonly task: Task;
-  /** KiB of the task's messages that were consumed. */
+  /** Size in KiB of the task's messages that were consumed. */
   readonly taken: Int32Array;
 }
 
@@ -30,14 +30,14 @@ export class Outbox<Message> {
     this.#taken = taken;
   }
 
-  /** @param bytes size of the message for the limit. @param moved memory to transfer instead of copying */
+  /** @param bytes size of the message, for the limit @param moved memory that is transferred and not copied */
   post(message: Message, bytes: number = 0, moved: readonly ArrayBuffer[] = []): void {
     const kib = Math.ceil(bytes / 1024);
     this.#postedKib += kib;
     this.#port.postMessage({ kind: 'message', message, kib } satisfies Posted<Message>, moved);
   }
 
-  /** Waits while too many bytes of messages are not consumed. */
+  /** Waits while too many bytes of messages are unconsumed. */
   wait(): void {
     for (;;) {
       const taken = Atomics.load(this.#taken, 0);
@@ -49,7 +49,7 @@ export class Outbox<Message> {
 
 /** Runs tasks one after another until the thread ends. */
 export function serve<Task, Message>(work: (task: Task, out: Outbox<Message>) => Promise<void>): void {
-  if (isMainThread || parentPort === null) throw new Error('this module runs in a thread');
+  if (isMainThread || parentPort === null) throw new Error('this module must run in a thread');
   const port = parentPort;
   port.on('message', ({ task, taken }: Order<Task>) => {
     work(task, new Outbox(port, taken)).then(

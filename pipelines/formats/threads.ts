@@ -33,7 +33,7 @@ class Part<Task, Message> {
         if (posted.kind === 'done') return;
         if (posted.kind === 'failed') throw posted.facts === null ? posted.error : new MappaleError(String(posted.error), posted.facts);
         yield posted.message;
-        // A message counts as consumed when the next one is requested.
+        // A message counts as consumed when the next message is requested.
         Atomics.add(this.taken, 0, posted.kib);
         Atomics.notify(this.taken, 0);
       }
@@ -73,7 +73,7 @@ export class Threads<Task, Message> {
   /**
    * Begins a task as soon as a thread is free, in the order of the calls.
    * @param at name of the task in errors
-   * @returns its messages; iteration throws an error of the task
+   * @returns the messages of the task. Iteration throws an error of the task
    */
   start(task: Task, at: string): AsyncGenerator<Message, void, undefined> {
     const part = new Part<Task, Message>(task, at);
@@ -100,7 +100,7 @@ export class Threads<Task, Message> {
     if (this.#threads.size === 0) for (const part of this.#waiting.splice(0)) this.#fail(part);
   }
 
-  /** Fails the task of an ended thread. Other tasks continue, so that the error names the right one. */
+  /** Fails the task of an ended thread. Other tasks continue, so that the error names the right task. */
   #ended(thread: Worker, reason: string): void {
     const part = this.#threads.get(thread);
     if (!this.#threads.delete(thread)) return;
@@ -115,7 +115,7 @@ export class Threads<Task, Message> {
       error: 'a thread that reads files ended',
       facts: {
         code: 'THREAD_ENDED', kind: 'bug', at: part.at, detail: `expected the thread to read its whole input, found: ${this.#reason}`,
-        hint: 'Run the same command again, with more memory if possible. If it fails again, please report it with the file.',
+        hint: 'Run the same command again, with more memory if possible. If the command fails again, report the error with the file.',
       },
     });
   }

@@ -1,6 +1,5 @@
 /**
- * Unpacks blocks of a TIFF: DEFLATE, LZW and predictors. Facts: TIFF 6.0, sections 13 and 14;
- * Adobe's Technical Note 3 (2005).
+ * Decompresses blocks of a TIFF: DEFLATE, LZW and predictors. Format: TIFF 6.0, sections 13 and 14; Adobe's Technical Note 3 (2005).
  */
 import { endianness } from 'node:os';
 import { promisify } from 'node:util';
@@ -8,7 +7,7 @@ import { inflate } from 'node:zlib';
 
 export type Compression = 'none' | 'lzw' | 'deflate';
 
-/** Compressions by their code. Adobe's DEFLATE and the older code are the same. */
+/** Compressions by code. Adobe's code for DEFLATE and the older code have the same meaning. */
 export const COMPRESSIONS: Readonly<Record<number, Compression>> = { 1: 'none', 5: 'lzw', 8: 'deflate', 32_946: 'deflate' };
 
 export interface Packing {
@@ -18,9 +17,9 @@ export interface Packing {
   /** Byte order of the file. */
   readonly little: boolean;
   readonly sampleBytes: number;
-  /** Numbers of a row. */
+  /** Number of values in a row. */
   readonly width: number;
-  /** Minimum and maximum number of unpacked bytes. */
+  /** Minimum and maximum number of decompressed bytes. */
   readonly least: number;
   readonly most: number;
 }
@@ -28,7 +27,7 @@ export interface Packing {
 const LITTLE = endianness() === 'LE';
 const inflated = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate);
 
-/** @returns whole rows in the machine's byte order, aligned for their numbers. @throws Error that describes the damage */
+/** Decompresses a block. @returns whole rows in the machine's byte order, aligned for their type of number @throws Error that describes the damage */
 export async function unpack(packed: Buffer, packing: Packing): Promise<Buffer> {
   const { compression, predictor, little, sampleBytes, width, least, most } = packing;
   const found = compression === 'none' ? packed : compression === 'lzw' ? unpackLzw(packed, most) : await inflated(packed, { maxOutputLength: most });
@@ -57,7 +56,7 @@ function swap(bytes: Buffer, sampleBytes: number): void {
   else if (sampleBytes === 8) bytes.swap64();
 }
 
-/** Undoes predictor 2. Sums wrap like the numbers. */
+/** Undoes predictor 2. Sums overflow as in the type of the numbers. */
 function sumUp({ buffer, byteOffset, length }: Buffer, width: number, sampleBytes: number): void {
   const count = length / sampleBytes;
   const at = [buffer as ArrayBuffer, byteOffset, count] as const;
@@ -76,7 +75,7 @@ function sumUp({ buffer, byteOffset, length }: Buffer, width: number, sampleByte
   }
 }
 
-/** Undoes predictor 3: a row begins with the most significant bytes of all numbers. Only little-endian files are read. */
+/** Undoes predictor 3, in which a row begins with the most significant bytes of all numbers. Only little-endian files are read. */
 function gatherFloats(bytes: Buffer, width: number, sampleBytes: number): void {
   const rowBytes = width * sampleBytes;
   const row = Buffer.alloc(rowBytes);
@@ -99,7 +98,7 @@ const LONGEST = 12;
 const CODES = 1 << LONGEST;
 
 /**
- * Decodes the LZW of TIFF: most significant bit first, and longer codes one code early.
+ * Decodes the LZW of TIFF: most significant bit first. The code length increases one code early.
  * @returns at most this number of bytes, or fewer if the codes end early
  * @throws Error for invalid codes
  */
@@ -135,7 +134,7 @@ export function unpackLzw(packed: Buffer, most: number): Buffer {
       output[written] = code;
       written += 1;
     } else {
-      // The code that is being defined: the previous bytes and their first byte again.
+      // The current code defines itself: the previous bytes, followed by their first byte.
       const known = code < next || (code === next && before >= 0);
       if (!known) throw new Error(`code ${code} before its definition`);
       const length = code < next ? lengths[code] ?? 0 : written - before + 1;

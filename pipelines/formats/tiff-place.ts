@@ -1,4 +1,4 @@
-/** Determines the position of a GeoTIFF's cells. Facts: OGC GeoTIFF 1.1 (19-008r4), clauses 7 and annex C. */
+/** Determines the position of a GeoTIFF's cells. Format: OGC GeoTIFF 1.1 (19-008r4), clauses 7 and annex C. */
 import { epsgOfWkt } from './crs.ts';
 import type { RasterGrid } from './raster.ts';
 import type { Image } from './tiff-tags.ts';
@@ -13,12 +13,12 @@ const KEY = {
 
 const PROJECTED = 1;
 const GEOGRAPHIC = 2;
-/** Coordinates of a cell are its centre. */
+/** Value that means that coordinates are the centre of a cell. */
 const PIXEL_IS_POINT = 2;
 const USER_DEFINED = 32_767;
 const TRANSVERSE_MERCATOR = 1;
 const METRE = 9001;
-/** Codes of UTM projections without a datum: 16000 + zone in the north. */
+/** Codes of UTM projections without a datum: 16000 plus the number of the northern zone. */
 const UTM_NORTH = 16_000;
 /** First EPSG number of a datum's northern UTM zones, by the code of its geographic CRS or datum. */
 const UTM_OF_DATUM: Readonly<Record<number, number>> = { 4326: 32_600, 6326: 32_600, 4258: 25_800, 6258: 25_800 };
@@ -47,7 +47,7 @@ async function keysOf(image: Image): Promise<Keys> {
 
 function epsgOf(image: Image, keys: Keys): number {
   const model = keys.get(KEY.modelType);
-  // Some writers omit the model but describe a projection.
+  // Some programs omit the model type but describe a projection.
   const isProjected = model === PROJECTED || (model !== GEOGRAPHIC && [KEY.projected, KEY.method].some((key) => keys.has(key)));
   const stated = keys.get(isProjected ? KEY.projected : KEY.geographic);
   const found = typeof stated === 'number' && Number.isInteger(stated) && stated > 0 && stated !== USER_DEFINED ? stated
@@ -56,7 +56,7 @@ function epsgOf(image: Image, keys: Keys): number {
   if (found !== null) return found;
   const names = [KEY.projectedCitation, KEY.geographicCitation, KEY.citation].flatMap((key) => keys.get(key) ?? []);
   throw image.file.refused('RASTER_CRS', 'the raster has no known CRS', 'a CRS with its EPSG number, or one of UTM by its parameters',
-    keys.size === 0 ? 'none' : `an unknown CRS${names.length === 0 ? '' : `, called ${JSON.stringify(names[0])}`}`, 'If you know the CRS, write it into the file: gdal_edit.py -a_srs EPSG:32632 FILE');
+    keys.size === 0 ? 'none' : `an unknown CRS${names.length === 0 ? '' : `, called ${JSON.stringify(names[0])}`}`, 'If you know the CRS, write the CRS into the file: gdal_edit.py -a_srs EPSG:32632 FILE');
 }
 
 /** Returns the EPSG number of a UTM zone that is given by parameters; null for other projections. */
@@ -71,7 +71,7 @@ function utmOf(keys: Keys): number | null {
   return isUtm ? base + zone : null;
 }
 
-/** Returns the CRS by its name, for programs that write no codes: `PCS Name = WGS_1984_UTM_Zone_32N`, `ESRI PE String = PROJCS[…]`. */
+/** Returns the CRS by name, for files of programs that write no codes: `PCS Name = WGS_1984_UTM_Zone_32N`, `ESRI PE String = PROJCS[…]`. */
 function namedIn(keys: Keys, places: readonly number[]): number | null {
   for (const place of places) {
     const text = String(keys.get(place) ?? '');
@@ -90,7 +90,7 @@ function wktIn(text: string): string | undefined {
   return start === -1 || end < start ? undefined : text.slice(start, end + 1);
 }
 
-/** @param cell whether the position of a cell is its centre or its north-western corner */
+/** Returns the transform of a raster. @param cell whether a position is the centre or the north-western corner of a cell */
 async function transformOf(image: Image, cell: 'point' | 'area'): Promise<RasterGrid['transform']> {
   const { file } = image;
   const matrix = await image.numbers(TAG.transformation);
@@ -107,17 +107,17 @@ async function transformOf(image: Image, cell: 'point' | 'area'): Promise<Raster
   const found = [west, across, rowRotation, north, columnRotation, down];
   if (!found.every(Number.isFinite) || across === 0 || (down === 0 && rowRotation === 0)) {
     const why = tie !== null && tie.length > 6 ? `${tie.length / 6} ground control points and no grid` : 'none';
-    throw file.refused('RASTER_PLACE', 'the raster does not state the position of its cells', 'the position of its corner and the size of a cell', why,
-      'Use the file as published; programs that save images may omit the position.');
+    throw file.refused('RASTER_PLACE', 'the raster does not contain the position of its cells', 'the position of its corner and the size of a cell', why,
+      'Use the published file. Image programs may omit the position when they save a file.');
   }
   if (rowRotation !== 0 || columnRotation !== 0 || across < 0) {
     throw file.refused('RASTER_ROTATED', 'the raster is rotated or sheared', 'columns that run east and rows that run south', `transform ${found.join(' ')}`,
-      'Use the file as published, or rotate it: gdalwarp OLD.tif NEW.tif');
+      'Use the published file, or rotate the raster: gdalwarp OLD.tif NEW.tif');
   }
   if (down > 0) {
-    throw file.refused('RASTER_SOUTH_UP', 'the raster\'s first row is its southernmost', 'rows that run south', `transform ${found.join(' ')}`, 'Flip it: gdalwarp OLD.tif NEW.tif');
+    throw file.refused('RASTER_SOUTH_UP', 'the first row of the raster is the southernmost', 'rows that run south', `transform ${found.join(' ')}`, 'Flip the raster: gdalwarp OLD.tif NEW.tif');
   }
-  // A point represents the square around it.
+  // A point represents the square around the point.
   const shift = cell === 'point' ? 0.5 : 0;
   return [west - shift * across, across, 0, north - shift * down, 0, down];
 }

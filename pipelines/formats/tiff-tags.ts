@@ -1,19 +1,19 @@
 /**
- * Reads the directories of a TIFF: the tags of its images and their values. Every size in a header is first compared with the file's size. Facts: TIFF 6.0
+ * Reads the directories of a TIFF: the tags of its images and their values. Every size in a header is first compared with the file's size. Format: TIFF 6.0
  * (1992); BigTIFF (2007).
  */
 import type { FileHandle } from 'node:fs/promises';
 import { inputError, type MappaleError } from '../errors.ts';
 
-/** Bytes of a value, by type of field. */
+/** Number of bytes of a value, by type of field. */
 const TYPE_BYTES: Readonly<Record<number, number>> = { 1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8 };
 const TEXT = 2;
 const MOST_TAGS = 4096;
-/** Limit for the values of a tag, except tables of blocks. Descriptions and colour tables are the longest. */
+/** Maximum number of bytes of a tag's values, except tables of blocks. Descriptions and colour tables are the longest values. */
 const MOST_TAG_BYTES = 1_048_576;
 const MOST_BLOCKS = 16_777_216;
 
-/** Positioned reading within a file whose size is known. */
+/** A file of known size that is read at positions. */
 export class RasterFile {
   readonly #handle: FileHandle;
   readonly size: number;
@@ -25,7 +25,7 @@ export class RasterFile {
     this.at = at;
   }
 
-  /** @throws input error `RASTER_DAMAGED` unless offset and length are whole numbers within the file */
+  /** Reads bytes. @throws input error `RASTER_DAMAGED` unless offset and length are whole numbers within the file */
   async bytes(offset: number, length: number, what: string): Promise<Buffer> {
     const isWithin = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0 && offset + length <= this.size;
     if (!isWithin) throw this.damaged(`${what} of ${length} bytes at byte ${offset}`, `a file of ${this.size} bytes`);
@@ -72,7 +72,7 @@ export class TiffReader {
     this.#big = big;
   }
 
-  /** Reads an offset or a count of 8 bytes. An impossible value means damage. */
+  /** Reads an offset or a count of 8 bytes. An impossible value means a damaged file. */
   #long(bytes: Buffer, at: number): number {
     const value = Number(this.little ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
     if (!Number.isSafeInteger(value)) throw this.file.damaged('a possible file size or offset', String(value));
@@ -122,10 +122,10 @@ export class TiffReader {
     return { fields, next: this.#big ? this.#long(bytes, count * entryBytes) : this.number(bytes, 4, count * entryBytes) };
   }
 
-  /** Returns values of a field, starting at one of them. */
+  /** Returns values of a field from a given index. */
   async numbers({ type, count, offset }: Field, what: string): Promise<Float64Array> {
     const size = TYPE_BYTES[type];
-    // Values of unknown size cannot be compared with the file's size.
+    // The size of values with an unknown type cannot be compared with the file's size.
     if (size === undefined) throw this.file.damaged('a number', `values of type ${type} in ${what}`);
     const bytes = await this.file.bytes(offset, size * count, what);
     return Float64Array.from({ length: count }, (_, index) => this.number(bytes, type, index * size));
@@ -158,7 +158,7 @@ export class Image {
   }
 
   /**
-   * Returns the first value of a tag that holds a size, a count or a code.
+   * Returns the first value of a tag that contains a size, a count or a code.
    * @throws input error `RASTER_DAMAGED` for a negative or fractional value
    */
   async whole(tag: number, otherwise: number): Promise<number> {
@@ -174,7 +174,7 @@ export class Image {
     return (await this.#reader.file.bytes(field.offset, field.count, `tag ${tag}`)).toString('latin1').replace(/\0[^]*$/, '');
   }
 
-  /** Returns the offset or the size of each block, as written in the file. `RasterFile.bytes` checks them when a block is read. */
+  /** Returns the offset or the size of each block, unchanged from the file. `RasterFile.bytes` checks the values when a block is read. */
   async table(tag: number, blocks: number): Promise<Float64Array> {
     const field = this.#fields.get(tag);
     if (field === undefined || field.count < blocks || blocks > MOST_BLOCKS) {

@@ -1,6 +1,6 @@
 /**
- * Reads GeoTIFF and BigTIFF in either byte order: the blocks of the first image, with one band. Memory is bounded by one block.
- * Facts: TIFF 6.0 (1992) with its Technical Notes 1 and 3; OGC GeoTIFF 1.1 (19-008r4); GDAL's tags 42112 and 42113.
+ * Reads GeoTIFF and BigTIFF in both byte orders: the blocks of the first image, with one band. At most one block is in memory. Format: TIFF 6.0 (1992) with its
+ * Technical Notes 1 and 3; OGC GeoTIFF 1.1 (19-008r4); GDAL's tags 42112 and 42113.
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { Cells, Raster, RasterGrid, SampleType } from './raster.ts';
@@ -15,13 +15,13 @@ const TAG = {
 } as const;
 
 const MOST_IMAGES = 64;
-/** A mask of the image, among the flags of NewSubfileType. */
+/** Flag of NewSubfileType for a mask of the image. */
 const MASK = 4;
-/** The finest published grid of the earth has 1,296,000 columns (1″). */
+/** Maximum number of cells in a row or column. The finest published grid of the earth has 1,296,000 columns (1″). */
 const MOST_CELLS_ACROSS = 4_000_000;
-/** Maximum size of an unpacked block. A tile of 50 km with 10 m cells in one strip has 100 MB. */
+/** Maximum size of a decompressed block. A tile of 50 km with 10 m cells in one strip has 100 MB. */
 const MOST_BLOCK_BYTES = 256 * 1024 * 1024;
-/** Uncompressed rows are read in blocks of this size, whatever the size of a strip. */
+/** Size of the blocks in which uncompressed rows are read, for strips of any size. */
 const PLAIN_BLOCK_BYTES = 1_048_576;
 
 const ARRAYS = {
@@ -36,10 +36,9 @@ const SAMPLES: Readonly<Record<string, SampleType>> = {
 const WIDE: readonly SampleType[] = ['int32', 'uint32', 'float64'];
 
 /**
- * @param handle of the file, which the raster closes
- * @param at name of the raster in messages
- * @throws input errors `RASTER_BANDS`, `RASTER_COMPRESSION`, `RASTER_CRS`, `RASTER_DAMAGED`, `RASTER_MASK`, `RASTER_NO_DATA`, `RASTER_PLACE`,
- * `RASTER_ROTATED`, `RASTER_SAMPLES`, `RASTER_SCALE`, `RASTER_SOUTH_UP`, `RASTER_TOO_LARGE`
+ * Opens a TIFF. @param handle handle of the file, which the raster closes @param at name of the raster in messages
+ * @throws input errors `RASTER_BANDS`, `RASTER_COMPRESSION`, `RASTER_CRS`, `RASTER_DAMAGED`, `RASTER_MASK`, `RASTER_NO_DATA`, `RASTER_PLACE`, `RASTER_ROTATED`,
+ * `RASTER_SAMPLES`, `RASTER_SCALE`, `RASTER_SOUTH_UP`, `RASTER_TOO_LARGE`
  */
 export async function openTiff(handle: FileHandle, at: string): Promise<Raster> {
   const file = new RasterFile(handle, (await handle.stat()).size, at);
@@ -50,7 +49,7 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
   const image = new Image(reader, directory);
   const [width, height] = [await image.whole(TAG.width, 0), await image.whole(TAG.height, 0)];
   if (!(width >= 1 && height >= 1 && width <= MOST_CELLS_ACROSS && height <= MOST_CELLS_ACROSS)) {
-    throw file.refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} cells across and down`, `${width} × ${height}`, 'Download the file again.');
+    throw file.refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} columns and rows`, `${width} × ${height}`, 'Download the file again.');
   }
   const sampleType = await sampleTypeOf(image);
   const blocks = await blocksOf(image, reader, { width, height, sampleType });
@@ -58,7 +57,7 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
   const noData = await noDataOf(image);
   const grid: RasterGrid = { ...await placeOf(image), width, height, noData, sampleType, blockWidth: blocks.width, blockHeight: blocks.height };
   const [across, down] = [Math.ceil(width / blocks.width), Math.ceil(height / blocks.height)];
-  // The no-data value has the precision of the cells.
+  // The value for no data has the precision of the cells.
   const none = sampleType === 'float32' && noData !== null ? Math.fround(noData) : noData;
   const Held = scaling !== null || WIDE.includes(sampleType) ? Float64Array : Float32Array;
   return {
@@ -84,7 +83,7 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
   };
 }
 
-/** Refuses a mask, which excludes cells that have a value. @throws input error `RASTER_MASK` */
+/** Refuses a raster with a mask, because a mask excludes cells with values. @throws input error `RASTER_MASK` */
 async function refuseMask(reader: TiffReader, first: Directory): Promise<void> {
   const seen = new Set<number>();
   for (let { next } = first; next !== 0 && !seen.has(next) && seen.size < MOST_IMAGES;) {
@@ -101,7 +100,7 @@ async function refuseMask(reader: TiffReader, first: Directory): Promise<void> {
 async function sampleTypeOf(image: Image): Promise<SampleType> {
   const bands = await image.whole(TAG.bands, 1);
   if (bands !== 1) {
-    throw image.file.refused('RASTER_BANDS', 'the raster has several bands', 'one band', String(bands), 'Extract the right one: gdal_translate -b 1 OLD.tif NEW.tif');
+    throw image.file.refused('RASTER_BANDS', 'the raster has several bands', 'one band', String(bands), 'Extract the correct band: gdal_translate -b 1 OLD.tif NEW.tif');
   }
   const [format, bits] = [await image.whole(TAG.sampleFormat, 1), await image.whole(TAG.bits, 1)];
   const type = SAMPLES[`${format}/${bits}`];
@@ -116,7 +115,7 @@ async function sampleTypeOf(image: Image): Promise<SampleType> {
 interface Blocks {
   readonly width: number;
   readonly height: number;
-  /** @returns the unpacked bytes of the rows, in the machine's byte order; null if the block was never written */
+  /** Reads the bytes of a block. @returns the decompressed rows in the machine's byte order; null if the block was never written */
   read(column: number, row: number, rows: number): Promise<Buffer | null>;
 }
 
@@ -136,14 +135,14 @@ async function blocksOf(
       `number ${code}, predictor ${predictor}`, 'Recompress it: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   if (predictor === 3 && !little) {
-    throw file.refused('RASTER_COMPRESSION', 'the values of the raster are ambiguous', 'floats with predictor 3 in a little-endian file', 'a big-endian file, which libtiff 4.5 reads back with other numbers than it wrote',
+    throw file.refused('RASTER_COMPRESSION', 'the values of the raster are ambiguous', 'floats with predictor 3 in a little-endian file', 'a big-endian file, for which libtiff 4.5 does not read the numbers that it wrote',
       'Recompress the original: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   const rowBytes = blockWidth * sampleBytes;
   const blockHeight = compression === 'none' && !tiled ? divisor(stored, Math.floor(PLAIN_BLOCK_BYTES / rowBytes)) : stored;
   if (!(blockWidth >= 1 && stored >= 1 && rowBytes * blockHeight <= MOST_BLOCK_BYTES)) {
     throw file.refused('RASTER_TOO_LARGE', 'the raster has blocks of an impossible size', `1 to ${MOST_BLOCK_BYTES} bytes`, `${blockWidth} × ${stored} cells`,
-      'Write it in smaller blocks: gdal_translate -co TILED=YES OLD.tif NEW.tif');
+      'Write the raster in smaller blocks: gdal_translate -co TILED=YES OLD.tif NEW.tif');
   }
   const across = Math.ceil(width / blockWidth);
   const count = across * Math.ceil(height / stored);
@@ -159,7 +158,7 @@ async function blocksOf(
       const before = (row % parts) * blockHeight * rowBytes;
       const least = (tiled ? blockHeight : rows) * rowBytes;
       const packed = compression === 'none' ? least : size;
-      // Packed bytes are rarely larger than unpacked bytes.
+      // Compressed data is rarely larger than decompressed data.
       if ((compression === 'none' && before + least > size) || packed > 2 * rowBytes * blockHeight + 65_536) throw file.damaged(`a block of ${least} bytes`, `${size} bytes`);
       const bytes = await file.bytes(offset + before, packed, 'block');
       return unpack(bytes, { compression, predictor, little, sampleBytes, width: blockWidth, least, most: rowBytes * blockHeight }).catch((error: unknown) => {
@@ -169,7 +168,7 @@ async function blocksOf(
   };
 }
 
-/** Returns the largest divisor up to a limit, at least 1. */
+/** Returns the largest divisor that does not exceed a limit, at least 1. */
 function divisor(of: number, most: number): number {
   let found = Math.max(1, Math.min(of, most));
   while (of % found !== 0) found -= 1;
@@ -187,7 +186,7 @@ async function scalingOf(image: Image): Promise<{ readonly scale: number; readon
   throw image.file.refused('RASTER_SCALE', 'the raster\'s scale is not a number', 'a scale and an offset', JSON.stringify([scale, offset]), 'Write unscaled values: gdal_translate -unscale OLD.tif NEW.tif');
 }
 
-/** Returns the value for no data. NaN is never a value, so declaring it has no effect. @throws input error `RASTER_NO_DATA` */
+/** Returns the value for no data. NaN is never a value, so NaN as the value for no data has no effect. @throws input error `RASTER_NO_DATA` */
 async function noDataOf(image: Image): Promise<number | null> {
   const text = (await image.text(TAG.noData))?.trim() ?? '';
   if (text === '' || /^[+-]?nan(?:\(\w*\))?$|^-?1[.,]#/i.test(text)) return null;

@@ -1,18 +1,18 @@
 /**
- * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them: integers of 1e-7 degrees, each the difference from the previous one. Both
- * engines can write TWKB, but only one of them can write tiles.
+ * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them. Coordinates are integers in units of 1e-7 degrees, and each is the
+ * difference from the previous coordinate. Both engines can write TWKB, but only PostgreSQL can write tiles.
  */
 
-/** Units of a tile's side. */
+/** Number of units along a side of a tile. */
 const EXTENT = 4096;
 
-/** Margin around a tile in units, so that its sides are not visible as lines. */
+/** Margin around a tile in units, so that the sides of tiles are not visible as lines. */
 const BUFFER = 64;
 
 /** Highest zoom of a tile's number. */
 export const HIGHEST_ZOOM = 22;
 
-/** TWKB is requested with 7 decimals of a degree. */
+/** Units of TWKB per degree. TWKB is requested with 7 decimals. */
 const PER_DEGREE = 1e7;
 
 export interface TileNumber {
@@ -24,12 +24,12 @@ export interface TileNumber {
 export type TileValue = string | number | boolean;
 
 export interface TileFeature {
-  /** Whole and not negative; null if it has none. */
+  /** Id of the feature, a whole number from 0; null if the feature has no id. */
   readonly id: number | null;
   readonly tags: Readonly<Record<string, TileValue>>;
 }
 
-/** Returns longitude and latitude of the sides of a tile with its buffer: west, south, east, north; degrees, EPSG:4326. */
+/** Returns the box of a tile with its buffer: west, south, east, north, in degrees (EPSG:4326). */
 export function boxOfTile({ z, x, y }: TileNumber): readonly [number, number, number, number] {
   const [side, more] = [2 ** z, BUFFER / EXTENT];
   const latitude = (row: number): number => (Math.atan(Math.sinh(Math.PI * (1 - (2 * row) / side))) * 180) / Math.PI;
@@ -61,8 +61,8 @@ function rowOf(lat: number): number {
 
 /**
  * Writes a tile of one layer.
- * @param drawings TWKB of polygons with 7 decimals, one after the other, one for each feature
- * @throws Error for invalid geometries, or another number of geometries than features: a bug
+ * @param drawings concatenated TWKB of polygons with 7 decimals, one geometry for each feature
+ * @throws Error for invalid geometries, or if the numbers of geometries and features differ: a bug
  */
 export function vectorTile(tile: TileNumber, name: string, features: readonly TileFeature[], drawings: Uint8Array): Buffer {
   const keys = new Map<string, number>();
@@ -91,7 +91,7 @@ export function vectorTile(tile: TileNumber, name: string, features: readonly Ti
 
 const POLYGON = 3;
 
-/** Returns the number of a text, in the order of first occurrence. */
+/** Returns the number of a text. Texts are numbered in the order of their first occurrence. */
 function numberOf(known: Map<string, number>, each: string): number {
   let number = known.get(each);
   if (number === undefined) known.set(each, number = known.size);
@@ -138,7 +138,7 @@ function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNum
       if (inside !== 0) drawn.push(inside < 0 ? hole : reversed(hole));
     }
   }
-  // A feature smaller than one unit is drawn as one unit, so that it stays visible.
+  // A feature smaller than one unit is drawn as one unit, so that the feature stays visible.
   if (drawn.length === 0) {
     const [column = 0, row = 0] = placed(polygons[0]?.[0] ?? []);
     drawn.push([column, row, column + 1, row, column + 1, row + 1, column, row + 1]);
@@ -158,7 +158,7 @@ function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNum
   return commands;
 }
 
-/** Returns twice the area; positive if the points are clockwise on the screen, with rows downwards. */
+/** Returns twice the area of a ring. The area is positive if the points are clockwise on the screen. */
 function areaOf(ring: Ring): number {
   let area = 0;
   for (let at = 0; at < ring.length; at += 2) {
@@ -178,7 +178,7 @@ function zigzag(value: number): number {
   return value < 0 ? -2 * value - 1 : 2 * value;
 }
 
-/** Reads TWKB of areas, one after the other. */
+/** A reader of concatenated TWKB of areas. */
 class Twkb {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -191,10 +191,10 @@ class Twkb {
     return this.#at === this.#bytes.length;
   }
 
-  /** Returns the rings of the next geometry's polygons. Lines and points, which remain if a geometry only touches the side of the tile, are ignored. */
+  /** Returns the rings of the next geometry's polygons. Ignores lines and points, which remain if a geometry only touches the side of the tile. */
   polygons(): Ring[][] {
     const [kind, has] = [this.#byte(), this.#byte()];
-    if (kind >> 4 !== 14 || (has & ~EMPTY) !== 0) throw new Error(`expected TWKB with 7 decimals and without extras, found ${kind}, ${has}`);
+    if (kind >> 4 !== 14 || (has & ~EMPTY) !== 0) throw new Error(`expected TWKB with 7 decimals and no optional attributes, found ${kind}, ${has}`);
     if ((has & EMPTY) !== 0) return [];
     const point: [number, number] = [0, 0];
     switch (kind & 15) {
@@ -227,7 +227,7 @@ class Twkb {
     return this.#points(this.#varint(), point);
   }
 
-  /** @param point the previous point, which becomes the last point read */
+  /** @param point the previous point, which is changed to the last point that was read */
   #points(count: number, point: [number, number]): Ring {
     const ring: Ring = new Array<number>(count * 2);
     for (let at = 0; at < ring.length; at += 2) {
@@ -263,7 +263,7 @@ class Twkb {
 /** Flag of TWKB for an empty geometry. */
 const EMPTY = 16;
 
-/** Writes fields of a protocol buffer, one after the other. */
+/** A writer of the fields of a protocol buffer. */
 class Bytes {
   #buffer = Buffer.allocUnsafe(256);
   #length = 0;

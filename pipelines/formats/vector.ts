@@ -1,13 +1,13 @@
 /**
- * Reads vector files feature by feature. GDAL reads shapefile, GeoPackage, KML and File Geodatabase in a thread, with one of two engines (`gdal.ts`).
- * GeoJSON needs no GDAL (`geojson.ts`).
+ * Reads vector files feature by feature. GDAL reads shapefile, GeoPackage, KML and File Geodatabase in a thread, with one of two engines (`gdal.ts`). GeoJSON
+ * needs no GDAL (`geojson.ts`).
  *
- * GDAL reads as much as it can of a damaged file and at most writes to stderr. A truncated .dbf ends the layer early, a truncated .shp gives
- * features without geometry (GDAL 3.6, observed). Therefore this module first checks the headers against the file sizes, compares the number
- * of features with the number that the file declares, and distinguishes an unreadable geometry from an absent one.
+ * GDAL reads the intact part of a damaged file, and at most writes a message to stderr. A truncated .dbf ends the layer early, and a truncated .shp gives
+ * features without geometry (GDAL 3.6, observed). Therefore this module first compares the headers with the file sizes, and the number of features with the
+ * number in the file. This module also distinguishes an unreadable geometry from a missing geometry.
  *
- * Coordinates are in the order of the file, which for these formats is easting/northing or lon/lat, regardless of the axis order that
- * EPSG defines. GDAL swaps axes only in transformations, and this module makes none.
+ * Coordinates are in the order of the file. For these formats, easting precedes northing, and longitude precedes latitude, even if EPSG defines another order.
+ * GDAL swaps axes only in transformations, and this module transforms nothing.
  */
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { bytesAt, inspectShapefile, whyNoGeometry, type Shapefile } from './shap
 import { Threads } from './threads.ts';
 import type { ZipArchive } from './zip.ts';
 
-/** A file, or an entry of an open zip (a shapefile is named by its .shp, a File Geodatabase by its folder). */
+/** A file, or an entry of an open zip. The path of a shapefile is its .shp, and the path of a File Geodatabase is its folder. */
 export type VectorPath = string | { readonly zip: ZipArchive; readonly entry: string };
 
 export type VectorValue = string | number | null;
@@ -36,7 +36,7 @@ export interface VectorField {
 export interface VectorFeature {
   /** GDAL's feature id: 0-based record number in a shapefile, primary key in a GeoPackage. */
   readonly fid: number;
-  /** 1-based number in the order of reading, used as the record's position. */
+  /** Number of the feature in the order of reading, from 1. This number is the record's position. */
   readonly position: number;
   readonly properties: Readonly<Record<string, VectorValue>>;
   /** EWKB, little-endian, XY, with the layer's SRID; null if there is no usable geometry. */
@@ -50,7 +50,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   '.gpkg': ['GPKG'],
   '.geojson': [],
   '.json': [],
-  // The driver LIBKML returns other fields, and gdal3.js lacks it.
+  // The driver LIBKML is not used, because LIBKML returns other fields and is not part of gdal3.js.
   '.kml': ['KML'],
   '.gdb': ['OpenFileGDB'],
 };
@@ -60,10 +60,10 @@ function isGeoJson(path: string): boolean {
   return /\.(?:geo)?json$/i.test(path);
 }
 
-/** Reader of an open file. */
+/** A reader of an open file. */
 export interface VectorReader {
   readonly layers: readonly GdalLayer[];
-  /** Returns a batch of features of a layer. @param which `first` starts again with the first feature. @param srid written into the geometries */
+  /** Returns a batch of features of a layer. @param which `first` starts again with the first feature @param srid SRID that is written into the geometries */
   read(index: number, srid: number, which: 'first' | 'next', at: string): Promise<GdalBatch>;
   close(): Promise<void>;
 }
@@ -71,10 +71,10 @@ export interface VectorReader {
 /** The only thread of GDAL; null until the first call. */
 let thread: Threads<Call, unknown> | null = null;
 
-/** Engine that opened the last vector file of this process; null: none was opened. */
+/** Engine that opened the last vector file of this process; null if no file was opened. */
 let used: EngineFacts | null = null;
 
-/** Returns the engine that reads vector files, as text; null if none was read. */
+/** Returns the engine that reads vector files, as text; null if no file was read. */
 export function vectorEngineUsed(): string | null {
   return used === null ? null : engineText(used);
 }
@@ -89,14 +89,14 @@ export function gdal<Name extends Call['name']>(at: string, name: Name, ...args:
 }
 
 /**
- * Opens a vector file. An entry of a zip is first unpacked to the temporary folder, because random access in deflated data is slow, and unpacking verifies size
- * and CRC-32. `close` removes the files.
+ * Opens a vector file. An entry of a zip is first unpacked to the temporary folder, because random access in deflated data is slow. Unpacking also verifies
+ * size and CRC-32. `close` removes the unpacked files.
  * @throws `GDAL_MISSING` (usage); input errors `VECTOR_FORMAT`, `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `GPKG_TRUNCATED`,
  * `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, and errors of the zip; `THREAD_ENDED` (bug)
  */
 export async function openVector(path: VectorPath): Promise<VectorDataset> {
   const label = typeof path === 'string' ? basename(path) : `${path.zip.label}!${path.entry}`;
-  // Fail before anything is unpacked if GDAL is missing.
+  // If GDAL is missing, the call fails before anything is unpacked.
   if (!isGeoJson(typeof path === 'string' ? path : path.entry)) used = await gdal(label, 'version').catch((error: unknown) => {
     throw unreadable(label, error);
   });
@@ -116,7 +116,7 @@ async function openFile(path: string, label: string, folder: string | null): Pro
   if (drivers === undefined) {
     throw inputError('vector format is not supported', {
       code: 'VECTOR_FORMAT', at: label, detail: `expected ${Object.keys(DRIVERS).join(', ')}, found ${extension === '' ? 'no extension' : extension}`,
-      hint: 'Use the downloaded file, unchanged and under its original name.',
+      hint: 'Use the downloaded file, unchanged and with its original name.',
     });
   }
   const shapefile = extension === '.shp' ? await inspectShapefile(path, label) : null;
@@ -150,8 +150,8 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
     if (found === undefined) continue;
     if (other !== undefined) {
       throw inputError('two members of the zip are the same part of a shapefile', {
-        code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${other.path}`, detail: `expected one ${part} of it, found ${found.path} and ${other.path}`,
-        hint: 'The right one is unknown. Download the zip again, or pack it again with the right one.',
+        code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${other.path}`, detail: `expected one ${part} of the shapefile, found ${found.path} and ${other.path}`,
+        hint: 'The program cannot choose a member. Download the zip again, or create a zip with only the correct member.',
       });
     }
     await zip.spool(found.path, join(folder, `${name}${part}`));
@@ -159,10 +159,10 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
   return join(folder, `${name}${extension}`);
 }
 
-/** Names of the files of a File Geodatabase, without the lock files of programs that opened it. */
+/** Matches the names of the files in a File Geodatabase, but not the lock files of programs. */
 const GEODATABASE_FILE = /^(?:a[0-9a-f]{8}(?:\.[a-z0-9_]+)+|gdb|timestamps)$/i;
 
-/** Unpacks all files of a File Geodatabase, because GDAL may need any of them. */
+/** Unpacks all files of a File Geodatabase, because GDAL may need any file. */
 async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string): Promise<string> {
   const target = join(folder, 'unpacked.gdb');
   await mkdir(target);
@@ -170,12 +170,12 @@ async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string)
   for (const { path, isFolder } of zip.entries) {
     const name = path.slice(entry.length + 1);
     if (isFolder || !path.startsWith(`${entry}/`) || !GEODATABASE_FILE.test(name)) continue;
-    // Names that are equal on some systems differ on others.
+    // Names that are equal on some systems differ on other systems.
     const key = name.toLowerCase();
     if (names.has(key)) {
       throw inputError('two members of the zip are the same part of a geodatabase', {
-        code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${path}`, detail: `expected one ${key} of it, found two`,
-        hint: 'Nobody can tell which is meant. Download the zip again.',
+        code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${path}`, detail: `expected one ${key} of the geodatabase, found two`,
+        hint: 'The program cannot choose a member. Download the zip again.',
       });
     }
     names.add(key);
@@ -184,7 +184,7 @@ async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string)
   return target;
 }
 
-/** Checks a GeoPackage: the header of the SQLite file states its number of pages (SQLite, "Database File Format", 1.3). */
+/** Checks the size of a GeoPackage with the number of pages in the header of the SQLite file (SQLite, "Database File Format", 1.3). */
 async function inspectGeoPackage(path: string, label: string): Promise<void> {
   const { size } = await stat(path);
   const header = await bytesAt(path, 0, 100);
@@ -195,10 +195,10 @@ async function inspectGeoPackage(path: string, label: string): Promise<void> {
   }
   const page = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
   const pages = header.readUInt32BE(28);
-  // The page count is valid only if "version valid for" equals the change counter.
+  // The page count is valid only if the field "version valid for" equals the change counter.
   if (header.readUInt32BE(24) === header.readUInt32BE(92) && size < page * pages) {
     throw inputError('GeoPackage is cut short', {
-      code: 'GPKG_TRUNCATED', at: label, detail: `expected ${pages} pages of ${page} bytes by its header, found ${size} bytes`,
+      code: 'GPKG_TRUNCATED', at: label, detail: `expected ${pages} pages of ${page} bytes according to the header, found ${size} bytes`,
       hint: 'The download was probably cut short. Download the file again.',
     });
   }
@@ -209,7 +209,7 @@ export class VectorLayer {
   /** False for a table without geometries. */
   readonly spatial: boolean;
   readonly fields: readonly VectorField[];
-  /** Number of features that the file declares. */
+  /** Number of features according to the file. */
   readonly featureCount: number;
   /** Name of the layer in errors. */
   readonly at: string;
@@ -222,7 +222,7 @@ export class VectorLayer {
     this.fields = fields;
     this.featureCount = shapefile?.features ?? featureCount;
     this.at = `${label}, layer ${name}`;
-    // An absent .prj differs from an unknown CRS; GDAL reports neither.
+    // A missing .prj and an unknown CRS are different errors. GDAL reports neither.
     this.#wkt = shapefile === null ? wkt : shapefile.wkt;
     this.#epsg = epsg;
   }
@@ -236,21 +236,21 @@ export class VectorLayer {
     if (typeof this.#epsg === 'number') return this.#epsg;
     const wkt = this.#wkt?.trim() ?? '';
     if (wkt === '') {
-      throw inputError('CRS of the layer is not stated', {
+      throw inputError('the file does not contain the CRS of the layer', {
         code: 'CRS_MISSING', at: this.at, detail: 'expected a .prj or a CRS in the file, found none',
         hint: 'Put the publisher\'s .prj into the folder of the file.',
       });
     }
     const srid = epsgOfWkt(wkt);
     if (srid !== null) return srid;
-    throw inputError('CRS of the layer is not known', {
+    throw inputError('the CRS of the layer is not known', {
       code: 'CRS_UNKNOWN', at: this.at, detail: `expected an EPSG code or a known name, found ${wkt.slice(0, 80)}`,
       hint: 'Convert the file to EPSG:4326, 3035 or 32632 with ogr2ogr, or report the name of its CRS.',
     });
   }
 }
 
-/** An open vector file. Close it. */
+/** An open vector file, which the caller must close. */
 export class VectorDataset {
   readonly #reader: VectorReader;
   readonly #shapefile: Shapefile | null;
@@ -272,20 +272,20 @@ export class VectorDataset {
     this.layers = reader.layers.map((layer) => new VectorLayer(layer, shapefile, label));
   }
 
-  /** Returns the layer of that name, or the only spatial layer. @throws input error `LAYER_MISSING`. */
+  /** Returns the layer with the given name, or the only spatial layer. @throws input error `LAYER_MISSING`. */
   layer(name?: string): VectorLayer {
     const [found, another] = this.layers.filter((layer) => (name === undefined ? layer.spatial : layer.name === name));
     if (found !== undefined && another === undefined) return found;
     const names = this.layers.map((layer) => layer.name).join(', ') || 'none';
     throw inputError('vector file does not have the layer', {
       code: 'LAYER_MISSING', at: this.label, detail: `expected ${name ?? 'one spatial layer'}, found ${names}`,
-      hint: 'Download the file again, and check whether the publisher has changed it.',
+      hint: 'Download the file again, and check whether the publisher has changed the file.',
     });
   }
 
   /**
    * Streams one layer in file order, with two batches in memory.
-   * @throws input error `FEATURES_MISSING` if the number of features differs from the declared one.
+   * @throws input error `FEATURES_MISSING` if the number of features differs from the number in the file.
    */
   async *features(which: string | VectorLayer): AsyncGenerator<VectorFeature> {
     const layer = this.layer(typeof which === 'string' ? which : which.name);
@@ -297,7 +297,7 @@ export class VectorDataset {
         throw unreadable(at, error);
       });
       ended = batch.ended;
-      // The next batch is read while this one is used.
+      // The next batch is read while the current batch is used.
       if (!ended) coming = read('next');
       for (const feature of batch.features) {
         position += 1;
@@ -308,7 +308,7 @@ export class VectorDataset {
     if (position !== layer.featureCount) {
       throw inputError('vector file ends early', {
         code: 'FEATURES_MISSING', at: `${at}, feature ${position + 1}`, detail: `expected ${layer.featureCount} features, found ${position}`,
-        hint: 'The file is damaged. Download it again.',
+        hint: 'The file is damaged. Download the file again.',
       });
     }
   }
@@ -338,6 +338,6 @@ function unreadable(at: string, error: unknown): MappaleError {
   if (error instanceof MappaleError) return error;
   return inputError('vector file cannot be read', {
     code: 'VECTOR_UNREADABLE', at, detail: `expected a complete file, found: ${error instanceof Error ? error.message : String(error)}`,
-    hint: 'The file is damaged. Download it again.', cause: error,
+    hint: 'The file is damaged. Download the file again.', cause: error,
   });
 }

@@ -1,25 +1,25 @@
 /**
- * Reads the annual composite of VIIRS in HDF5 (VNP46A4, VJ146A4) with h5wasm, HDF5's library as WebAssembly. A tile is 10° wide and high. The position of a
- * tile comes from the column and row in its name, because GDAL does not understand the file's own position. Facts: Black Marble User Guide 2.0 (NASA, 2024).
+ * Reads the annual composite of VIIRS in HDF5 (VNP46A4, VJ146A4) with h5wasm, the HDF5 library as WebAssembly. A tile is 10° wide and high. The column and row
+ * in the file's name determine the position of a tile. GDAL does not support the position inside the file. Format: Black Marble User Guide 2.0 (NASA, 2024).
  */
 import { Dataset, File, ready } from 'h5wasm/node';
 import { inputError, type MappaleError } from '../errors.ts';
 import type { Cells, Raster, SampleType } from './raster.ts';
 
-/** Mean radiance of nights without snow from all angles of view. */
+/** Name of the dataset with the mean radiance of nights without snow, from all viewing angles. */
 const DATASET = 'HDFEOS/GRIDS/VIIRS_Grid_DNB_2d/Data Fields/AllAngle_Composite_Snow_Free';
-/** Column from 180° W, row from 90° N. */
+/** Matches the column and row of a tile in the file name. Columns count from 180° W, and rows from 90° N. */
 const PLACE = /(?:^|[._])h(\d{2})v(\d{2})(?=[._])/;
 const TILE_DEGREES = 10;
 const COLUMNS = 36;
 const ROWS = 18;
-/** A tile has 2,400 cells of 15″; a tile more than twice as fine belongs to another product. */
+/** Maximum number of cells in a row or column. A tile has 2,400 cells of 15″. A tile with more than twice as many cells belongs to another product. */
 const MOST_CELLS_ACROSS = 6_000;
-/** Rows of a block if the file has no chunks. */
+/** Number of rows in a block if the file has no chunks. */
 const PLAIN_ROWS = 64;
-/** Types by NumPy's letters. The files have this byte order. */
+/** Types of numbers, by NumPy's letters. The letters include the byte order of the files. */
 const TYPES: Readonly<Record<string, SampleType>> = { '<H': 'uint16', '<h': 'int16', '<f': 'float32', '<d': 'float64' };
-/** Scale and fill by the user guide, for a file without attributes: collection 1 has integers, collection 2 has floats. */
+/** Scale and fill value from the user guide, for a file without attributes. Collection 1 has integers, and collection 2 has floats. */
 const INTEGERS = { scale: 0.1, noData: 65_535 };
 const FLOATS = { scale: 1, noData: -999.9 };
 
@@ -31,14 +31,14 @@ const FLOATS = { scale: 1, noData: -999.9 };
 export async function openViirs(path: string, at: string, name: string): Promise<Raster> {
   const refused: Refuse = (code, message, expected, found, hint) => inputError(message, { code, at, detail: `expected ${expected}, found ${found}`, hint });
   const [column, row] = tileIn(name, refused);
-  // Without this the library prints errors instead of throwing them.
+  // Without this call, the library prints errors and throws no exceptions.
   (await ready).activate_throwing_error_handler();
   const file = unlessDamaged(at, () => new File(path, 'r'));
   const close = async (): Promise<void> => void unlessDamaged(at, () => file.close());
   try {
     const dataset = unlessDamaged(at, () => file.get(DATASET));
     if (!(dataset instanceof Dataset)) {
-      throw refused('RASTER_CONTENT', 'the HDF5 is another product', `the dataset ${DATASET}`, 'none', 'Download VNP46A4 or VJ146A4, the annual composite.');
+      throw refused('RASTER_CONTENT', 'the HDF5 file is another product', `the dataset ${DATASET}`, 'none', 'Download VNP46A4 or VJ146A4, the annual composite.');
     }
     const layout = layoutOf(unlessDamaged(at, () => factsOf(dataset)), refused);
     const { width, height, noData, sampleType, blockWidth, blockHeight } = layout;
@@ -59,7 +59,7 @@ export async function openViirs(path: string, at: string, name: string): Promise
 /** Returns the error for an unusable file. */
 type Refuse = (code: string, message: string, expected: string, found: string, hint: string) => MappaleError;
 
-/** Calls the library. @throws input error `RASTER_DAMAGED` in place of its errors */
+/** Calls the library. @throws input error `RASTER_DAMAGED` for errors of the library */
 function unlessDamaged<T>(at: string, read: () => T): T {
   try {
     return read();
@@ -78,7 +78,7 @@ function tileIn(name: string, refused: Refuse): readonly [column: number, row: n
   throw refused('RASTER_PLACE', 'the name does not contain the tile\'s position', 'column and row of the tile, as in h19v04', JSON.stringify(name), 'Use the published name of the file.');
 }
 
-/** Size of a dataset and of its blocks, in cells, and how its numbers are stored. */
+/** Size of a dataset and size of its blocks in cells, and the type of its numbers. */
 interface Layout extends Pick<Raster['grid'], 'width' | 'height' | 'sampleType' | 'blockWidth' | 'blockHeight'> {
   readonly scale: number;
   readonly noData: number;
@@ -88,12 +88,12 @@ interface Layout extends Pick<Raster['grid'], 'width' | 'height' | 'sampleType' 
 function layoutOf({ shape, chunks, dtype, scale, noData }: Facts, refused: Refuse): Layout {
   const sampleType = typeof dtype === 'string' ? TYPES[dtype] : undefined;
   if (sampleType === undefined) {
-    throw refused('RASTER_SAMPLES', 'the raster has cells of a kind that is not read', Object.values(TYPES).join(', '), JSON.stringify(dtype), 'Download VNP46A4 or VJ146A4, the annual composite.');
+    throw refused('RASTER_SAMPLES', 'the raster has cells of an unsupported type', Object.values(TYPES).join(', '), JSON.stringify(dtype), 'Download VNP46A4 or VJ146A4, the annual composite.');
   }
   const [height = 0, width = 0] = shape;
   const [blockHeight = 0, blockWidth = 0] = chunks ?? [Math.min(PLAIN_ROWS, height), width];
   if (shape.length !== 2 || ![height, width, blockHeight, blockWidth].every((cells) => cells >= 1 && cells <= MOST_CELLS_ACROSS)) {
-    throw refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} cells across and down`, `${shape.join(' × ')} in blocks of ${blockHeight} × ${blockWidth}`, 'Download the file again.');
+    throw refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} columns and rows`, `${shape.join(' × ')} in blocks of ${blockHeight} × ${blockWidth}`, 'Download the file again.');
   }
   return { width, height, sampleType, blockWidth, blockHeight, scale, noData };
 }
@@ -101,7 +101,7 @@ function layoutOf({ shape, chunks, dtype, scale, noData }: Facts, refused: Refus
 /** Returns the function that reads one block of a dataset. */
 function blockReader(dataset: Dataset, { width, height, sampleType, blockWidth, blockHeight, scale, noData }: Layout, at: string): Raster['readBlock'] {
   const Held = scale !== 1 || sampleType === 'float64' ? Float64Array : Float32Array;
-  // A fill may be stated with more digits than the cells have, so both are compared as floats of 32 bits.
+  // A fill value may have more digits than the cells, so both are compared as 32-bit floats.
   const [declared, usual] = [Math.fround(noData), Math.fround(sampleType.startsWith('float') ? FLOATS.noData : noData)];
   return async (bx, by): Promise<Cells> => {
     const cells = new Held(blockWidth * blockHeight).fill(NaN);
@@ -121,7 +121,7 @@ function blockReader(dataset: Dataset, { width, height, sampleType, blockWidth, 
 
 interface Facts {
   readonly shape: readonly number[];
-  /** Null if rows are stored one after the other. */
+  /** Size of the chunks; null if the dataset has no chunks. */
   readonly chunks: readonly number[] | null;
   readonly dtype: unknown;
   readonly scale: number;
@@ -132,7 +132,7 @@ function factsOf(dataset: Dataset): Facts {
   const { shape, chunks } = dataset.metadata;
   const { dtype } = dataset;
   const stated = dtype === '<H' || dtype === '<h' ? INTEGERS : FLOATS;
-  /** Attributes are numbers of any type, or text. A 32-bit float is read as its shortest decimal: 0.1, not 0.10000000149. */
+  /** Returns an attribute as a number. Attributes are numbers of any type, or text. A 32-bit float is read as its shortest decimal: 0.1, not 0.10000000149. */
   const number = (name: string): number | null => {
     const value = name in dataset.attrs ? dataset.get_attribute(name, false) : null;
     const found = typeof value === 'object' && value !== null ? (value as ArrayLike<unknown>)[0] : value;

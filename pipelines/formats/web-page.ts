@@ -1,11 +1,11 @@
-/** Recognises a web page where data was expected: a login, an error, or the answer of a firewall instead of the publisher's. */
+/** Recognises a web page in place of data: a login page, an error page, or the answer of a firewall. */
 
-/** First element of a web page. Servers call zips `text/html`, so the content type decides nothing. */
+/** Matches the first element of a web page. Some servers send zips as `text/html`, so the content type is not used. */
 const FIRST_ELEMENT = /<(?:!doctype\s+html|html|head|body|title|meta|script|center|h1)\b/iy;
 const BLANKS = /\s*/y;
-/** Comments and declarations that may precede the first element: how each begins and ends. */
+/** Start and end of comments and declarations that may precede the first element. */
 const PROLOG = [['<!--', '-->'], ['<?xml', '>']] as const;
-/** Text of firewalls, which answer with status 200. */
+/** Matches the text of firewalls, which answer with status 200. */
 const FIREWALL = /web application firewall/i;
 
 /** Number of bytes of a page that are searched. */
@@ -31,7 +31,7 @@ function afterProlog(text: string): number {
   }
 }
 
-/** True for the answer of a firewall, as a page or as plain text. */
+/** Returns whether a text is the answer of a firewall, as a page or as plain text. */
 export function isFirewall(head: Buffer): boolean {
   return FIREWALL.test(head.toString('latin1', 0, 2048));
 }

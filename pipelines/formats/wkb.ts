@@ -2,14 +2,12 @@
 
 /** Flag of EWKB: an SRID follows the type. */
 const WITH_SRID = 0x20000000;
-/** Simple WKB types of collections with linear members, by the WKB type of the collection. */
+/** WKB types of simple features for collections with linear members, by the WKB type of the collection. */
 const LINEAR: Readonly<Record<number, number>> = { 11: 5, 12: 6 };
 
 /**
- * Walks WKB or EWKB of simple features.
- * @param position is called with the offset of each position
- * @param geometry is called with the type and offset of each geometry
- * @returns the first result that is not null, which ends the walk
+ * Visits the parts of WKB or EWKB of simple features. @param position called with the offset of each position @param geometry called with the type and offset
+ * of each geometry @returns the first result that is not null, which ends the visit
  */
 export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geometry: (type: number, at: number) => T | null = () => null): T | null {
   let at = 0;
@@ -47,12 +45,12 @@ export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geom
 }
 
 /**
- * Numbers must be finite, types simple features. Converts MultiCurve and MultiSurface with straight members, as some desktop programs write them, to
- * MultiLineString and MultiPolygon, in place.
+ * Checks that numbers are finite and types are simple features. Some desktop programs write MultiCurve and MultiSurface with straight members. These types are
+ * converted to MultiLineString and MultiPolygon in place.
  * @returns null, or a description of the error
  */
 export function checkWkb(wkb: Buffer): string | null {
-  // An exponent of all ones is an infinity or NaN. This test is faster than reading the double.
+  // If all bits of the exponent are 1, the number is infinity or NaN. This test is faster than reading the double.
   const isNumber = (at: number): boolean => (wkb.readUInt16LE(at + 6) & 0x7ff0) !== 0x7ff0;
   return walkWkb(wkb, (at) => (isNumber(at) && isNumber(at + 8) ? null : 'a coordinate is not a number'), (type, at) => {
     const linear = LINEAR[type];
@@ -61,7 +59,7 @@ export function checkWkb(wkb: Buffer): string | null {
   });
 }
 
-/** Converts to EWKB of PostGIS in a new buffer, with SRID and flag on the outermost geometry only. */
+/** Converts WKB to EWKB of PostGIS in a new buffer. Only the outermost geometry has the SRID and its flag. */
 export function toEwkb(wkb: Buffer, srid: number): Buffer {
   const ewkb = Buffer.allocUnsafeSlow(wkb.length + 4);
   ewkb[0] = 1;
@@ -75,7 +73,7 @@ export function toEwkb(wkb: Buffer, srid: number): Buffer {
 const GEOJSON_TYPES: Readonly<Record<string, number>> = { Point: 1, LineString: 2, Polygon: 3, MultiPoint: 4, MultiLineString: 5, MultiPolygon: 6 };
 
 /**
- * Converts a geometry of GeoJSON to WKB, XY. Further ordinates are left out.
+ * Converts a geometry of GeoJSON to WKB in XY. All other ordinates are left out.
  * @returns a description of the error for an invalid geometry
  */
 export function geoJsonWkb(geometry: unknown): Buffer | string {

@@ -1,7 +1,7 @@
 /**
- * Streams the rows of an Excel workbook (.xlsx). Only the distinct texts of a sheet are in memory.
- * Format: ECMA-376 part 1 (SpreadsheetML). Cells are returned as written in the file: a number cell as its digits (`42`, `70010000001`,
- * `6.3E11`), a text cell as its text; formulas as their stored result. Dates stay numbers, because the publishers use none.
+ * Streams the rows of an Excel workbook (.xlsx). Only the distinct texts of a sheet are in memory. Format: ECMA-376 part 1 (SpreadsheetML). Cells are returned
+ * as in the file. A number is returned as its digits (`42`, `70010000001`, `6.3E11`), a text as text, and a formula as its stored result. Dates stay numbers,
+ * because the publishers use no dates.
  */
 import { inputError, type MappaleError } from '../errors.ts';
 import { ElementReader, type Element } from './elements.ts';
@@ -10,12 +10,12 @@ import type { ZipArchive } from './zip.ts';
 
 /** Number of rows in a batch. */
 const BATCH_ROWS = 512;
-/** Number of columns of a sheet in Excel 2007 and later. */
+/** Maximum number of columns of a sheet, as in Excel 2007 and later. */
 const MOST_COLUMNS = 16_384;
 const MOST_ROWS = 1_048_576;
 /** Maximum number of filled columns. The widest tables of publishers have some hundred. */
 const MOST_FILLED = 2_000;
-/** Excel's limit is 32,767 characters in a cell. An escaped character may take six. */
+/** Maximum length of a cell in the file. Excel's limit is 32,767 characters, and an escaped character may need six. */
 const CELL_CHARS = 262_144;
 /** Maximum size of a row or another element in memory. */
 const ELEMENT_CHARS = 16_777_216;
@@ -33,18 +33,18 @@ export interface XlsxSheet {
 export interface XlsxRow {
   /** Number of the row in the sheet, from 1. */
   readonly number: number;
-  /** Cells by column, from A; null for an empty cell. Cells after the last filled one are missing. */
+  /** Cells by column, from A; null for an empty cell. Cells after the last filled cell are missing. */
   readonly cells: readonly (string | null)[];
 }
 
 /** Some rows, and the part of the sheet that was read. */
 interface XlsxBatch {
   readonly rows: readonly XlsxRow[];
-  /** Inflated bytes of the sheet so far. */
+  /** Number of decompressed bytes of the sheet so far. */
   readonly bytes: number;
 }
 
-/** An open workbook. A workbook can be used while its archive is open. */
+/** An open workbook, which can be used while its archive is open. */
 export class Workbook {
   readonly #archive: ZipArchive;
   readonly sheets: readonly XlsxSheet[];
@@ -78,8 +78,7 @@ export class Workbook {
   }
 
   /**
-   * Streams a sheet in batches of rows; rows without any value are left out.
-   * @param counter counts the rows independently, see `XlsxRowCounter`
+   * Streams a sheet in batches of rows, without rows that have no value. @param counter counts the rows independently, see `XlsxRowCounter`
    * @throws input error `XLSX_UNREADABLE` with the sheet's name
    */
   async *rows(sheet: XlsxSheet, counter?: XlsxRowCounter): AsyncGenerator<XlsxBatch> {
@@ -103,13 +102,13 @@ export class Workbook {
 
 /**
  * Reads the first rows of a sheet from the first bytes of its two files, for recognising a workbook.
- * @param texts first bytes of `xl/sharedStrings.xml`; a later text is returned as null
- * @returns at most `count` rows, or fewer if the bytes end before
+ * @param texts first bytes of `xl/sharedStrings.xml`. A text beyond these bytes is returned as null @returns at most `count` rows, or fewer if the bytes end
+ * earlier
  */
 export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): readonly XlsxRow[] {
   const found: string[] = [];
   const rows: XlsxRow[] = [];
-  // Complete rows before the end of the bytes or before a fault are used. Reading the file reports faults.
+  // Only complete rows before the end of the bytes or before a fault are used. Faults are reported when the file is read.
   const readHead = (bytes: Buffer, name: string, take: (element: Element) => void): void => {
     try {
       elementReader(name, 'head', take).write(new TextDecoder('utf-8').decode(bytes, { stream: true }));
@@ -123,7 +122,7 @@ export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): r
 }
 
 /**
- * Counts the rows with a value without the parser, by searching the tags `row`, `v` and `t` as text. So an error of the parser is detected.
+ * Counts the rows with a value without the parser, by a text search for the tags `row`, `v` and `t`. The count detects errors of the parser.
  */
 export class XlsxRowCounter {
   #rest = '';
@@ -150,7 +149,7 @@ export class XlsxRowCounter {
 function unreadable(at: string, reason: string, cause?: unknown): MappaleError {
   return inputError('workbook cannot be read', {
     code: 'XLSX_UNREADABLE', at, detail: `expected an Excel workbook (.xlsx), found: ${reason}`,
-    hint: 'Download the file again, and do not save it with another program.', cause,
+    hint: 'Download the file again, and do not save the file with another program.', cause,
   });
 }
 
@@ -171,7 +170,7 @@ function elementReader(name: string, at: string, take: (element: Element) => voi
 /** Returns the text of a part of the workbook. @throws input error `XLSX_UNREADABLE` */
 async function* textOf(archive: ZipArchive, path: string, count: (bytes: number) => void = () => undefined): AsyncGenerator<string, void, undefined> {
   const stream = (await archive.stream(path)) as AsyncIterable<Buffer>;
-  yield* utf8Text(counted(stream, count), (cause) => unreadable(`${archive.label}!${path}`, 'bytes that UTF-8 does not have', cause));
+  yield* utf8Text(counted(stream, count), (cause) => unreadable(`${archive.label}!${path}`, 'bytes that are not valid UTF-8', cause));
 }
 
 /** Returns the elements of this name in a small part. */
@@ -187,7 +186,7 @@ async function elementsOf(archive: ZipArchive, path: string, name: string): Prom
 async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   const path = 'xl/sharedStrings.xml';
   const texts: string[] = [];
-  // A workbook with inline texts only has no such file.
+  // A workbook with only inline texts does not have this file.
   if (!archive.entries.some((entry) => entry.path === path)) return texts;
   let characters = 0;
   const reader = elementReader('si', `${archive.label}!${path}`, (element) => {
@@ -202,7 +201,7 @@ async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   return texts;
 }
 
-/** Returns the text of a cell or shared string, from one `v` or several `t`, without the phonetic text in `rPh`; null if there is none. */
+/** Returns the text of a cell or shared string, from one `v` or several `t`. The phonetic text in `rPh` is left out. Null if there is no text. */
 function contentOf({ children }: Element): string | null {
   let text: string | null = null;
   for (const child of children) {
@@ -214,8 +213,7 @@ function contentOf({ children }: Element): string | null {
 
 /**
  * Converts each `<row>` with a value to a row.
- * @param extent `cut`: the texts are the first ones of the file
- * @throws Error for a value that would be lost or guessed
+ * @param extent `cut`: the texts are only the first texts of the file @throws Error for a value that cannot be read with certainty
  */
 function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row: XlsxRow) => void): (row: Element) => void {
   let number = 0;
@@ -232,7 +230,7 @@ function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row:
       column = columnBehind(column, cell.attributes['r'], number);
       const value = valueOf(cell, texts, extent, `column ${column + 1} of row ${number}`);
       if (value === undefined) continue;
-      if (column >= MOST_FILLED) throw new Error(`a value in column ${column + 1} of row ${number}, where tables have at most ${MOST_FILLED}`);
+      if (column >= MOST_FILLED) throw new Error(`a value in column ${column + 1} of row ${number}, but tables have at most ${MOST_FILLED} columns`);
       while (cells.length < column) cells.push(null);
       cells.push(value);
     }
@@ -244,7 +242,7 @@ function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row:
 function columnBehind(before: number, reference: string | undefined, row: number): number {
   const column = reference === undefined ? before + 1 : columnOf(reference, row);
   if (column < 0 || column >= MOST_COLUMNS) throw new Error(`a cell with the reference ${JSON.stringify(reference ?? `${MOST_COLUMNS + 1}th`)} in row ${row}`);
-  if (column <= before) throw new Error(`cell ${String(reference)} after one of column ${before + 1} of row ${row}`);
+  if (column <= before) throw new Error(`cell ${String(reference)} after a cell in column ${before + 1} of row ${row}`);
   return column;
 }
 
@@ -258,11 +256,11 @@ function valueOf(cell: Element, texts: readonly string[], extent: 'whole' | 'cut
   if (text.length > CELL_CHARS) throw new Error(`a text of more than ${CELL_CHARS} characters in ${at}`);
   if (cell.attributes['t'] !== 's') return text;
   const shared = /^\d+$/.test(text) ? texts[Number(text)] : undefined;
-  if (shared === undefined && extent === 'whole') throw new Error(`a cell in ${at} that names text ${JSON.stringify(text)} of ${texts.length}`);
+  if (shared === undefined && extent === 'whole') throw new Error(`a cell in ${at} that refers to text ${JSON.stringify(text)}, but there are ${texts.length} texts`);
   return shared ?? null;
 }
 
-/** `AB12` → 27. @returns −1 for an invalid reference, or a reference to another row */
+/** Returns the column of a cell reference, from 0: `AB12` → 27. @returns −1 for an invalid reference, or a reference to another row */
 function columnOf(reference: string, row: number): number {
   const parts = /^([A-Z]{1,3})([1-9]\d*)$/.exec(reference);
   if (parts === null || Number(parts[2]) !== row) return -1;

@@ -1,8 +1,8 @@
-/** Text in XML documents that the program writes. */
+/** Escapes text for XML documents that the program writes. */
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&apos;' };
 
-/** Characters that XML 1.0 does not allow. */
+/** Matches characters that XML 1.0 does not allow. */
 const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu;
 
 /** Escapes text for the content of an element or an attribute. */

@@ -1,6 +1,6 @@
 /**
- * Reads elements from a long XML document, strictly: well-formed, with namespaces, with exact positions. For documents where one broken part must not
- * affect the others.
+ * Reads elements from a long XML document, with namespaces and exact positions. Every element must be well-formed. For documents in which a damaged part must
+ * not affect other parts.
  */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 
@@ -10,7 +10,7 @@ export interface Place {
   readonly column: number;
 }
 
-/** Text that is not well-formed XML, and where the parser stopped. */
+/** An error for text that is not well-formed XML, with the position at which the parser stopped. */
 export class XmlError extends Error {
   readonly place: Place;
 
@@ -22,14 +22,17 @@ export class XmlError extends Error {
 }
 
 export interface XmlElement {
-  /** `prefix:local` with the caller's prefix of the namespace, `local` without one, `{uri}local` for a namespace unknown to the caller. */
+  /**
+   * Name as `prefix:local` with the caller's prefix of the namespace. Without a namespace, the name is `local`. For a namespace that the caller does not know,
+   * the name is `{uri}local`.
+   */
   readonly name: string;
-  /** Attributes by the same kind of name, without namespace declarations. */
+  /** Attributes by name in the same form, without namespace declarations. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: XmlElement[];
   /** Text of the element, without the text of its children. */
   text: string;
-  /** Position of its start tag. */
+  /** Position of the start tag. */
   readonly place: Place;
 }
 
@@ -37,30 +40,29 @@ export interface XmlElement {
 export const MOST_DEPTH = 100;
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
 
-/** Matches comments, CDATA and processing instructions, which may contain anything, and the ampersands outside them that begin no entity. */
+/** Matches ampersands that are not the start of an entity. Also matches comments, CDATA and processing instructions, which may contain any ampersands. */
 const BARE_AMPERSAND = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?[^]*?(?:\?>|$)|&(?![^\s;&<>"']{1,64};)/g;
 
-/** Parses one element, fed in pieces that each end with `>`. */
+/** A parser of one element. The text is passed in pieces that end with `>`. */
 export class XmlElementParser {
   readonly #parser: SaxesParser<{ xmlns: true; additionalNamespaces: Record<string, string> }>;
   readonly #prefixOf: ReadonlyMap<string, string>;
   readonly #open: XmlElement[] = [];
   #root: XmlElement | null = null;
-  /** End of the element in UTF-16 units; −1 before it is known. */
+  /** End of the element in UTF-16 units; −1 while the end is unknown. */
   #end = -1;
-  /** Start of an open comment, CDATA or instruction, and its last two characters. */
+  /** Start of an open comment, CDATA or instruction, and the last two characters. */
   #unclosed = '';
 
   /**
-   * @param declared prefix → URI declared around the element; `''` is the default namespace
-   * @param names prefix → URI, used in reported names
+   * @param declared prefix → URI, declared around the element. `''` is the default namespace @param names prefix → URI, for names in results
    */
   constructor(declared: Readonly<Record<string, string>>, names: Readonly<Record<string, string>>) {
     this.#prefixOf = new Map(Object.entries(names).map(([prefix, uri]) => [uri, prefix]));
     this.#parser = new SaxesParser({ xmlns: true, additionalNamespaces: { ...declared } });
     let place: Place = { line: 1, column: 1 };
     this.#parser.on('opentagstart', ({ name }) => {
-      // The parser is after the name here, on the same line.
+      // Here the parser is after the name, on the same line.
       place = { line: this.#parser.line, column: Math.max(1, this.#parser.column - name.length - 1) };
     });
     this.#parser.on('opentag', (tag) => this.#enter(tag, place));
@@ -73,11 +75,11 @@ export class XmlElementParser {
   }
 
   /**
-   * @returns the complete element and its length in UTF-16 units; null if more text is needed
-   * @throws XmlError if the text is not well-formed; the parser cannot be used afterwards
+   * Parses a piece of text. @returns the complete element and its length in UTF-16 units; null if more text is needed @throws XmlError if the text is not
+   * well-formed. The parser cannot be used afterwards
    */
   write(text: string): { readonly element: XmlElement; readonly length: number } | null {
-    // The parser would search the semicolon of an ampersand up to the end of the document.
+    // The parser would search for the semicolon after an ampersand up to the end of the document.
     const bare = this.#bareAmpersand(text);
     const found = this.#feed(bare < 0 ? text : text.slice(0, bare));
     if (found === null && bare >= 0) throw new XmlError('an ampersand that begins no entity', { line: this.#parser.line, column: this.#parser.column + 1 });
@@ -88,13 +90,14 @@ export class XmlElementParser {
     try {
       this.#parser.write(text);
     } catch (error) {
-      // The parser reports an end before it compares the name. An error at this position concerns the end tag, and a later error the text after the element.
+      // The parser reports the end of an element before it compares the name. An error at this position concerns the end tag. A later error concerns the text
+      // after the element.
       if (this.#end < 0 || this.#parser.position === this.#end) throw xmlError(error, this.#parser);
     }
     return this.#end < 0 || this.#root === null ? null : { element: this.#root, length: this.#end };
   }
 
-  /** Offset of the first ampersand in `text` that begins no entity, or −1. */
+  /** Returns the offset of the first ampersand in `text` that is not the start of an entity, or −1. */
   #bareAmpersand(text: string): number {
     const all = this.#unclosed + text;
     const before = this.#unclosed.length;
@@ -134,25 +137,28 @@ export class XmlElementParser {
 
 /** The root element of a document, from its start tag. */
 export interface XmlRoot {
-  /** As written. */
+  /** Name with its prefix, as in the document. */
   readonly name: string;
   readonly uri: string;
   readonly local: string;
   /** URIs by prefix; `''` is the default namespace. */
   readonly namespaces: Readonly<Record<string, string>>;
-  /** By name as written. */
+  /** Attributes by name, as in the document. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly isEmpty: boolean;
 }
 
-/** Parses everything up to the end of the root's start tag, byte by byte, so that its end is exact. The encoding is UTF-8, with or without byte order mark. */
+/**
+ * A parser of the text up to the end of the root's start tag. The text is parsed byte by byte, so that the position of the end is exact. The encoding is UTF-8,
+ * with or without byte order mark.
+ */
 export class XmlPrologueParser {
   readonly #parser = new SaxesParser({ xmlns: true });
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   root: XmlRoot | null = null;
   /** Text so far, without byte order mark. */
   text = '';
-  /** `1.0`; null without declaration. */
+  /** XML version, `1.0`; null without declaration. */
   version: string | null = null;
   encoding: string | null = null;
   hasDoctype = false;
@@ -173,7 +179,7 @@ export class XmlPrologueParser {
     });
   }
 
-  /** @returns the number of bytes that belong to the prologue; later bytes are not parsed. @throws XmlError */
+  /** Parses bytes. @returns the number of bytes that belong to the prologue. Later bytes are not parsed @throws XmlError */
   write(bytes: Uint8Array): number {
     let used = 0;
     while (used < bytes.length && this.root === null) {
@@ -195,7 +201,7 @@ export class XmlPrologueParser {
   }
 }
 
-/** Returns true for well-formed comments, processing instructions and white space only, which are allowed around a root element. */
+/** Returns whether a text has only well-formed comments, processing instructions and white space, which may be around a root element. */
 export function isXmlMisc(text: string): boolean {
   try {
     new SaxesParser({ xmlns: true }).write(`<root/>${text}`).close();

@@ -1,8 +1,8 @@
 /**
- * Reads zips, and zips inside zips, by random access. A stored inner zip is read in place. A deflated one is inflated into memory if it is small, and otherwise
- * into a temporary file if there is enough space. Bytes before the first header (a self-extracting program, a server message) and after the last one are
- * ignored, because the central directory states the position of a zip. CRC-32 and size of every entry are verified, so a damaged zip is an error and never
- * gives fewer rows.
+ * Reads zips, and zips inside zips, by random access. A stored inner zip is read in place. A small deflated zip is decompressed into memory. A large deflated
+ * zip is decompressed into a temporary file if there is enough space. The central directory contains the positions of entries. Therefore bytes before the first
+ * header (a self-extracting program, a server message) and after the last header are ignored. CRC-32 and size of every entry are verified, so a damaged zip is
+ * an error and never gives fewer rows.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, mkdtemp, rm, type FileHandle } from 'node:fs/promises';
@@ -17,24 +17,24 @@ import { freeBytes } from './disk.ts';
 import { isFull } from './file-error.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 
-/** Inner zips up to this size are kept in memory. A reader that works ahead has several open. */
+/** Largest size of an inner zip that is kept in memory. A reader that reads ahead has several open zips. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 65_536;
-/** Largest entry that is read as a whole, for the structure of a workbook. */
+/** Largest size of an entry that is read as a whole, for the structure of a workbook. */
 const WHOLE_BYTES = 64 * 1024 * 1024;
-/** A zip of Italy has 8,000 comuni in its provinces, and the largest province has 350. */
+/** Maximum number of members. A zip of Italy has 8,000 comuni in its provinces, and the largest province has 350. */
 const MOST_MEMBERS = 100_000;
-/** Longest file name and path of common file systems. Sources match names against patterns that rely on these bounds. */
+/** Maximum length of a file name and of a path, as in common file systems. Patterns of sources for file names rely on these limits. */
 const NAME_CHARACTERS = 255;
 const PATH_CHARACTERS = 4_096;
 /** Maximum nesting: Italy, regions, provinces, comuni, and one more level. */
 const DEPTH = 5;
-/** Maximum compression ratio. Published text shrinks to a tenth, at most to a fortieth. A large entry with a higher ratio is a bomb. */
+/** Maximum compression ratio. Published text has a ratio of about ten, and at most forty. A large entry with a higher ratio is a zip bomb. */
 const RATIO = 250;
 const RATIO_FROM_BYTES = 64 * 1024 * 1024;
-/** Bytes to leave free on the disk of temporary files. */
+/** Number of bytes that stay free on the disk of temporary files. */
 const SPARE_BYTES = 64 * 1024 * 1024;
-/** Signatures of APPNOTE.TXT, the description of the format. */
+/** Signatures of headers, from APPNOTE.TXT, the description of the format. */
 const LOCAL_HEADER = 0x04034b50;
 const CENTRAL_HEADER = 0x02014b50;
 const END_RECORD = 0x06054b50;
@@ -49,28 +49,28 @@ const END_RECORD_MARK = Buffer.from('PK\u0005\u0006', 'latin1');
 const END_RECORD_BYTES = 22;
 const END_RECORD_64_BYTES = 56;
 const END_LOCATOR_64_BYTES = 20;
-/** Size of the end record with its longest comment and the preceding records of large zips. */
+/** Size of the end record with the longest comment, and of the preceding records of large zips. */
 export const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
-/** Maximum size of inflated pieces. Larger pieces leave the processor's cache before they are read. */
+/** Maximum size of a decompressed piece. Larger pieces leave the processor's cache before they are read. */
 const INFLATED_BYTES = 262_144;
-/** Entries up to this size are inflated in one call, which takes a fifth of the time of a stream. Only the zips of the largest cities are larger. */
+/** Largest size of an entry that is decompressed in one call, which takes a fifth of the time of a stream. Only the zips of the largest cities are larger. */
 const AT_ONCE_BYTES = 32 * 1024 * 1024;
 
 export interface ZipEntry {
-  /** Path inside its zip, forward slashes. */
+  /** Path inside the zip, with forward slashes. */
   readonly path: string;
   readonly size: number;
   readonly compressedSize: number;
   readonly crc32: number;
-  /** Local date of the entry, `2026-07-01`. */
+  /** Date of the entry in local time, `2026-07-01`. */
   readonly modified: string;
   readonly isFolder: boolean;
 }
 
-/** A range of a file, or memory. */
+/** A range of a file or memory. */
 type Stretch = { readonly path: string; readonly start: number; readonly end: number } | Uint8Array;
 
-/** Position of an entry, and its expected size and CRC-32. Plain data, so that another thread can read the entry while its archive is open. */
+/** Position of an entry, with the expected size and CRC-32. The type is plain data, so that another thread can read the entry while the archive is open. */
 export interface EntryExtent {
   /** Name in errors: `MOLISE.zip!CB.zip`. */
   readonly at: string;
@@ -80,7 +80,7 @@ export interface EntryExtent {
   readonly crc32: number;
 }
 
-/** Positioned reading in a range of an open file or in memory, also for yauzl. */
+/** A reader of a range of an open file or memory at given positions, also for yauzl. */
 class Bytes extends yauzl.RandomAccessReader {
   readonly #of: { readonly handle: FileHandle; readonly path: string } | Buffer;
   readonly #start: number;
@@ -97,11 +97,11 @@ class Bytes extends yauzl.RandomAccessReader {
     return new Bytes(this.#of, this.#start + start, size);
   }
 
-  /** Returns fewer bytes than requested at the end. */
+  /** Reads bytes at a position. Returns fewer bytes than requested at the end. */
   async at(position: number, length: number): Promise<Buffer> {
     const from = this.#start + position;
     const count = Math.max(0, Math.min(length, this.size - position));
-    // A position in a damaged file may not be a valid number for a read.
+    // In a damaged file, a position may be a number that cannot be read from.
     if (count === 0 || !Number.isSafeInteger(from) || from < 0) return Buffer.alloc(0);
     if (this.#of instanceof Uint8Array) return this.#of.subarray(from, from + count);
     const { buffer, bytesRead } = await this.#of.handle.read(Buffer.allocUnsafe(count), 0, count, from);
@@ -128,12 +128,12 @@ interface Place {
   readonly end: number;
   /** Number of members in the end record, in 16 bits. */
   readonly entries: number;
-  /** Size of the central directory; null if the record for large zips is not at its position. */
+  /** Size of the central directory in bytes; null if the record for large zips is not at the expected position. */
   readonly directoryBytes: number | null;
 }
 
 /**
- * Finds the start of a zip in its file. Offsets count from that start, or from the first byte if a tool has corrected them.
+ * Finds the start of a zip in its file. Offsets are relative to this start, or to the first byte if a tool has corrected the offsets.
  * @returns null if there is no matching end record
  */
 async function placeOf(bytes: Bytes): Promise<Place | null> {
@@ -141,7 +141,7 @@ async function placeOf(bytes: Bytes): Promise<Place | null> {
   const tailAt = Math.max(0, bytes.size - TAIL_BYTES);
   const tail = await bytes.at(tailAt, TAIL_BYTES);
   if (tailAt + tail.length !== bytes.size) return null;
-  // A negative offset would count from the end.
+  // A negative offset would be relative to the end.
   const markBefore = (offset: number): number => (offset < 0 ? -1 : tail.lastIndexOf(END_RECORD_MARK, offset));
   for (let at = markBefore(tail.length - END_RECORD_BYTES); at >= 0; at = markBefore(at - 1)) {
     const end = tailAt + at + END_RECORD_BYTES + tail.readUInt16LE(at + 20);
@@ -161,13 +161,13 @@ async function placeOf(bytes: Bytes): Promise<Place | null> {
     if (directory >= stated && (entries === 0 || (await bytes.signatureAt(directory)) === CENTRAL_HEADER)) {
       return { start: directory - stated, end, entries, directoryBytes: size };
     }
-    // Other bytes are between the directory and the end record.
+    // There are other bytes between the directory and the end record.
     if ((await bytes.signatureAt(stated)) === CENTRAL_HEADER) return { start: 0, end, entries, directoryBytes: size };
   }
   return null;
 }
 
-/** Returns whether a file is a zip, whatever its name. A truncated zip is recognised by its first bytes, and a zip after other bytes by its last ones. */
+/** Returns whether a file with any name is a zip. A truncated zip is recognised by its first bytes, and a zip that follows other bytes by its last bytes. */
 export async function isZip(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
@@ -181,7 +181,7 @@ export async function isZip(path: string): Promise<boolean> {
   }
 }
 
-/** Returns false if `isZip` would, from bytes that were read before. @param tail the last `TAIL_BYTES` bytes, or the whole file */
+/** Returns false if `isZip` would return false, from bytes that were already read. @param tail the last `TAIL_BYTES` bytes, or the whole file */
 export function mayBeZip(head: Buffer, tail: Buffer): boolean {
   const first = head.length < 4 ? 0 : head.readUInt32LE(0);
   return first === LOCAL_HEADER || first === END_RECORD || tail.includes(END_RECORD_MARK);
@@ -193,14 +193,16 @@ function opened(stretch: Stretch): Readable {
   return start === end ? Readable.from([]) : createReadStream(path, { start, end: end - 1, highWaterMark: 262_144 });
 }
 
-/** Returns the inflated bytes of an entry, without verification. @param pieceBytes maximum size of inflated pieces. @throws input error `ZIP_UNREADABLE` */
+/**
+ * Returns the decompressed bytes of an entry, without verification. @param pieceBytes maximum size of decompressed pieces @throws input error `ZIP_UNREADABLE`
+ */
 async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: number): AsyncGenerator<Buffer, void, undefined> {
   const source = opened(compressed);
   try {
-    // The last stream reports errors, so the callback ignores them.
+    // The last stream reports errors, so the callback ignores errors.
     yield* deflated ? joined(source, createInflateRaw({ chunkSize: pieceBytes }), () => undefined) : source;
   } catch (error) {
-    // The inflater's error has neither position nor hint.
+    // The error of zlib has neither position nor hint.
     throw unreadable(at, error);
   } finally {
     source.destroy();
@@ -208,13 +210,13 @@ async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: n
 }
 
 /**
- * Returns all inflated bytes of an entry; null if the entry is larger than its stated size, so that the stream reports the position. @throws input error
+ * Returns all decompressed bytes of an entry. Null if the entry is larger than expected. The stream then reports the position. @throws input error
  * `ZIP_UNREADABLE`
  */
 async function inflateAtOnce({ at, compressed, size }: EntryExtent): Promise<Buffer | null> {
   try {
     const packed = compressed instanceof Uint8Array ? compressed : await readStretch(compressed);
-    // The buffer has one spare byte, so that the result is one piece.
+    // The buffer is one byte larger than the result, so that the result is one piece.
     return inflateRawSync(packed, { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
@@ -233,7 +235,7 @@ async function readStretch({ path, start, end }: { readonly path: string; readon
 }
 
 /**
- * Returns the inflated bytes of an entry, and verifies them with the central directory at the end.
+ * Returns the decompressed bytes of an entry. At the end, verifies the bytes with the central directory.
  * @throws input errors `ZIP_DAMAGED`, `ZIP_UNREADABLE`
  */
 export async function* inflated(extent: EntryExtent): AsyncGenerator<Buffer, void, undefined> {
@@ -269,11 +271,11 @@ export class ZipArchive {
   /** Reads bytes of the zip, with offsets from its start. */
   readonly #bytes: Bytes;
   readonly #raw: ReadonlyMap<string, yauzl.Entry>;
-  /** Releases its file or memory. */
+  /** Releases the file or memory of the zip. */
   readonly #release: () => Promise<void>;
   readonly #inner = new Set<ZipArchive>();
   #outer: ZipArchive | null = null;
-  /** Number of zips around this one. */
+  /** Number of zips that contain this zip. */
   #depth = 0;
   /** Name of the archive in messages: `MOLISE.zip!CB.zip`. */
   readonly label: string;
@@ -314,7 +316,7 @@ export class ZipArchive {
     return describe(this.#rawEntry(path));
   }
 
-  /** Inflated bytes of an entry, verified. */
+  /** Returns the decompressed and verified bytes of an entry. */
   async stream(path: string): Promise<Readable> {
     return Readable.from(inflated(await this.extent(path)), { objectMode: false });
   }
@@ -324,12 +326,12 @@ export class ZipArchive {
     const entry = this.#rawEntry(path);
     const at = `${this.label}!${path}`;
     if (entry.isEncrypted()) {
-      throw inputError('zip entry is encrypted', { code: 'ZIP_ENCRYPTED', at, hint: 'Unpack it with its password and give the plain file.' });
+      throw inputError('zip entry is encrypted', { code: 'ZIP_ENCRYPTED', at, hint: 'Extract the entry with its password and use the extracted file.' });
     }
     if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
       throw inputError('zip entry uses an unsupported compression', {
         code: 'ZIP_METHOD', at, detail: `expected stored (0) or deflated (8), found method ${entry.compressionMethod}`,
-        hint: 'Pack it again with ordinary zip.',
+        hint: 'Create the zip again with the compression method deflate.',
       });
     }
     const start = await this.#dataStart(entry);
@@ -355,7 +357,7 @@ export class ZipArchive {
     if (size > WHOLE_BYTES) {
       throw inputError('a member of the zip is too large', {
         code: 'ZIP_MEMBER_TOO_LARGE', at: `${this.label}!${path}`, detail: `expected at most ${WHOLE_BYTES} bytes in a member of this kind, found ${size}`,
-        hint: 'Download it again, from the publisher.',
+        hint: 'Download the file again from the publisher.',
       });
     }
     const chunks: Buffer[] = [];
@@ -364,7 +366,7 @@ export class ZipArchive {
   }
 
   /**
-   * Inflates an entry into a file, if there is enough space.
+   * Decompresses an entry into a file, if there is enough space.
    * @throws MappaleError `TEMP_FULL` (exit 2) with the member and the folder
    */
   async spool(path: string, target: string): Promise<void> {
@@ -380,14 +382,14 @@ export class ZipArchive {
     }
   }
 
-  /** Opens an entry that is itself a zip. Close it soon, because a large one uses a temporary file. */
+  /** Opens an entry that is a zip. The caller must close the zip soon, because a large zip uses a temporary file. */
   async archive(path: string): Promise<ZipArchive> {
     const entry = this.#rawEntry(path);
     const label = `${this.label}!${path}`;
     if (this.#depth >= DEPTH) {
       throw inputError('zips are nested too deeply', {
         code: 'ZIP_TOO_DEEP', at: label, detail: `expected at most ${DEPTH} nested zips, found more`,
-        hint: 'Such a zip may contain itself. Download it again, from the publisher.',
+        hint: 'A zip with more nested zips may contain itself. Download the file again from the publisher.',
       });
     }
     const inner = await this.#opened(entry, path, label);
@@ -399,7 +401,7 @@ export class ZipArchive {
 
   async close(): Promise<void> {
     for (const inner of [...this.#inner]) await inner.close();
-    // Otherwise a province would keep all its comuni in memory.
+    // Without this, all comuni of a province would stay in memory.
     if (this.#outer !== null) this.#outer.#inner.delete(this);
     await this.#release();
   }
@@ -411,7 +413,7 @@ export class ZipArchive {
     if (size <= IN_MEMORY_BYTES) return ZipArchive.#from(new Bytes(await this.buffer(path), 0, size), label, nothing);
     const folder = await mkdtemp(join(tmpdir(), 'mappale-zip-'));
     const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-    // Use a short name, because the member's name may be too long for this file system.
+    // The name is short, because the member's name may be too long for this file system.
     const spooled = join(folder, 'member.zip');
     try {
       await this.spool(path, spooled);
@@ -434,7 +436,7 @@ export class ZipArchive {
     const entry = this.#raw.get(path);
     if (entry === undefined) {
       const found = [...this.#raw.keys()].slice(0, 5).join(', ');
-      throw inputError('zip has no such entry', { code: 'ZIP_ENTRY_MISSING', at: this.label, detail: `expected ${path}, found ${found}`, hint: 'Download the zip again: it was packed differently, or changed.' });
+      throw inputError('zip has no such entry', { code: 'ZIP_ENTRY_MISSING', at: this.label, detail: `expected ${path}, found ${found}`, hint: 'The content of the zip has changed. Download the zip again.' });
     }
     return entry;
   }
@@ -464,11 +466,11 @@ async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | n
     compressedBytes += entry.compressedSize;
   }
   if (repeated.length > 0) throw repeats(label, repeated);
-  // A count of 16 bits may have wrapped or be wrong, and later members would be ignored.
+  // A 16-bit count may have overflowed or may be wrong. Later members would then be ignored.
   if (directoryBytes !== null && directoryBytes > readBytes) {
-    throw new Error(`a directory of ${directoryBytes} bytes that counts only ${entries.size} members of ${readBytes} bytes`);
+    throw new Error(`a directory of ${directoryBytes} bytes with a count of only ${entries.size} members of ${readBytes} bytes`);
   }
-  if (compressedBytes > bytes.size) throw new Error(`members of ${compressedBytes} bytes in a zip of ${bytes.size}: they overlap`);
+  if (compressedBytes > bytes.size) throw new Error(`overlapping members: ${compressedBytes} bytes of members in a zip of ${bytes.size} bytes`);
   for (const entry of entries.values()) refuseBomb(entry, label);
   return entries;
 }
@@ -486,7 +488,7 @@ function describe(entry: yauzl.Entry): ZipEntry {
 }
 
 /**
- * Refuses names that no file system stores.
+ * Refuses names that are too long for file systems.
  * @throws input error `ZIP_NAME_LONG`
  */
 function refuseLongName({ fileName }: yauzl.Entry, at: string): void {
@@ -509,17 +511,17 @@ function refuseLink({ fileName, externalFileAttributes, versionMadeBy }: yauzl.E
   if (!UNIX_SYSTEMS.has(versionMadeBy >>> 8) || (mode & FILE_TYPE) !== SYMBOLIC_LINK) return;
   throw inputError('the zip contains a symbolic link', {
     code: 'ZIP_LINK', at: `${at}!${fileName}`, detail: `expected files and folders, found a symbolic link, ${fileName}`,
-    hint: 'A link contains no data. Download the zip again, or pack the file that the link names.',
+    hint: 'A link contains no data. Download the zip again, or create a zip with the target of the link.',
   });
 }
 
-/** @throws input error `ZIP_RATIO` before anything is inflated */
+/** Refuses a zip bomb. @throws input error `ZIP_RATIO` before any data is decompressed */
 function refuseBomb({ fileName, uncompressedSize, compressedSize }: yauzl.Entry, at: string): void {
   if (uncompressedSize <= RATIO_FROM_BYTES || uncompressedSize <= compressedSize * RATIO) return;
   throw inputError('a member of the zip has an implausible size', {
     code: 'ZIP_RATIO', at: `${at}!${fileName}`,
     detail: `expected at most ${RATIO} bytes for each stored byte, found ${uncompressedSize} for ${compressedSize}`,
-    hint: 'It would fill the disk with repeated bytes. Download it again, from the publisher.',
+    hint: 'The member would fill the disk with repeated bytes. Download the file again from the publisher.',
   });
 }
 
@@ -537,10 +539,10 @@ function mib(bytes: number): string {
 
 function repeats(at: string, names: readonly string[]): MappaleError {
   const [first = ''] = names;
-  return inputError('the zip contains two members of one name', {
+  return inputError('the zip contains two members with the same name', {
     code: 'ZIP_MEMBER_REPEATED', at: `${at}!${first}`,
     detail: `expected each name once, found ${names.slice(0, 5).join(', ')} again${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
-    hint: 'Only one of them could be read, and the right one is unknown. Download the zip again, or pack it again with the right one.',
+    hint: 'The program cannot choose a member. Download the zip again, or create a zip with only the correct member.',
   });
 }
 
@@ -549,9 +551,9 @@ function unreadable(at: string, error: unknown): MappaleError {
   const reason = error instanceof Error ? error.message : String(error);
   // yauzl's errors have no codes.
   if (/^(?:absolute path|invalid relative path|invalid characters in fileName): /.test(reason)) {
-    return inputError('the zip contains a path that leads out of it', {
-      code: 'ZIP_PATH', at, detail: `expected paths below the zip's own folder, found ${JSON.stringify(reason.slice(reason.indexOf(': ') + 2))}`,
-      hint: 'No zip of a publisher has such paths, which could overwrite other files. Download it again, from the publisher.', cause: error,
+    return inputError('the zip contains a path outside its folder', {
+      code: 'ZIP_PATH', at, detail: `expected paths below the folder of the zip, found ${JSON.stringify(reason.slice(reason.indexOf(': ') + 2))}`,
+      hint: 'Zips of publishers have no such paths, which could overwrite other files. Download the file again from the publisher.', cause: error,
     });
   }
   return inputError('zip cannot be read', {

@@ -129,7 +129,7 @@ describe('files without permission', () => {
     expect(verdicts.map(({ path, ok, findings }) => [path.slice(data.length + 1), ok, findings[0]?.code])).toEqual([
       ['closed', false, 'FILE_UNREADABLE'], ['closed.csv', false, 'FILE_UNREADABLE'], [GOOD, true, undefined],
     ]);
-    expect(verdicts[0]!.findings[0]!.detail).toMatch(/one that \S+.* may not read/);
+    expect(verdicts[0]!.findings[0]!.detail).toMatch(/a file that \S+.* may not read/);
   });
 });
 

@@ -146,7 +146,7 @@ describe('a shapefile', () => {
   it.each([
     ['.shp', 'SHAPEFILE_TRUNCATED', /expected \d+ bytes by its header, found \d+/],
     ['.shx', 'SHAPEFILE_TRUNCATED', /bytes of \.shx/],
-    ['.dbf', 'SHAPEFILE_TRUNCATED', /expected 5 records of 22 bytes in \.dbf, found 3: it ends in record 4/],
+    ['.dbf', 'SHAPEFILE_TRUNCATED', /expected 5 records of 22 bytes in \.dbf, found 3. The file ends in record 4/],
   ])('is rejected with its location if its %s is truncated', async (part, code, detail) => {
     const path = await write([1, 2, 3, 4, 5].map((i) => row(i)));
     const cut = path.replace('.shp', part);

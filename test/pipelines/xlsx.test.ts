@@ -82,7 +82,7 @@ describe('a workbook', () => {
   });
 
   it.each([
-    ['a missing text', '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>5</v></c></row></sheetData></worksheet>', 'names text "5"'],
+    ['a missing text', '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>5</v></c></row></sheetData></worksheet>', 'refers to text "5"'],
     ['truncated XML', '<worksheet><sheetData><row r="1"><c r="A1"><v>5</v></c>', 'unclosed tag'],
   ])('is rejected with %s', async (name, sheet, detail) => {
     await expect(read(await workbook(`${name}.xlsx`, sheet, '<sst/>'))).rejects.toMatchObject({ code: 'XLSX_UNREADABLE', kind: 'input', detail: expect.stringContaining(detail), at: expect.stringContaining('dati.xml') });
