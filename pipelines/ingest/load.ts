@@ -1,4 +1,4 @@
-/** Steps 3 and 4a: moves staged rows to the layers of one release, accounts for every record, checks the layers and attaches them as partitions. */
+/** Steps 3 and 4a: moves staged rows to the layers of one release and accounts for every record. Checks the layers and attaches the layers as partitions. */
 import type { Database, Session } from '../db/index.ts';
 import { copyMembers } from '../db/changed-rows.ts';
 import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, lookIn, renameIndexes, tablesIn } from '../db/ddl.ts';
@@ -35,7 +35,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const layers = source.layer.writes;
   const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
     await session.query(statement('provide_release'), [releaseId]);
-    // Members that were read, not reused. The rows of reused members are already in the database.
+    // Only members that were read have staged rows. The rows of reused members are already in the database.
     await provideMembers(session, releaseId, 'read');
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
     await runLoad(session, source);
@@ -46,7 +46,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     const made = new Set(await tablesIn(session, schema));
     for (const layer of layers) {
       if (!made.has(tableOf(layer))) throw new Error(`${source.load.file} did not create ${tableOf(layer)}`);
-      // With reused members, rough statistics are enough here, and the complete table is analyzed for the checks.
+      // With reused members, rough statistics are sufficient here. The complete table is analyzed for the checks.
       await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
     const accounted = await account(session, staged, whole);
@@ -54,7 +54,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     const found = refuseViolations(source.id, await runChecks(session, checksOf(source)), log);
     if (located.complete && accounted.counts.rows === 0) {
       throw inputError('a complete file contains no usable record', {
-        code: 'NO_RECORDS', at: located.files.map(({ name }) => name).join(', '), detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',
+        code: 'NO_RECORDS', at: located.files.map(({ name }) => name).join(', '), detail: 'expected records, found none', hint: 'Download the file again and compare its size with the publisher\'s.',
       });
     }
     await recordPlacesOf(session, whole, source, releaseId);
@@ -78,7 +78,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   return { releaseId, ...counts, warnings };
 }
 
-/** Fills the layers in a workspace: finds the rows that repeat a key, runs the source's load.sql, and rejects polygons without an area. */
+/** Fills the layers in a workspace. Finds rows with a repeated key, runs the source's load.sql, and rejects polygons without an area. */
 export async function runLoad(session: Session, source: Pick<RegisteredSource, 'load' | 'layers' | 'repeats' | 'keys'>): Promise<void> {
   const { load: file, layers, repeats = {}, keys = {} } = source;
   for (const [staging, code] of Object.entries(repeats)) {
@@ -92,13 +92,13 @@ export async function runLoad(session: Session, source: Pick<RegisteredSource, '
   }
 }
 
-/** Creates the table `member`: the members of a release and their files. @param which `all`: also those that were copied from an earlier release */
+/** Creates the table `member` with the members of a release and their files. @param which `all`: also members that were copied from an earlier release */
 async function provideMembers(session: Session, releaseId: number, which: 'read' | 'all'): Promise<void> {
   await session.query(statement('drop_members'));
   await session.query(statement('provide_members'), [releaseId, which === 'all']);
 }
 
-/** Copies the rejects of members that an earlier release already contains, and the rows that this release does not refer to. */
+/** Copies the rejects of members that an earlier release already contains. Also copies the rows of these members if this release does not refer to the rows. */
 async function takeOver(session: Session, { schema, located, releaseId, reused }: Staged): Promise<void> {
   if (reused.length === 0) return;
   const copied = reused.filter(({ rows }) => rows === 'copied');
@@ -108,7 +108,10 @@ async function takeOver(session: Session, { schema, located, releaseId, reused }
   await session.query(statement('take_added_columns'), pairs);
 }
 
-/** Creates views of the release's complete layers in another schema. @returns that schema, or the workspace if the release refers to no other rows */
+/**
+ * Creates views of the release's complete layers in another schema. @returns the schema of the views, or the workspace if the release refers to no rows of
+ * other releases
+ */
 async function provideWhole(session: Session, { schema, located, releaseId, reused }: Staged): Promise<string> {
   const referred = reused.filter(({ rows }) => rows === 'referred');
   if (referred.length === 0) return schema;
@@ -120,7 +123,7 @@ async function provideWhole(session: Session, { schema, located, releaseId, reus
   return whole;
 }
 
-/** Reused members contain a record that another member of the same file repeats. Both members must be read again together. */
+/** An error for reused members with a record that another member of the same file repeats. Both members must be read again. */
 export class Repetition extends Error {
   readonly paths: ReadonlySet<string>;
 
@@ -141,7 +144,7 @@ async function refuseRepetition(session: Session, { located, reused }: Staged, w
   if (paths.length > 0) throw new Repetition(new Set(paths));
 }
 
-/** Writes the places of each file of a release into the ledger, layer by layer. Runs in the workspace of the layers. */
+/** Writes the places of each file of a release into the ledger, layer by layer. Call in the workspace of the layers. */
 async function recordPlacesOf(session: Session, schema: string, source: RegisteredSource, releaseId: number): Promise<void> {
   if (source.placesOf !== null) {
     await session.script(source.placesOf.text, source.placesOf.file);
@@ -154,7 +157,10 @@ async function recordPlacesOf(session: Session, schema: string, source: Register
   }
 }
 
-/** Records the places of releases that were loaded before places were recorded. The files may be gone, so the places are read from the layers. */
+/**
+ * Records the places of releases that older versions of the program loaded without places. The files may no longer exist, so the places are read from the
+ * layers.
+ */
 export async function notePlacesOfOldReleases(database: Database, sources: readonly RegisteredSource[]): Promise<void> {
   for (const { id, source: sourceId } of await database.query<{ id: number; source: string }>(statement('releases_without_places'))) {
     const source = sources.find((each) => each.id === sourceId);
@@ -189,7 +195,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged,
       rows.set(id, (rows.get(id) ?? 0) + n);
     }
   }
-  // load.sql creates these tables if it needs them.
+  // load.sql creates these tables only if needed.
   await session.query(statement('duplicates'));
   await session.query(statement('entangled'));
   for (const name of ['note_rejects', 'note_duplicates']) await session.query(statement(name), [releaseId]);
@@ -202,7 +208,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged,
   return { counts, held };
 }
 
-/** Deletes workspaces of releases that an interrupted run left. */
+/** Deletes the workspaces of interrupted runs. */
 export async function recoverStaging(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const left = await leftStaging(session);

@@ -28,7 +28,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   if (here.files.size === 0 && here.broken.length === 0) {
     throw new MappaleError('the data folder is empty', {
       code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected downloaded files, found none',
-      hint: 'Use the folder with the files, or download them into this folder. Loaded files stay in use even if the folder is empty. To stop using one: npx mappale forget FILE.',
+      hint: 'Use the folder with the downloaded files, or download the files into this folder. Loaded files stay in use even if the folder is empty. To stop using a file: npx mappale forget FILE.',
       fix: folderHint(folders, sources) ?? `npx mappale fetch REGION --data ${quoted(folders[0] ?? 'data')}`,
     });
   }
@@ -74,7 +74,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
 const NAMES_LOOKED_AT = 1_000;
 
 /**
- * Detects a folder that is one level too deep: next to it, or in its sibling folders, are files with publishers' names.
+ * Detects a folder that is one level too deep. Then files with publishers' names are next to the folder or in sibling folders.
  * @returns the same command with the parent folder, or null if there are no such files
  */
 export function folderHint(folders: readonly string[], sources: readonly RegisteredSource[]): string | null {
@@ -98,7 +98,7 @@ export function folderHint(folders: readonly string[], sources: readonly Registe
   return null;
 }
 
-/** Refuses a vintage in the future, which would take precedence over all later ones. @throws input error `VINTAGE_FUTURE` */
+/** Refuses a vintage in the future, because it would have priority over all later vintages. @throws input error `VINTAGE_FUTURE` */
 function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, source: string): void {
   const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
   const latest = new Date(CLOCK.now()).getFullYear() + 1;
@@ -120,7 +120,7 @@ async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: ()
   }
 }
 
-/** Asks every source. At most one may claim a file. */
+/** Finds the source of a file. At most one source may recognise the file. */
 export async function recognise(
   file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path]),
 ): Promise<SeenFile['recognition']> {
@@ -134,9 +134,9 @@ export async function recognise(
     const claims: NonNullable<SeenFile['recognition']>[] = [];
     for (const source of sources) {
       const recognition = await source.recognise(probe).catch((error: unknown) => {
-        // If the whole file has another format, that explains the wrong columns.
+        // If the whole file has another format, the format explains the wrong columns.
         if (!(error instanceof MappaleError)) throw error;
-        // A source may open a zip archive before it is clear that the archive belongs to another source. The publisher's name decides.
+        // A source may report an error for a zip archive that belongs to another source. The publisher's file name determines the source.
         throw formFault(probe, source.id) ?? error.knowing({ source: bears(probe.name)?.id ?? source.id });
       });
       if (recognition !== null) claims.push({ source: source.id, recognition });
@@ -144,7 +144,7 @@ export async function recognise(
     if (claims.length > 1) {
       throw inputError('two sources claim the same file', {
         code: 'FILE_AMBIGUOUS', at: file.path, detail: `expected one source, found ${claims.map(({ source }) => source).join(' and ')}`,
-        hint: 'The file matches both. Use it as downloaded, in its own zip archive.',
+        hint: 'The file matches both sources. Use the downloaded file in its original zip archive.',
       });
     }
     if (claims.length === 0) {
@@ -165,24 +165,24 @@ function downloadAgain(source: string): string {
   return `npx mappale fetch REGION --sources ${source}`;
 }
 
-/** Returns the error for a zip archive with a publisher's name and without its end. */
+/** Returns the error for a zip archive with a publisher's name that has no end record. */
 function cutShort({ message, code, at, detail, cause }: MappaleError, source: string): MappaleError {
-  return inputError(message, { code, at, detail, cause, source, hint: 'The download was probably cut short: compare its size with the publisher\'s, or download it again.', fix: downloadAgain(source) });
+  return inputError(message, { code, at, detail, cause, source, hint: 'The download was probably cut short. Compare its size with the publisher\'s, or download the file again.', fix: downloadAgain(source) });
 }
 
 function sidecarMissing(name: string, source: string, part: string): MappaleError {
   return inputError('shapefile is not complete', {
-    code: 'SIDECAR_MISSING', at: name, source, detail: `expected a ${part} of ${source} in the same folder, found none`, hint: 'Provide all files of the shapefile: .shp, .shx, .dbf, .prj.',
+    code: 'SIDECAR_MISSING', at: name, source, detail: `expected a ${part} of ${source} in the same folder, found none`, hint: 'Put all files of the shapefile in one folder: .shp, .shx, .dbf, .prj.',
   });
 }
 
 /** First bytes of other file formats, with name and hint. */
 const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string])[] = [
-  ['d0cf11e0a1b11ae1', 'an old Excel workbook (.xls), whatever its extension', 'Save it as .xlsx, or use the publisher\'s CSV.'],
-  ['1f8b', 'a gzip archive', 'Unpack it and use the files inside.'],
-  ['377abcaf271c', 'a 7-Zip archive', 'Unpack it and use the files inside.'],
-  ['526172211a07', 'a RAR archive', 'Unpack it and use the files inside.'],
-  ['25504446', 'a PDF document', 'Use the publisher\'s data, not its description.'],
+  ['d0cf11e0a1b11ae1', 'an old Excel workbook (.xls), whatever its extension', 'Save the file as .xlsx, or use the publisher\'s CSV.'],
+  ['1f8b', 'a gzip archive', 'Extract the archive and use the files inside.'],
+  ['377abcaf271c', 'a 7-Zip archive', 'Extract the archive and use the files inside.'],
+  ['526172211a07', 'a RAR archive', 'Extract the archive and use the files inside.'],
+  ['25504446', 'a PDF document', 'Use the publisher\'s data instead of the description.'],
 ];
 
 /** Returns an error if the first bytes show another format than the expected text or zip archive, otherwise null. */
@@ -190,40 +190,40 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
   if (entries !== null || size === 0) return null;
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
     inputError(message, { code, at: name, source, detail: `expected a file of ${source}, found ${found}`, hint });
-  const again = 'Use the file as downloaded; a program that saves it again may change it.';
+  const again = 'Use the downloaded file, because a program may change the content when it saves a file.';
   const bytes = head.toString('hex', 0, 8);
-  if (size <= 4 && /^(?:efbbbf|fffe|feff)/.test(bytes)) return stop('the file is empty', 'FILE_EMPTY', 'a byte order mark and nothing else', 'Download it again and compare its size with the publisher\'s.');
+  if (size <= 4 && /^(?:efbbbf|fffe|feff)/.test(bytes)) return stop('the file is empty', 'FILE_EMPTY', 'a byte order mark and nothing else', 'Download the file again and compare its size with the publisher\'s.');
   const other = OTHER_FORMS.find(([magic]) => bytes.startsWith(magic));
   if (other !== undefined) return stop('the file has another format', 'FILE_FORM', other[1], other[2]);
   if (/\.shp$/i.test(name) && !siblings.some((sibling) => sibling.toLowerCase() === `${name.slice(0, -4).toLowerCase()}.dbf`)) return sidecarMissing(name, source, '.dbf');
   if (!/\.(?:csv|txt|json|geojson|gml|kml|xml)$/i.test(name)) return null;
   const nuls = head.subarray(0, 1024).filter((byte) => byte === 0).length;
-  if (/^(?:fffe|feff)/.test(bytes) || nuls * 4 > Math.min(head.length, 1024)) return stop('the file is in UTF-16', 'ENCODING_WRONG', 'text of two bytes a letter', `${again} Or save it in UTF-8.`);
-  if (/\.(?:csv|txt)$/i.test(name) && head.includes(0x0d) && !head.includes(0x0a)) return stop('the line ends are of an outdated form', 'LINE_ENDS', 'carriage returns (CR) without line feeds (LF)', `${again} Or convert them to line feeds: tr '\\r' '\\n' < OLD > NEW.`);
+  if (/^(?:fffe|feff)/.test(bytes) || nuls * 4 > Math.min(head.length, 1024)) return stop('the file is in UTF-16', 'ENCODING_WRONG', 'text with two bytes for each character', `${again} Or save it in UTF-8.`);
+  if (/\.(?:csv|txt)$/i.test(name) && head.includes(0x0d) && !head.includes(0x0a)) return stop('the file has outdated line ends', 'LINE_ENDS', 'carriage returns (CR) without line feeds (LF)', `${again} Or convert the line ends to line feeds: tr '\\r' '\\n' < OLD > NEW.`);
   return null;
 }
 
-/** Returns the error for a file with a publisher's name that no source recognises, with its format if the first bytes show it. */
+/** Returns the error for a file with a publisher's name that no source recognises. The error names the format if the first bytes show the format. */
 async function wrongContent(probe: Probe, source: string): Promise<MappaleError> {
   const { name, size, head, entries } = probe;
-  const again = 'Compare its size with the publisher\'s, and download it again.';
+  const again = 'Compare the size of the file with the publisher\'s, and download the file again.';
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
     inputError(message, { code, at: name, source, detail: `expected a file of ${source}, found ${found}`, hint, fix: downloadAgain(source) });
   if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no byte', again);
   if (isPage(head)) {
     const title = titleOf(head);
     return stop('the file is a web page', 'FILE_IS_PAGE', title === '' ? JSON.stringify(firstLine(head).slice(0, 60)) : `a page with the title ${JSON.stringify(title.slice(0, 80))}`,
-      'The server answered with a page instead of the file: a login, an error, a firewall or a limit. Open it in a browser to read it, and download the file again.');
+      'The server sent a web page instead of the file, for a login, an error, a firewall or a limit. Open the page in a browser, and download the file again.');
   }
   if (entries !== null) {
     const hint = `Remove this file from the folder, or download the file described by npx mappale sources ${source}.`;
     const sheets = await sheetNames(probe);
-    if (sheets !== null) return stop('the workbook does not have the content that its name states', 'ZIP_CONTENT', `a workbook with ${sheets.length === 1 ? 'the sheet' : 'the sheets'} ${named(sheets)}`, hint);
+    if (sheets !== null) return stop('the content of the workbook does not match its name', 'ZIP_CONTENT', `a workbook with ${sheets.length === 1 ? 'the sheet' : 'the sheets'} ${named(sheets)}`, hint);
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);
-    return stop('the zip does not have the content that its name states', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : named(paths), hint);
+    return stop('the content of the zip does not match its name', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : named(paths), hint);
   }
   if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', isText(head) ? `the first line ${JSON.stringify(firstLine(head))}` : `first bytes ${head.toString('hex', 0, 8)}`, again);
-  return stop('the file does not have the content that its name states', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, 'Download it again. If it is the same, remove it from the folder, or report it.');
+  return stop('the content of the file does not match its name', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, 'Download the file again. If the content is the same, remove the file from the folder, or report the error.');
 }
 
 /** Returns the first five names, and the number of others. */
@@ -245,7 +245,7 @@ async function openProbe(path: string, size: number, folders: Folders): Promise<
   const archive = likely && (await isZip(path)) ? await ZipArchive.open(path) : null;
   const inner = new Map<string, ZipArchive>();
   const folder = dirname(path);
-  /** Splits `CB.zip/H833_X.zip/H833_X_ple.gml` into the innermost archive and the entry's path in it. */
+  /** Splits `CB.zip/H833_X.zip/H833_X_ple.gml` into the innermost archive and the path of the entry in this archive. */
   const descend = async (entry: string): Promise<{ zip: ZipArchive; path: string }> => {
     if (archive === null) throw new Error(`${path} is not a zip`);
     let zip = archive;
@@ -288,13 +288,13 @@ async function openProbe(path: string, size: number, folders: Folders): Promise<
   return { probe, close: async () => archive?.close() };
 }
 
-/** Buffers for the start and end of a file, reused for all files. */
+/** Buffers for the start and end of a file. All files use the same buffers. */
 const HEAD = Buffer.allocUnsafeSlow(HEAD_BYTES);
 const TAIL = Buffer.allocUnsafeSlow(TAIL_BYTES);
 
 /**
- * Reads a file's first bytes and whether it may be a zip archive. Synchronous, because for ten thousand unknown files
- * handing three system calls each to another thread takes longer than making them.
+ * Reads a file's first bytes, and determines whether the file may be a zip archive. The system calls are synchronous. For ten thousand unknown files, passing
+ * three calls per file to another thread takes longer than the calls.
  */
 function lookAt(path: string, size: number): { head: Buffer; mayBeZip: boolean } {
   const file = openSync(path, 'r');
@@ -324,7 +324,7 @@ async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<
   return only !== undefined && others.length === 0 ? only : createHash('sha256').update(hashes.join('\n')).digest('hex');
 }
 
-/** Groups files of the same source, vintage and region, which are loaded together. Identical files count once. */
+/** Groups files of the same source, vintage and region, which are loaded together. Identical files are used once. */
 function group(located: readonly { source: RegisteredSource; file: LocatedFile }[]): Located[] {
   const groups = new Map<string, { located: Omit<Located, 'complete' | 'files' | 'content'>; files: Map<string, LocatedFile> }>();
   for (const { source, file } of [...located].sort((a, b) => (a.file.path < b.file.path ? -1 : 1))) {

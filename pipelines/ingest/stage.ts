@@ -25,16 +25,16 @@ import { tableOf } from '../contract/sql-files.ts';
 const statement = statementsOf('ingest');
 
 /**
- * Most releases that a new release refers to. Rows of further releases, the smallest ones, are copied, so that the number of partitions stays bounded: each
- * night copies at most one ninth of the region.
+ * Maximum number of releases to which a new release refers. If there are more, the rows of the smallest releases are copied. This limits the number of
+ * partitions, and each night copies at most one ninth of the region.
  */
 const REFERRED_RELEASES = 8;
 
 /** Number of rejects per insert. */
 const REJECT_BATCH = 500;
-/** Number of rejects that a file may always have, whatever their share. */
+/** Number of rejects that a file may always have, independent of their share. */
 export const TOLERATED = 10;
-/** Reading stops after this many rejects if they are more than half of the records. */
+/** Number of rejects after which reading stops if more than half of the records are rejects. */
 const HOPELESS = 10_000;
 
 /** Counts of records by outcome, for a member or a release. */
@@ -45,7 +45,7 @@ export interface Counts {
   readonly duplicates: number;
 }
 
-/** A staged release: every record is a staged row, a reject or a duplicate. */
+/** A staged release. Every record is a staged row, a reject or a duplicate. */
 export interface Staged {
   readonly located: Located;
   readonly releaseId: number;
@@ -59,24 +59,24 @@ interface ReusedMember {
   /** Number in the ledger. */
   readonly memberId: number;
   readonly path: string;
-  /** Member that the rows name, and the release whose partitions hold them. */
+  /** Member in the provenance of the rows, and the release whose partitions contain the rows. */
   readonly fromMemberId: number;
   readonly fromReleaseId: number;
-  /** Whether the new release refers to these rows or copies them. */
+  /** `referred` or `copied`: whether the new release refers to these rows or copies the rows. */
   readonly rows: 'referred' | 'copied';
 }
 
-/** A member of an earlier loaded release with the same bytes, read by the same code. */
+/** A member of an earlier loaded release with the same bytes that the same code has read. */
 export interface EarlierMember extends MemberFacts, Counts {
-  /** Member that the rows name. */
+  /** Member in the provenance of the rows. */
   readonly memberId: number;
-  /** Release whose partitions hold the rows. */
+  /** Release whose partitions contain the rows. */
   readonly releaseId: number;
-  /** The member that was actually read, if the earlier one was a copy itself. */
+  /** The member that was originally read, if the earlier member was also a copy. */
   readonly readAs: number;
 }
 
-/** Finds an earlier member with the same bytes. */
+/** A function that finds an earlier member with the same bytes. */
 export type Reusable = (facts: MemberFacts) => EarlierMember | undefined;
 
 /**
@@ -108,8 +108,8 @@ export async function stage(database: Database, located: Located, fingerprint: s
 }
 
 /**
- * Reads one file and verifies that it is unchanged since it was hashed.
- * @throws MappaleError of the source; `FILE_CHANGED_WHILE_READ` if the file or a file that belongs to it changed; errors of the system
+ * Reads one file and verifies that the file has not changed since it was hashed.
+ * @throws MappaleError of the source; `FILE_CHANGED_WHILE_READ` if the file or one of its sidecars changed; system errors
  */
 export async function readFile(source: RegisteredSource, file: LocatedFile, sink: Sink): Promise<void> {
   try {
@@ -136,7 +136,7 @@ interface OpenTable {
   readonly writer: RowWriter;
   readonly copy: CopyIn;
   readonly columns: Columns;
-  /** Encoding statistics of the open file's texts. Null for tables of geometries, whose bytes can look like letters. */
+  /** Encoding statistics of the open file's texts. Null for tables with geometries, because bytes of geometries can look like letters. */
   texts: MalformedText | null;
 }
 
@@ -158,7 +158,7 @@ class StageSink implements Sink {
   readonly #taken: { readonly fileId: number; readonly facts: MemberFacts; readonly from: EarlierMember }[] = [];
   readonly #tables = new Map<string, OpenTable>();
   readonly #startedAt = performance.now();
-  /** Writes that the database has not accepted yet. */
+  /** Writes that the database has not yet accepted. */
   readonly #pending: Promise<void>[] = [];
   #failure: { readonly error: unknown } | null = null;
   readonly #rejects: RejectRow[] = [];
@@ -166,7 +166,7 @@ class StageSink implements Sink {
   #fileName = '';
   /** Members of the open file. */
   #members: ReadMember[] = [];
-  /** Bytes of all earlier files, of all files including the open one, and read from the open one. */
+  /** Number of bytes of all earlier files, of all files up to the open file, and of the part of the open file that was read. */
   #bytesBefore = 0;
   #bytesWith = 0;
   #bytesRead = 0;
@@ -188,12 +188,12 @@ class StageSink implements Sink {
     this.#members = [];
   }
 
-  /** Records and reports that a file may be a cut export. */
+  /** Closes a file. Records and reports that the file may be an incomplete export. */
   async closeFile(file: LocatedFile): Promise<void> {
     const why = await whyCut(file, this.#members);
     if (why === null) return;
     await this.#given.database.query(statement('note_cut_export'), [this.#fileId]);
-    this.#given.log.warn(`${file.name}: the export of a service may be cut; it supersedes nothing [EXPORT_MAY_BE_CUT]: ${why}`);
+    this.#given.log.warn(`${file.name}: the export of a service may be incomplete. The file supersedes no other file [EXPORT_MAY_BE_CUT]: ${why}`);
   }
 
   progress(bytes: number): void {
@@ -217,12 +217,12 @@ class StageSink implements Sink {
   }
 
   aside(path: string, reason: string): void {
-    this.#given.log.debug(`${labelOf(this.#fileName, path)} is known and not read: ${reason}`);
+    this.#given.log.debug(`${labelOf(this.#fileName, path)} is a known part that is not read: ${reason}`);
   }
 
   async member(facts: MemberFacts): Promise<MemberSink> {
     const { source } = this.#given.located;
-    if (this.#open) throw new Error(`${source.id}: a member was opened before the previous one was closed`);
+    if (this.#open) throw new Error(`${source.id}: a member was opened before the previous member was closed`);
     this.#open = true;
     const memberId = await this.#newMember(facts);
     const rowsBefore = this.#rows();
@@ -272,7 +272,7 @@ class StageSink implements Sink {
     };
   }
 
-  /** @returns the reused members */
+  /** Ends the staging. @returns the reused members */
   async finish(): Promise<Staged['reused']> {
     if (this.#open) throw new Error(`${this.#given.located.source.id}: the last member was not closed`);
     const reused = await this.#writeTaken();
@@ -280,7 +280,7 @@ class StageSink implements Sink {
     for (const [name, { writer, copy }] of this.#tables) {
       const taken = await copy.end();
       if (taken === writer.rows) continue;
-      throw new MappaleError('the database received a different number of rows than were sent', {
+      throw new MappaleError('the number of rows in the database differs from the number of sent rows', {
         code: 'ACCOUNTING', kind: 'bug', at: `${this.#given.schema}.${name}`, detail: `expected ${writer.rows}, found ${taken}`,
       });
     }
@@ -300,7 +300,7 @@ class StageSink implements Sink {
     return rows;
   }
 
-  /** Records all reused members in one statement, because most of a thousand comuni are usually unchanged. */
+  /** Records all reused members with one statement, because usually most of a thousand comuni are unchanged. */
   async #writeTaken(): Promise<Staged['reused']> {
     if (this.#taken.length === 0) return [];
     const referred = referredReleases(this.#given.located.source, this.#taken.map(({ from }) => from));
@@ -328,7 +328,7 @@ class StageSink implements Sink {
       statement('add_member'),
       [this.#given.releaseId, this.#fileId, path, crc32 ?? null, size ?? null, envelope?.before ?? null, envelope?.after ?? null, region ?? null],
     );
-    // COPY streams are opened here because opening waits, which the hot loop cannot.
+    // COPY streams are opened here, because opening is asynchronous and the loop over records is not.
     for (const [name, columns] of Object.entries(this.#given.located.source.tables)) {
       if (this.#tables.has(name)) continue;
       const copy = await this.#given.database.copyIn(this.#given.schema, name);
@@ -348,10 +348,10 @@ class StageSink implements Sink {
   #refuseDoubled(): void {
     const doubled = [...this.#tables.values()].map(({ texts }) => texts).find((texts) => texts?.throughout === true);
     if (doubled == null) return;
-    throw inputError('text is in another encoding than the publisher uses', {
+    throw inputError('the encoding of the text is not the publisher\'s encoding', {
       code: 'ENCODING_WRONG', at: doubled.examples.map(({ at }) => at).join(', '),
       detail: `expected text, found ${doubled.odd} of ${doubled.seen} texts beyond ASCII that were encoded twice, like ${JSON.stringify(doubled.examples[0]?.text.slice(0, 60))}`,
-      hint: 'Use the file as downloaded; a program that saves it again may change its encoding.',
+      hint: 'Use the downloaded file. A program may change the encoding when it saves a file.',
     });
   }
 
@@ -389,8 +389,8 @@ class StageSink implements Sink {
 }
 
 /**
- * Returns the releases to whose rows a new release refers: the largest ones. Only layers that state the places of their rows allow it, because there one
- * current file owns each row.
+ * Returns the largest earlier releases, to whose rows a new release refers. This is only possible for layers with places, in which each row belongs to one
+ * current file.
  */
 function referredReleases({ layer, places = {}, manifest }: RegisteredSource, taken: readonly EarlierMember[]): ReadonlySet<number> {
   if (manifest.keep !== 'newest' || !layer.writes.every((relation) => tableOf(relation) in places)) return new Set();
@@ -411,15 +411,15 @@ export function refuseRejects(located: Located, records: number, rejects: number
   if (records === 0 || (rejects < records && (rejects / records <= limit || rejects <= TOLERATED))) return;
   throw new MappaleError(`${located.source.id}: too many records were refused`, {
     code: 'TOO_MANY_REJECTS', kind: 'rejects', at: located.files.map(({ name }) => name).join(', '),
-    detail: `expected at most ${TOLERATED} of ${records} records or ${percent(limit)} of them, and at least one usable record, found ${rejects} (${percent(rejects / records)})`,
-    hint: `For the reasons: npx mappale rejects --source ${located.source.id}`,
+    detail: `expected at most ${TOLERATED} rejects or ${percent(limit)} of ${records} records, and at least one usable record, found ${rejects} (${percent(rejects / records)})`,
+    hint: `To see the reasons: npx mappale rejects --source ${located.source.id}`,
   });
 }
 
 /** Verifies records = rows + rejects + duplicates. @throws MappaleError `ACCOUNTING` (exit 1) */
 export function refuseLoss(at: string, { records, rows, rejects, duplicates }: Counts, when: string): void {
   if (records === rows + rejects + duplicates) return;
-  throw new MappaleError(`records are unaccounted for after ${when}`, {
+  throw new MappaleError(`the number of records is wrong after ${when}`, {
     code: 'ACCOUNTING', kind: 'bug', at,
     detail: `expected ${records} records = rows + rejects + duplicates, found ${rows} + ${rejects} + ${duplicates} = ${rows + rejects + duplicates}`,
     hint: 'Nothing of this release is used. Please report the error and attach the file.',

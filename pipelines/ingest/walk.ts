@@ -7,10 +7,10 @@ import { fileError, notAFile } from '../formats/file-error.ts';
 import { isBeingWritten } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
 
-/** Names of unfinished downloads. The content of an unfinished download may look complete, because a table has no end mark. */
+/** Names of unfinished downloads. An unfinished table may look complete, because a table has no end mark. */
 const UNFINISHED = /\.(?:crdownload|part|partial|download|opdownload|aria2|unfinished|tmp)$/i;
 
-/** Files and folders that desktop systems create. */
+/** Names of files and folders that desktop systems create. */
 const OF_A_DESKTOP = /^(?:desktop\.ini|thumbs\.db|\$recycle\.bin|system volume information|__macosx)$/i;
 
 export function isUnfinished(path: string): boolean {
@@ -20,7 +20,7 @@ export function isUnfinished(path: string): boolean {
 export class Folders {
   readonly files = new Map<string, FoundFile>();
   readonly broken: BrokenEntry[] = [];
-  /** Names in each listed folder, by their lower-case stem up to the first dot. */
+  /** Names in each listed folder, by the part before the first dot in lower case. */
   readonly #names = new Map<string, ReadonlyMap<string, readonly string[]>>();
   /** Real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
@@ -33,7 +33,7 @@ export class Folders {
     for (const root of roots) {
       if (!isThere(root)) {
         throw new MappaleError('the data folder does not exist', {
-          code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Use the folder with the downloaded files: --data FOLDER (repeatable). Or download them into this folder.',
+          code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Use the folder with the downloaded files: --data FOLDER (repeatable). Or download the files into this folder.',
           fix: `npx mappale fetch REGION --data ${quoted(root)}`,
         });
       }
@@ -43,18 +43,18 @@ export class Folders {
         else found.#file(root, info);
       });
     }
-    // Links come last, so that a file keeps its real path. Following a link can find more links.
+    // Links are searched last, so that a file has its real path. The target of a link may contain more links.
     for (const link of found.#links) found.#at(link, () => found.#linked(link));
     return found;
   }
 
-  /** Returns other files of the folder with the same stem up to the first dot, ignoring case. Such files may belong to the given file. */
+  /** Returns the other files of the folder whose names have the same part before the first dot, in any case. These files may belong to the given file. */
   siblings(path: string): string[] {
     const name = basename(path);
     return (this.#namesIn(dirname(path)).get(stemOf(name)) ?? []).filter((other) => other !== name && isFile(join(dirname(path), other)));
   }
 
-  /** Records a failure on one entry and continues. */
+  /** Runs work on one entry. Records a failure of the work and continues. */
   #at(path: string, look: () => void): void {
     try {
       look();
@@ -90,7 +90,7 @@ export class Folders {
   #link(path: string): void {
     if (!isThere(path)) {
       throw inputError('the link is broken', {
-        code: 'LINK_DANGLING', at: path, detail: 'expected a link to a file or folder, found one whose target does not exist', hint: 'Remove the link, or restore its target.',
+        code: 'LINK_DANGLING', at: path, detail: 'expected a link to a file or folder, found a link whose target does not exist', hint: 'Remove the link, or restore its target.',
       });
     }
     const info = statSync(path);
@@ -98,13 +98,13 @@ export class Folders {
     else this.#file(path, info);
   }
 
-  /** Follows a link unless the folder was listed already or contains the link, which would never end. */
+  /** Searches the target of a link. Skips a folder that was already listed. Refuses a folder that contains the link, because the search would never end. */
   #linked(path: string): void {
     const real = realpathSync(path);
     if (`${realpathSync(dirname(path))}/`.startsWith(real === '/' ? '/' : `${real}/`)) {
       throw inputError('the folder is linked into itself', {
-        code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found one to ${real}, which contains the link`,
-        hint: 'Remove the link. Its target is searched anyway.',
+        code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found a link to ${real}, which contains the link`,
+        hint: 'Remove the link. The target is also searched without the link.',
       });
     }
     this.#folder(path);
@@ -122,7 +122,7 @@ export class Folders {
       try {
         found = byStem(readdirSync(folder));
       } catch {
-        // The file may be readable although its folder cannot be listed.
+        // The file may be readable even if its folder cannot be listed.
         found = new Map();
       }
       this.#names.set(folder, found);
@@ -131,7 +131,7 @@ export class Folders {
   }
 }
 
-/** Returns false if there is no such entry or a link is broken. Other problems are reported when the file is opened. */
+/** Returns whether a path exists. Returns false for a broken link. Other problems are reported when the file is opened. */
 function isThere(path: string): boolean {
   try {
     statSync(path);
@@ -145,7 +145,7 @@ function stampOf(info: Stats): Stamp {
   return { size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) };
 }
 
-/** Returns size and times of a file, or null if it cannot be examined. */
+/** Returns size and times of a file, or null if the system call fails. */
 export function stampOfFile(path: string): Stamp | null {
   try {
     const info = statSync(path);
@@ -160,7 +160,7 @@ export function isUntouched(before: Stamp | SeenFile, now: Stamp): boolean {
 }
 
 /**
- * Checks that files are as they were when they were found.
+ * Checks that files have not changed since they were found.
  * @throws input error `FILE_CHANGED_WHILE_READ`; `FILE_UNREADABLE` or `LINK_CIRCULAR` if the disk or the path of a file fails
  */
 export function refuseChanged(files: readonly FoundFile[], cause?: unknown): void {
@@ -170,13 +170,13 @@ export function refuseChanged(files: readonly FoundFile[], cause?: unknown): voi
     if (now !== undefined && isUntouched(file, stampOf(now))) continue;
     throw inputError('the file changed while it was read', {
       code: 'FILE_CHANGED_WHILE_READ', at: path,
-      detail: `expected ${size} bytes, untouched since ${new Date(changedUs / 1000).toISOString()}, found ${now === undefined ? 'no file' : `${now.size} bytes, touched ${now.ctime.toISOString()}`}`,
-      hint: 'Nothing of it is used. Wait until the download or copy ends, then run the command again.', cause,
+      detail: `expected ${size} bytes, unchanged since ${new Date(changedUs / 1000).toISOString()}, found ${now === undefined ? 'no file' : `${now.size} bytes, touched ${now.ctime.toISOString()}`}`,
+      hint: 'The file is not used. Wait until the download or copy ends, then run the command again.', cause,
     });
   }
 }
 
-/** @returns undefined if nothing has this path @throws input error if its disk or its path fails */
+/** Returns the properties of a file. @returns undefined if the path does not exist @throws input error if the disk or the path fails */
 function infoOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -213,13 +213,13 @@ function decoded(name: Uint8Array): string | null {
   }
 }
 
-/** Returns a printable name: bytes beyond ASCII as `\xe8`. */
+/** Returns a printable name, with bytes beyond ASCII as `\xe8`. */
 function escaped(name: Buffer): string {
   return name.toString('latin1').replace(/[^\x20-\x7e]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
 function nameNotUtf8(name: Buffer): MappaleError {
   return inputError('the name is not UTF-8', {
-    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename it. A program unpacked it with another encoding.',
+    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename the file. A program has extracted the file with another encoding of names.',
   });
 }

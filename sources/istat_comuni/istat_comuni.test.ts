@@ -56,7 +56,7 @@ describe('the list of comuni', () => {
       ['xl/worksheets/sheet1.xml', '<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row></sheetData></worksheet>'],
     ]);
     const { error } = await trial(source, path);
-    expect(error).toMatchObject({ message: 'the workbook does not have the content that its name states', detail: expect.stringContaining('Turni, Note'), hint: expect.stringMatching(/^Remove this file/) });
+    expect(error).toMatchObject({ message: 'the content of the workbook does not match its name', detail: expect.stringContaining('Turni, Note'), hint: expect.stringMatching(/^Remove this file/) });
     expect(`${error!.message} ${error!.detail} ${error!.hint}`).not.toMatch(/\bzip\b|teach/);
   });
 
