@@ -1,7 +1,7 @@
 /**
- * Determines the current files: for each source, layer, series and comune (or tile), the newest file that was loaded and not forgotten. A complete file of
- * a region or of Italy replaces all older files of that region. A part replaces only its own places, and parts of different days add up. The functions are
- * pure, so the result does not depend on the order in which files arrived.
+ * Determines the current files. For each source, layer, series and comune (or tile), the current file is the newest loaded file, except forgotten files. A
+ * complete file of a region or of Italy replaces all older files of that region. A file with a part of the region replaces only the places in the file, and
+ * parts of different days add up. The functions are pure, so the result does not depend on the order in which files arrived.
  */
 import type { FilePart, LayerRows, SeriesPlace } from '../db/layers.ts';
 import type { PlaceColumns, Source } from '../contract/source.ts';
@@ -9,15 +9,15 @@ import type { PlaceColumns, Source } from '../contract/source.ts';
 /** Places of a file in one layer and series. */
 export interface FilePlaces {
   readonly layer: string;
-  /** Half-year, year or kind in which newer files replace older ones; `''` for a layer with one state. */
+  /** Half-year, year or kind in which newer files replace older files; `''` for a layer with one state. */
   readonly series: string;
-  /** Region stated by the packaging inside the file. */
+  /** Region according to the packaging inside the file. */
   readonly region: number | null;
-  /** Region stated by the rows, for comuni that are not in the list. */
+  /** Region according to the rows, for comuni that are not in the list. */
   readonly likelyRegion: number | null;
-  /** Date of these rows, if they have a date. */
+  /** Date of these rows, if the rows have a date. */
   readonly dated: string | null;
-  /** False for comuni that are in another comune's file by mistake. */
+  /** False for comuni that are in the file of another comune by mistake. */
   readonly named: boolean;
   /** Codes of the places; `['']` if the layer has no places. */
   readonly places: readonly string[];
@@ -34,18 +34,18 @@ export interface LoadedFile {
   /** Region that a user assigned. */
   readonly assigned: number | null;
   readonly complete: boolean;
-  /** True for an export of a service that may lack features. Such an export supersedes nothing, and every other file has priority over it. */
+  /** True for an export of a service that may lack features. Such an export supersedes no file, and all other files have priority. */
   readonly mayBeCut?: boolean;
-  /** Tile or scenario of the file; null if the rows state the places. */
+  /** Tile or scenario of the file; null if the rows contain the places. */
   readonly place: string | null;
   readonly name: string;
   readonly sha256: string;
-  /** Digest of its reader; null: its rejects are to be read again. If the same bytes were read twice, the later reading counts. */
+  /** Digest of the file's reader; null if the rejects must be read again. If the same bytes were read twice, the later reading is used. */
   readonly reader: string | null;
   readonly present: boolean;
   readonly arrived: number;
   readonly forgotten: boolean;
-  /** Earlier releases whose rows members of the file refer to. */
+  /** Earlier releases to whose rows members of the file refer. */
   readonly refersTo: readonly number[];
   readonly held: readonly FilePlaces[];
 }
@@ -61,14 +61,14 @@ export interface CurrentFile {
   readonly places: readonly SeriesPlace[];
 }
 
-/** Two files of the same age with different bytes for the same places. */
+/** Two files of the same age that have different bytes for the same places. */
 interface Tie {
   readonly layer: string;
   readonly files: readonly [LoadedFile, LoadedFile];
   readonly places: readonly SeriesPlace[];
 }
 
-/** A complete file that supersedes others (`before`) which together reached more comuni. */
+/** A complete file with fewer comuni than the superseded files (`before`). */
 interface Fewer {
   readonly file: LoadedFile;
   readonly before: readonly LoadedFile[];
@@ -80,7 +80,7 @@ interface Fewer {
 export interface CurrentFiles {
   readonly files: readonly CurrentFile[];
   readonly ties: readonly Tie[];
-  /** Comuni in the files of two regions, which belong to the region in the list. */
+  /** Comuni in the files of two regions. The list determines their region. */
   readonly elsewhere: readonly { readonly place: string; readonly region: number; readonly file: LoadedFile }[];
   readonly fewer: readonly Fewer[];
 }
@@ -91,8 +91,8 @@ export type Register = ReadonlyMap<string, number>;
 const NOTHING: CurrentFiles = { files: [], ties: [], elsewhere: [], fewer: [] };
 
 /**
- * Returns the files that count. If the same bytes were read twice, the later reading counts, even if an earlier version recognised another source. Forgotten
- * files do not count.
+ * Returns the files that may be current. Forgotten files are left out. If the same bytes were read twice, the later reading is used, even if an earlier version
+ * recognised another source.
  */
 export function countable(files: readonly LoadedFile[]): LoadedFile[] {
   const seen = new Set<string>();
@@ -106,22 +106,22 @@ export function countable(files: readonly LoadedFile[]): LoadedFile[] {
   return latest.reverse().filter(({ forgotten }) => !forgotten);
 }
 
-/** Returns a key of bytes and name, whatever the recognised source. */
+/** Returns a key of bytes and name, independent of the recognised source. */
 export function bytesKey(file: Pick<LoadedFile, 'sourceId' | 'name' | 'sha256'>): string {
   return JSON.stringify([file.sourceId, file.name, file.sha256]);
 }
 
-/** Returns a key of a file: bytes and recognised source. */
+/** Returns the key of a file: its bytes and its recognised source. */
 export function logicalKey(file: Pick<LoadedFile, 'sourceId' | 'role' | 'vintage' | 'dated' | 'region' | 'complete' | 'place' | 'sha256'>): string {
   return JSON.stringify([file.sourceId, file.role, file.vintage, file.dated, file.region, file.complete, file.place, file.sha256]);
 }
 
-/** Returns whether a file supersedes all older ones. */
+/** Returns whether a file supersedes all older files. */
 function isWhole(file: LoadedFile): boolean {
   return file.complete && file.mayBeCut !== true;
 }
 
-/** Returns the extent of a file by its packaging. The narrower of two files of one day has priority. */
+/** Returns the extent of a file according to its packaging. If two files have the same day, the file with the smaller extent has priority. */
 function narrowness(file: LoadedFile): number {
   if (isWhole(file)) return file.region === null ? 0 : 1;
   const named = new Set(file.held.flatMap(({ named: is, places }) => (is ? places : [])));
@@ -129,13 +129,13 @@ function narrowness(file: LoadedFile): number {
 }
 
 /** Returns a total order of the files of a kind, newest first. */
-/** @param keep with `all` the files of all vintages are current together, so vintages are not compared */
+/** @param keep for `all`, files of all vintages are current, so vintages are not compared */
 function newestFirst(keep: Keep): (a: Candidate, b: Candidate) => number {
   return (a, b) => Number(b.named) - Number(a.named) || byAge(a, b, keep) || Number(b.file.present) - Number(a.file.present)
     || b.file.arrived - a.file.arrived || (a.file.sha256 < b.file.sha256 ? -1 : a.file.sha256 > b.file.sha256 ? 1 : b.file.fileId - a.file.fileId);
 }
 
-/** Sorts cut exports last, then by vintage, by the date inside, and by narrower packaging. 0 means equal age. */
+/** Compares two files. Incomplete exports are last. The other criteria are the vintage, the date in the file, and the narrower packaging. 0 means equal age. */
 function byAge(a: Candidate, b: Candidate, keep: Keep): number {
   const cut = ({ file }: Candidate): number => Number(file.mayBeCut ?? false);
   return cut(a) - cut(b) || (keep === 'all' ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
@@ -162,14 +162,14 @@ interface Candidate {
 
 type Keep = Source['manifest']['keep'];
 
-/** Layer and region to find the current files of. */
+/** Layer and region whose current files are needed. */
 interface Wanted {
   /** Region code, or 0 for Italy. */
   readonly region: number;
   /** Name without the schema. */
   readonly layer: string;
   readonly register: Register;
-  /** Comuni with parcels in the region that the list has in another region; default: none. */
+  /** Comuni with parcels in the region that belong to another region in the list. By default none. */
   readonly kept?: ReadonlySet<string> | undefined;
 }
 
@@ -181,7 +181,7 @@ export function currentFiles(
   if (files.length === 0) return NOTHING;
   const question = { files, keep: manifest.keep, region, layer, register, kept };
   const found = resolve(question);
-  // The region of a comune in the list also has priority over the region of its file.
+  // The region in the list has priority over the region of the comune's file.
   const strays = found.files.filter(({ file }) => file.region !== null || file.held.some((held) => held.region !== null))
     .flatMap(({ file, places, whole }) => (whole ? placesOf(file, question) : places).flatMap(({ place }) => {
       const listed = register.get(place);
@@ -195,7 +195,7 @@ export function currentFiles(
 /** Input for finding the current files of one layer and region. */
 interface Question {
   readonly files: readonly LoadedFile[];
-  /** All vintages of the source are current, or only the newest. */
+  /** Vintages of the source that are current: all vintages, or only the newest. */
   readonly keep: Keep;
   readonly region: number;
   readonly layer: string;
@@ -208,14 +208,17 @@ function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
     .flatMap((held) => held.places.filter((place) => belongs(file, held, place, question)).map((place) => ({ series: held.series, place })));
 }
 
-/** Returns whether the rows of a place in a file belong to the region. Rows of a comune that moved also belong to the region if it still has the parcels. */
+/**
+ * Returns whether the rows of a place in a file belong to the region. If a comune moved to another region but its parcels did not, its rows also belong to the
+ * region with the parcels.
+ */
 function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, register, kept }: Pick<Question, 'region' | 'register' | 'kept'>): boolean {
   const placeRegion = regionOf(file, held, place, register);
   const isPackaged = (held.region ?? file.region) !== null;
   return region === 0 || placeRegion === null || placeRegion === region || (!isPackaged && kept.has(place));
 }
 
-/** Returns the region by packaging, list of comuni, rows or user, whichever comes first. Null for no region or all regions. */
+/** Returns the region according to the packaging, the list of comuni, the rows or the user, in this order of priority. Null for no region or all regions. */
 export function regionOf(file: LoadedFile, held: FilePlaces, place: string, register: Register): number | null {
   return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion ?? file.assigned;
 }
@@ -261,10 +264,9 @@ function candidatesOf(question: Question, without: ReadonlySet<string>): Candida
 }
 
 /**
- * Leaves out all older files of a kind that a complete file supersedes, whatever places they have. A complete file of one tile or scenario supersedes
- * only older ones of that tile or scenario.
- * @param sorted files of one kind, newest first
- * @returns the other files, and the places that the complete file lacks compared with them
+ * Leaves out all older files of a kind that a complete file supersedes, independent of their places. A complete file of one tile or scenario supersedes only
+ * older files of that tile or scenario. @param sorted files of one kind, newest first
+ * @returns the remaining files, and the places that only superseded files have
  */
 function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly remaining: readonly Candidate[]; readonly fewer: Fewer | null } {
   const whole = sorted.find(({ file }) => isWhole(file) && file.place === null);
@@ -280,7 +282,7 @@ function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly
   return { remaining, fewer: { file: whole.file, before: superseded, was: was.size, now: reached.size, lost } };
 }
 
-/** A place or tile that only one file of a kind provides. In a layer without places, files of other tiles and parts of other days add up. */
+/** A place or tile for which only one file of a kind is current. In a layer without places, files of other tiles and parts of other days add up. */
 type Claim = `place ${string}` | `tile ${string}` | 'whole' | `part ${number}`;
 
 function claimOf(place: string, file: LoadedFile): Claim {
@@ -289,7 +291,7 @@ function claimOf(place: string, file: LoadedFile): Claim {
   return isWhole(file) ? 'whole' : `part ${file.fileId}`;
 }
 
-/** Gives each place to the first file that claims it. */
+/** Assigns each place to the first file that claims the place. */
 class Owners {
   readonly kept = new Map<LoadedFile, SeriesPlace[]>();
   readonly ties = new Map<string, Tie & { places: SeriesPlace[] }>();
@@ -304,7 +306,7 @@ class Owners {
     this.#keep = keep;
   }
 
-  /** Takes the files of one kind, newest first. */
+  /** Claims places for the files of one kind, newest first. */
   claim(candidate: Candidate): void {
     for (const place of candidate.places) {
       const claim = claimOf(place, candidate.file);
@@ -324,7 +326,7 @@ class Owners {
     }
   }
 
-  /** Starts with the files of another kind. */
+  /** Ends the claims for the files of one kind. */
   endKind(): void {
     this.#owners = new Map();
   }
@@ -336,7 +338,7 @@ export function currentPlaces({ files }: CurrentFiles, layer: string): string[] 
     (whole ? held.filter((each) => each.layer === layer).flatMap((each) => each.places) : places.map(({ place }) => place)));
 }
 
-/** Ranks the files of a workspace: 1 is the newest of its source and kind. */
+/** Ranks the files of a workspace. Rank 1 is the newest file of its source and kind. */
 export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank: number; vintage: string }[] {
   const order = newestFirst('newest');
   const candidate = (file: LoadedFile): Candidate => ({ file, series: '', dated: file.dated ?? '', named: true, narrow: narrowness(file), places: [] });

@@ -1,4 +1,4 @@
-/** Durations of earlier runs on this database, for estimates. */
+/** Reads durations of earlier runs on this database, for estimates. */
 import type { Database, Row, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { freeBytes } from '../formats/disk.ts';
@@ -16,10 +16,10 @@ export interface Experience {
   readonly all: Rate | null;
   /** Seconds and bytes of a parcel's rows; null if no region was built. */
   readonly perParcel: { readonly seconds: number; readonly bytes: number } | null;
-  /** Published parcels, by region. */
+  /** Number of published parcels, by region. */
   readonly parcels: ReadonlyMap<number, number>;
   readonly embedded: boolean;
-  /** Free bytes on the database's disk; null if it is on another machine. */
+  /** Free bytes on the database's disk; null if the database is on another machine. */
   readonly freeBytes: number | null;
 }
 
@@ -34,7 +34,7 @@ export async function readExperience(database: Database): Promise<Experience> {
   };
 }
 
-/** Returns the free bytes on the database's disk, if it is on this machine. */
+/** Returns the free bytes on the database's disk; null if the database is on another machine. */
 async function freeBytesOf(database: Database): Promise<number | null> {
   const [, embedded = null] = /^pglite:(\/.*)$/.exec(database.label) ?? [];
   const [server] = database.engine === 'pglite' ? [] : await database.query<{ folder: string | null }>(statementsOf('server')('folder'));
@@ -42,7 +42,7 @@ async function freeBytesOf(database: Database): Promise<number | null> {
   return folder === null ? null : freeBytes(folder);
 }
 
-/** Returns the build seconds of each table in the last build of this region, or else of another region. */
+/** Returns the build seconds of each table in the last build of this region. For a new region, returns the seconds of another region. */
 export async function tableSeconds(session: Session, name: string): Promise<ReadonlyMap<string, number>> {
   const rows = await session.query<{ relation: string; seconds: number }>(ledger('table_seconds'), [name]);
   return new Map(rows.map(({ relation, seconds }) => [relation, seconds]));

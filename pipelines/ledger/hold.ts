@@ -1,4 +1,4 @@
-/** Regions that a refresh keeps unchanged: rolled back, pinned, withdrawn. */
+/** Reads and sets holds. A refresh does not change a region that is rolled back, pinned or withdrawn. */
 import { userInfo } from 'node:os';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -20,7 +20,7 @@ export async function holds(session: Session): Promise<Map<number, Hold>> {
   return new Map(rows.map((row) => [row.region, row]));
 }
 
-/** Stops a publication because a user held the region during the run. */
+/** An error that stops a publication, because a user pinned or withdrew the region during the run. */
 export class HeldBack extends Error {
   readonly hold: Hold;
 
@@ -31,7 +31,7 @@ export class HeldBack extends Error {
 }
 
 /**
- * Runs inside a publishing transaction. A hold that is set later waits until the transaction ends.
+ * Refuses to publish a region with a hold. Call inside the publishing transaction. Setting a hold then waits until the transaction ends.
  * @throws HeldBack if the region was pinned or withdrawn
  */
 export async function mustNotBeHeld(session: Session, region: number): Promise<void> {
@@ -40,7 +40,7 @@ export async function mustNotBeHeld(session: Session, region: number): Promise<v
   if (hold !== undefined && hold.kind !== 'rolled_back') throw new HeldBack(hold);
 }
 
-/** Describes who set a hold, when and why. */
+/** Describes a hold: the user, the time and the reason. */
 export function describeHold({ kind, reason, heldBy, heldAt }: Pick<Hold, 'kind' | 'reason' | 'heldBy' | 'heldAt'>): string {
   return `${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;
 }
@@ -49,7 +49,7 @@ export async function setHold(session: Session, hold: Omit<Hold, 'heldAt' | 'hel
   await session.query(ledger('set_hold'), [hold.region, hold.kind, hold.fingerprint, hold.reason, who(host)]);
 }
 
-/** @param kind only a hold of this kind; null for any kind. @returns whether there was a hold */
+/** Removes a hold. @param kind kind of the removed hold, or null for any kind @returns whether there was a hold */
 export async function releaseHold(session: Session, region: number, kind: Hold['kind'] | null): Promise<boolean> {
   const rows = await session.query(ledger('release_hold'), [region, kind]);
   return rows.length > 0;

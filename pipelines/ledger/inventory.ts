@@ -1,4 +1,4 @@
-/** Inventory of loaded files and of the current files of each region. A run reads the inventory once, and every step uses it. */
+/** The inventory of loaded files and of the current files of each region. A run reads the inventory once, and every step uses the inventory. */
 import { hasRelation } from '../db/ddl.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -7,14 +7,14 @@ import { PARCEL_LAYERS, tableOf, type Relation } from '../contract/sql-files.ts'
 import { countable, currentFiles, currentPlaces, regionOf, type CurrentFiles, type LoadedFile, type Register } from './current-files.ts';
 import { loadedFiles, releases as readReleases, type Release } from './ledger.ts';
 
-/** Layers that make a region publishable: parcels or addresses. */
+/** Layers that make a region publishable: parcels or addresses. One of these layers is sufficient. */
 export const PUBLISHABLE: readonly Relation[] = [...PARCEL_LAYERS, 'layer.accesso'];
-/** The list of comuni, without which Italy is not published. */
+/** The list of comuni. Without this list, Italy is not published. */
 export const COMUNI: Relation = 'layer.comune_code';
-/** Layers that a region needs for publication if their files are in the data folder. A release of any other source may be left out. */
+/** Layers that must be loaded before a region is published, if their files are in the data folder. Releases of other sources may be left out. */
 const FOUNDATION: readonly Relation[] = [...PUBLISHABLE, COMUNI];
 
-/** Returns whether an unreadable file of this source withholds its regions from publication. */
+/** Returns whether an unreadable file of this source prevents the publication of its regions. */
 export function mayWithhold({ layer }: Pick<RegisteredSource, 'layer'>): boolean {
   return layer.writes.some((relation) => FOUNDATION.includes(relation));
 }
@@ -43,7 +43,7 @@ export class Inventory {
     });
   }
 
-  /** Returns the inventory with other files: loaded files that came or left, and files that are still to be loaded. */
+  /** Returns the inventory with changed files: added or removed loaded files, and files that must still be loaded. */
   with(files: readonly LoadedFile[], releases: readonly Release[] = []): Inventory {
     return new Inventory(files, [...this.releases.values(), ...releases], this.register, this.#sources);
   }
@@ -67,7 +67,7 @@ export class Inventory {
     return found;
   }
 
-  /** Returns the comuni with parcels or addresses in a region that the list has in another region. */
+  /** Returns the comuni with parcels or addresses in a region that belong to another region in the list. */
   #keptComuni(region: number): ReadonlySet<string> {
     let kept = this.#kept.get(region);
     if (kept === undefined) {

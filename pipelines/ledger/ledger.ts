@@ -1,4 +1,4 @@
-/** The ledger of releases, files, rejects and statistics. Runs are in `runs.ts`. */
+/** Reads and writes the ledger of releases, files, rejects and statistics. Runs are in `runs.ts`. */
 import type { Figures } from '../db/figures.ts';
 import { one, type Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -26,9 +26,9 @@ export interface Release {
   readonly rows: number | null;
   readonly rejects: number | null;
   readonly duplicates: number | null;
-  /** Rows of each layer; null before it is loaded. */
+  /** Number of rows of each layer; null before the release is loaded. */
   readonly layers: Readonly<Record<string, number>> | null;
-  /** Facts of the reader; null if the file was read before facts were recorded. */
+  /** Facts of the reader; null if an older version of the program read the file without recording facts. */
   readonly inputs: Facts | null;
 }
 
@@ -36,7 +36,7 @@ export async function releases(database: Session, state?: ReleaseState): Promise
   return database.query<Release & Record<string, unknown>>(ledger('releases'), [state ?? null]);
 }
 
-/** Opens a release before staging, and deletes an unfinished one with the same fingerprint. */
+/** Opens a release before staging, and deletes an unfinished release with the same fingerprint. */
 export async function openRelease(
   session: Session,
   facts: { sourceId: string; vintage: string; region: number | null; fingerprint: string; reader: string; inputs: Facts; complete: boolean },
@@ -65,7 +65,7 @@ export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
   return files.map((file) => ({ ...file, held: held.get(file.fileId) ?? [] }));
 }
 
-/** Records the files that this run found in the data folders, and those that left. */
+/** Records the files that this run found in the data folders, and files that are no longer there. */
 export async function noteFiles(session: Session, runId: number, present: readonly number[], came: readonly number[]): Promise<void> {
   await session.query(ledger('note_absent'), [[...present]]);
   await session.query(ledger('note_present'), [[...came], runId]);
@@ -77,7 +77,7 @@ export async function failRelease(session: Session, fingerprint: string, error: 
   return row?.id ?? null;
 }
 
-/** A column that a publisher added to a file in use, or a file in use that may be a cut export. */
+/** A warning about a file in use: the publisher added a column, or the file may be an incomplete export. */
 export interface SchemaWarning {
   readonly code: 'COLUMNS_ADDED' | 'EXPORT_MAY_BE_CUT';
   readonly source: string;
@@ -85,9 +85,9 @@ export interface SchemaWarning {
   readonly file: string;
   /** Null for `EXPORT_MAY_BE_CUT`, which concerns the whole file. */
   readonly column: string | null;
-  /** Shown on this machine only. */
+  /** Sample values, which are shown only on this machine. */
   readonly samples: readonly string[];
-  /** Regions with a current publication that uses the file (0: Italy); empty if it is loaded but not published yet. */
+  /** Regions with a current publication that uses the file (0 for Italy). Empty if the file is loaded but not yet published. */
   readonly units: readonly number[];
 }
 
@@ -97,20 +97,20 @@ export async function addAddedColumns(session: Session, memberId: number, column
 }
 
 /**
- * Returns the added columns and the cut exports among the files that current publications use.
- * @param releases to include even if they are not published
+ * Returns the added columns and the incomplete exports among the files of current publications. @param releases releases that are included even if they are not
+ * published
  */
 export async function schemaWarnings(session: Session, releases: readonly number[] = []): Promise<SchemaWarning[]> {
   return session.query<SchemaWarning & Record<string, unknown>>(ledger('schema_warnings'), [[...releases]]);
 }
 
-/** A warning about one file, with the columns that its publisher added. The warning has no sample values, so that it may be sent to other machines. */
+/** A warning about one file, with the columns that its publisher added. Sample values are left out, so that the warning may be sent to other machines. */
 export interface FileWarning extends Pick<SchemaWarning, 'code' | 'source' | 'vintage' | 'file'> {
   /** Empty for `EXPORT_MAY_BE_CUT`. */
   readonly columns: readonly string[];
 }
 
-/** Groups warnings by code and file. @param warnings in the order of their files */
+/** Groups warnings by code and file. @param warnings warnings, sorted by file */
 export function warningsByFile(warnings: readonly SchemaWarning[]): (FileWarning & { readonly added: readonly SchemaWarning[] })[] {
   const files = new Map<string, SchemaWarning[]>();
   for (const warning of warnings) {
@@ -152,7 +152,7 @@ export async function addRejects(session: Session, releaseId: number, rejects: r
   ]);
 }
 
-/** Returns the quality gate's statistics of the published table; empty if it was published without statistics. */
+/** Returns the quality gate's statistics of the published table; empty if the table was published without statistics. */
 export async function figuresOf(session: Session, region: number, relation: Relation): Promise<Figures[]> {
   return session.query<Figures & Record<string, unknown>>(ledger('figures'), [region, relation]);
 }
@@ -161,7 +161,7 @@ export async function addFigures(session: Session, relation: Relation, partition
   await session.query(ledger('add_figures'), [relation, partition, JSON.stringify(figures)]);
 }
 
-/** Files of earlier surveys, which are read once and written at the end. */
+/** The record of files from earlier surveys, which is read once and written at the end. */
 export class SeenFileLedger implements SeenFiles {
   readonly #known: Map<string, SeenFile>;
   readonly #changed = new Set<string>();
@@ -172,7 +172,7 @@ export class SeenFileLedger implements SeenFiles {
     this.#recogniser = recogniser;
   }
 
-  /** @param recogniser digest of all readers; results with another digest are ignored */
+  /** Reads the results of earlier surveys. @param recogniser digest of all readers. Results with another digest are ignored */
   static async read(database: Session, recogniser: string): Promise<SeenFileLedger> {
     const rows = await database.query<SeenFile & { path: string; recogniser: string } & Record<string, unknown>>(ledger('seen_files'));
     const known = new Map(rows.filter((row) => row.recogniser === recogniser).map(({ path, recogniser: _, ...seen }) => [path, seen]));
@@ -189,7 +189,7 @@ export class SeenFileLedger implements SeenFiles {
   }
 
   async write(database: Session): Promise<void> {
-    // Written in a fixed order, so that two commands with the same folders do not deadlock.
+    // Rows are written in a fixed order, so that two commands with the same folders do not deadlock.
     const rows = [...this.#changed].sort().map((path) => ({ path, ...this.#known.get(path) }));
     if (rows.length === 0) return;
     await database.query(ledger('note_seen_files'), [JSON.stringify(rows), this.#recogniser]);

@@ -1,4 +1,4 @@
-/** Warnings and decisions about the comuni in the current files. */
+/** Checks the comuni in the current files, and records decisions of users about comuni. */
 import { digestOfPlaces } from '../db/comparing.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -24,8 +24,7 @@ interface CurrentLayer {
 const NAMED = 20;
 
 /**
- * Refuses two files of the same age unless their content is equal.
- * @throws MappaleError `FILES_CONTRADICT` (exit 3) that names both
+ * Refuses two files of the same age unless their content is equal. @throws MappaleError `FILES_CONTRADICT` (exit 3) with the names of both files
  */
 export async function refuseTies(database: Database, sources: readonly RegisteredSource[], layers: readonly CurrentLayer[]): Promise<void> {
   for (const { relation, current } of layers) {
@@ -37,8 +36,8 @@ export async function refuseTies(database: Database, sources: readonly Registere
       }
       throw inputError('two files of the same age contradict each other', {
         code: 'FILES_CONTRADICT', at: `${a.name}, ${b.name}`, files: [a, b],
-        detail: `expected one file, or two with the same content, found two of ${a.sourceId} ${vintageText(a.vintage)}${a.dated === null ? '' : ` dated ${a.dated}`}${describePlaces(places.map(({ place }) => place))}`,
-        hint: 'Keep the right file in the data folder, and remove the other one.',
+        detail: `expected one file, or two files with the same content, found two files of ${a.sourceId} ${vintageText(a.vintage)}${a.dated === null ? '' : ` dated ${a.dated}`}${describePlaces(places.map(({ place }) => place))}`,
+        hint: 'Keep the correct file in the data folder, and remove the other file.',
       });
     }
   }
@@ -50,7 +49,7 @@ function describePlaces(places: readonly string[]): string {
 }
 
 /**
- * Refuses a complete file with fewer comuni than the files that it supersedes, unless a user accepts it. A complete file with fewer comuni was probably cut.
+ * Refuses a complete file with fewer comuni than the superseded files, unless a user accepts the file. A complete file with fewer comuni is probably truncated.
  * @throws MappaleError `FEWER_COMUNI` (exit 5)
  */
 export async function refuseFewer(database: Database, region: number, name: string, layers: readonly CurrentLayer[], accept: Acceptance | null): Promise<void> {
@@ -61,15 +60,15 @@ export async function refuseFewer(database: Database, region: number, name: stri
     for (const { file, before, was, now, lost } of current.fewer) {
       // On a first load such a file is accepted.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
-      throw new MappaleError(`${name}: a complete file has fewer comuni than the current one`, {
+      throw new MappaleError(`${name}: a complete file has fewer comuni than the current file`, {
         code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}: without ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,
-        hint: 'The published region is unchanged. Download the file again; if the change is real, run again with --accept "the reason".',
+        hint: 'The published region is unchanged. Download the file again. If the change is real, run again with --accept "the reason".',
       });
     }
   }
 }
 
-/** Returns files with comuni whose region is unknown from packaging, list and rows. */
+/** Returns files with comuni of unknown region. Neither packaging, list of comuni nor rows contain the region. */
 export function unplacedComuni(inventory: Inventory, relations: readonly Relation[]): { file: LoadedFile; places: string[] }[] {
   const layers = new Set(relations.map(tableOf));
   return countable(inventory.files).flatMap((file) => {
@@ -86,7 +85,7 @@ export async function assignRegion(database: Database, runId: number, fileIds: r
   });
 }
 
-/** @returns notes on comuni that are missing in the list or in another region of it, by name and number */
+/** Returns notes on comuni that are missing in the list, or that belong to another region in the list. Notes contain names and numbers of comuni. */
 export async function unlistedComuni(
   database: Database, sources: readonly RegisteredSource[], inventory: Inventory, { region, name }: { readonly region: number; readonly name: string },
   relations: readonly Relation[],

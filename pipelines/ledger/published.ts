@@ -1,4 +1,4 @@
-/** Current publications in the ledger. */
+/** Reads the current publications from the ledger. */
 import { regionName, regionSlug, type Region } from '../contract/regions.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import type { Session } from '../db/index.ts';
@@ -10,11 +10,11 @@ const ledger = statementsOf('ledger');
 
 export interface PublishedTable {
   readonly relation: Relation;
-  /** Name of the content: a publication that changes any row gives a new name. */
+  /** Name of the content. A publication that changes any row gives a new name. */
   readonly partition: string;
-  /** Name of the table that holds the rows when detached or in `previous`. A publication that replaces rows in place does not change it. */
+  /** Name of the table with the rows while the table is detached or in `previous`. A publication that replaces single rows does not change this name. */
   readonly heldIn: string;
-  /** Name of the table while it is published; tables of Italy are swapped as a whole and have the parent's name. */
+  /** Name of the published table. Tables of Italy are swapped as a whole and have the parent's name. */
   readonly currentTable: string;
   readonly fingerprint: string;
   readonly inputs: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export async function publishedTables(session: Session, region: number, state: '
   return (await tablesOf(session, region, state)).get(region) ?? new Map<Relation, PublishedTable>();
 }
 
-/** @throws MappaleError `NOT_PUBLISHED` (exit 2) with the command that publishes the region, for the first time or again */
+/** @throws MappaleError `NOT_PUBLISHED` (exit 2) with the command that publishes the region */
 export async function mustBePublished(session: Session, region: Region): Promise<void> {
   if ((await publishedTables(session, region.code)).size === 0) throw await notPublished(session, region.code);
 }
@@ -38,11 +38,11 @@ export async function notPublished(session: Session, region: number): Promise<Ma
   const hold = (await holds(session)).get(region);
   if (hold?.kind === 'withdrawn') {
     return new MappaleError(`${name} is withdrawn`, {
-      code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'None of its data is served. This command publishes it again.', fix: `npx mappale rollback ${slug}`,
+      code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'No data of the region is served. This command publishes the region again.', fix: `npx mappale rollback ${slug}`,
     });
   }
   return new MappaleError(`${name} is not published`, {
-    code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load it first. npx mappale status lists published regions.', fix: `npx mappale load-region ${slug} --data FOLDER`,
+    code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load the region first. npx mappale status lists published regions.', fix: `npx mappale load-region ${slug} --data FOLDER`,
   });
 }
 

@@ -1,4 +1,4 @@
-/** Runs of commands that write: their locks, their steps and their results in the ledger. */
+/** Records runs of commands that write in the ledger, with their locks, steps and results. */
 import { one, type Database, type Session } from '../db/index.ts';
 import { Locks } from '../db/locks.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -6,38 +6,37 @@ import { EXIT, MappaleError } from '../errors.ts';
 
 const ledger = statementsOf('ledger');
 
-/** A writing run, alone or concurrent with other runs. */
+/** A run that writes, alone or together with other runs. */
 export interface Run {
   readonly runId: number;
   /**
-   * @param detailOf returns facts of the result to store with the step
+   * @param detailOf returns the facts of the result that are stored with the step
    * @throws MappaleError `LOCK_LOST` (exit 6) if the run lost its lock
    */
   step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
-  /** Returns a known value, or reads it again if other runs may have changed it. */
+  /** Returns a known value, or reads the value again if other runs may have changed it. */
   current<T>(known: T, again: () => Promise<T>): Promise<T>;
-  /** Changes data that all regions are built from (releases, files). Only one run does this at a time, and others wait. */
+  /** Changes data from which all regions are built (releases, files). Only one run may do this at a time, and other runs wait. */
   shared<T>(work: () => Promise<T>): Promise<T>;
-  /** Changes Italy's tables, which regions read. Waits until no other run builds a region. Within `shared`. */
+  /** Changes Italy's tables, which regions read. Waits until no other run builds a region. Call within `shared`. */
   italy<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Builds a region, which only one run does at a time. After `shared`.
-   * @param wait called before waiting for another run that builds the region; null to not wait
-   * @returns null if another run builds it
+   * Builds a region. Only one run may build a region at a time. Call after `shared`. @param wait called before waiting for another run that builds the region;
+   * null if the call must not wait @returns null if another run builds the region
    */
   region<T>(region: number, work: () => Promise<T>, wait: (() => void) | null): Promise<T | null>;
 }
 
 export interface RunOptions<T> {
-  /** Returns the exit code of the result, and facts to keep with the run. */
+  /** Returns the exit code of the result, and the facts that are stored with the run. */
   readonly endingOf?: (result: T) => { readonly exitCode: number; readonly report: unknown };
-  /** Lets other runs with this option work at the same time, on any host (PostgreSQL only). */
+  /** True if other runs with this option may work at the same time, on any host (PostgreSQL only). */
   readonly concurrent?: boolean;
 }
 
 /**
- * Runs a command that writes: takes the writer's lock, opens a run in the ledger, and closes it with the result.
- * @throws MappaleError `ALREADY_RUNNING` (exit 7) that names the other run
+ * Runs a command that writes: takes the writer's lock, opens a run in the ledger, and closes the run with the result.
+ * @throws MappaleError `ALREADY_RUNNING` (exit 7) with the other run
  */
 export async function withRun<T>(
   database: Database,
@@ -98,14 +97,14 @@ async function recordStep<T>(
 
 function lockLost(cause?: unknown): MappaleError {
   return new MappaleError('this run lost its lock', {
-    code: 'LOCK_LOST', kind: 'database', detail: 'expected the lock until the end, found that the server closed its connection',
+    code: 'LOCK_LOST', kind: 'database', detail: 'expected the lock until the end of the run, found that the server had closed the connection with the lock',
     hint: 'Run the same command again. Published data is unchanged.', cause,
   });
 }
 
 /**
- * Locks the run's row in the ledger inside a transaction that writes durable data. The next writer must close this row before it
- * writes, so a run that lost its lock cannot commit during or after another run.
+ * Locks the run's row in the ledger inside a transaction that writes durable data. The next run must close this row before it writes. So a run without its lock
+ * cannot commit during or after another run.
  * @throws MappaleError `LOCK_LOST` (exit 6)
  */
 export async function fence(session: Session, runId: number): Promise<void> {
@@ -117,13 +116,13 @@ type Coordination = Pick<Run, 'current' | 'shared' | 'italy' | 'region'>;
 
 /** Operations of the connection that holds a writer's locks. */
 interface Writer extends Coordination {
-  /** Opens a run in one transaction; it counts as alive while this connection lives. */
+  /** Opens a run in one transaction. The run counts as active while this connection is open. */
   open(work: (session: Session) => Promise<{ id: number }>): Promise<{ id: number }>;
   /** @throws MappaleError `LOCK_LOST` (exit 6) */
   verify(): Promise<unknown>;
 }
 
-/** Coordination without further locks, for a run that is the only writer. */
+/** Coordination without more locks, for a run that is the only run that writes. */
 const ALONE: Coordination = { current: async (known) => known, shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
 
 function asOnlyWriter<T>(database: Database, work: (writer: Writer) => Promise<T>): Promise<T> {
@@ -139,7 +138,7 @@ interface WriterOptions {
   readonly coordinate: (locks: Locks) => Coordination;
 }
 
-/** Holds the locks of a writer on a separate connection. The server releases them when the process dies. */
+/** Takes the locks of a run on a separate connection. The server releases the locks when the process ends. */
 async function asWriter<T>(database: Database, { lock, coordinate }: WriterOptions, work: (writer: Writer) => Promise<T>): Promise<T> {
   if (database.engine === 'pglite') return work({ ...ALONE, open: (inner) => database.session(inner), verify: async () => undefined });
   return database.session(async (session) => {
@@ -203,8 +202,8 @@ async function alreadyRunning(session: Session): Promise<MappaleError> {
   return new MappaleError('another run is writing to this database', {
     code: 'ALREADY_RUNNING', kind: 'locked',
     detail: writer === undefined
-      ? 'expected no other writer, found one that has not yet recorded its name'
+      ? 'expected no other run that writes, found a run that has not yet recorded its name'
       : `expected no other writer, found ${writer.command} as process ${writer.pid} on ${writer.host}, since ${writer.started_at.toISOString()}`,
-    hint: 'Wait until it ends, then run the same command again. Loads of several regions can run at the same time if each has --concurrent.',
+    hint: 'Wait until the other run ends, then run the same command again. Loads of several regions can run at the same time if each has --concurrent.',
   });
 }
