@@ -1,4 +1,4 @@
-/** Compares a publication with the previous one. */
+/** Compares a publication with the previous publication. */
 import type { Database, Session } from '../db/index.ts';
 import { compareTables, formerContent, type TableDifference } from '../db/comparing.ts';
 import { formerRows } from '../db/partitions.ts';
@@ -7,7 +7,7 @@ import { MappaleError } from '../errors.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { publishedTables, type PublishedTable } from '../ledger/published.ts';
 
-/** Returns a table of the current or the previous publication. A patched table of the previous publication is put together from its kept rows. */
+/** Returns a table of the current or the previous publication. A patched table of the previous publication is restored from its kept rows. */
 async function placeOfContent(session: Session, table: PublishedTable, now: PublishedTable | undefined): Promise<Place | Part> {
   if (now?.heldIn !== table.heldIn) return { schema: 'previous', table: table.heldIn };
   const published = { schema: schemaOf(table.relation), table: now.currentTable };
@@ -21,7 +21,7 @@ export interface Difference {
 
 /**
  * @param region region code
- * @returns the tables that differ, by comune; tables that both publications share are not read
+ * @returns the tables that differ, by comune. Tables that both publications share are not read
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */
 export async function diff(database: Database, region: number): Promise<Difference[]> {
@@ -38,7 +38,7 @@ export async function diff(database: Database, region: number): Promise<Differen
     for (const [relation, table] of [...now].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const before = was.get(relation);
       if (before === undefined || before.partition === table.partition || before.digest === table.digest) continue;
-      if (tableOf(relation) === 'token') continue; // a dictionary of the search, which describes no parcel
+      if (tableOf(relation) === 'token') continue; // This table is a dictionary of the search and describes no parcel.
       const comuni = await compareTables(session, { was: await place(before), now: { schema: schemaOf(relation), table: table.currentTable } }, ofParcels);
       if (comuni.length > 0) differences.push({ relation, comuni });
     }

@@ -1,4 +1,4 @@
-/** Reads everything that the dossier of a parcel shows, from one publication. */
+/** Reads all data for the dossier of a parcel from one publication. */
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { one, type Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -8,7 +8,7 @@ const statement = statementsOf('dossier');
 /** Maximum number of listed neighbours, and of parcels on the map. */
 const [NEIGHBOURS, DRAWN] = [50, 500];
 
-/** Margin of the map around the parcel: a share of its longer side, and at least this many degrees (about 30 m). */
+/** Margin of the map around the parcel: a share of the parcel's longer side, and a minimum in degrees (about 30 m). */
 const MARGIN = { share: 0.6, least_deg: 0.0003 } as const;
 
 type Position = readonly [lng: number, lat: number];
@@ -74,11 +74,11 @@ export interface Dossier {
   /** UTC */
   readonly published_at: string;
   readonly neighbours: readonly Neighbour[];
-  /** True if the parcel has more neighbours. */
+  /** True if the parcel has more neighbours than the listed neighbours. */
   readonly has_more_neighbours: boolean;
   /** Box of the map in degrees: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
-  /** Parcels on the map, the parcel itself included. */
+  /** Parcels on the map, including the parcel of the dossier. */
   readonly around: readonly Around[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Finds the origin of values: runs the section's SQL again on one parcel and returns the features that it used, with file and position.
+ * Finds the origin of values. Runs the section's SQL again on one parcel, and returns the used features with file and position.
  */
 import { rowsOf } from '../db/comparing.ts';
 import { inWorkspace, provideMembers, provideParcels, providePublished, provideRegion } from '../db/layers.ts';
@@ -37,9 +37,9 @@ export interface Evidence {
   readonly release: number;
   readonly file: string;
   readonly sha256: string;
-  /** Path inside the file; empty: the file itself. */
+  /** Path inside the file; empty for the file itself. */
   readonly member: string;
-  /** Line, byte offset or feature number, depending on the source. The source's notes state which. */
+  /** Line, byte offset or feature number, as described in the source's notes. */
   readonly position: number;
 }
 
@@ -50,18 +50,18 @@ export interface Explanation {
   readonly not_applicable: string | null;
   /** SQL files that were run again. */
   readonly rules: readonly string[];
-  /** Rows that the rule returns now, and whether the published rows are the same. */
+  /** Number of rows that the rules return now, and whether the published rows are the same. */
   readonly rows: readonly unknown[];
   readonly reproduced: boolean;
   /** True if the published record has no data in the section: null, an empty list, or a block without available values. */
   readonly empty: boolean;
-  /** Coverage of the place, if the record has one for the whole section. */
+  /** Coverage of the place, if the record has a coverage for the whole section. */
   readonly coverage: string | null;
-  /** Origin of the values. Empty if the section is null or empty. */
+  /** Features with the origin of the values. Empty if the section is null or empty. */
   readonly evidence: readonly Evidence[];
-  /** Features without influence on the value: files that cover the place, and features that are too small to count. */
+  /** Features without influence on the value: coverage by files, and features that are too small. */
   readonly context: readonly Evidence[];
-  /** Sources of the values with their periods, as the record cites them. */
+  /** Sources of the values with their periods, as in the record. */
   readonly sources: readonly { readonly source: string; readonly reference_period: string | null }[];
 }
 
@@ -69,7 +69,7 @@ export interface Explanation {
 const NO_FIELD = 'meta.';
 
 /**
- * @param longestMs timeout of a statement, for callers that wait; absent: none. The embedded database has no timeout
+ * @param longestMs timeout of a statement in milliseconds; if omitted, there is no timeout. The embedded database has no timeout
  * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of an unpublished region; `SQL_57014` if a statement exceeds the timeout
  */
 export async function explain({ database, sources }: Pick<Context, 'database' | 'sources'>, fid: number, section: string, longestMs?: number): Promise<Explanation> {
@@ -107,7 +107,7 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
 }
 
 /**
- * Returns the sources of a section's values for many parcels of one region, like `explain` for each. The rules run once for all parcels.
+ * Returns the sources of a section's values for many parcels of one region. The result equals that of `explain`, but the rules run only once for all parcels.
  * Parcels of a kind without the section have no sources.
  */
 export async function explainedSources(
@@ -126,7 +126,7 @@ function evidenceOf(session: Session, fids: readonly number[]): Promise<FoundEvi
   return session.query<FoundEvidence>(statementsOf('operate')('evidence'), [fids]);
 }
 
-/** Schema of temporary tables. The transaction is always rolled back, so nothing remains. */
+/** Schema of temporary tables. The transaction is always rolled back, so no table remains. */
 const WORKSPACE = 'pg_temp';
 
 /**
@@ -145,7 +145,7 @@ async function onRerun<T>(
   if (parcels === undefined || region === undefined || file === undefined) throw new Error(`section ${section} of region ${code} cannot be explained`);
   const makers = productFiles(code);
   const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
-  // The parcel itself is read from the published table: its rule is the fid register, which an explanation must not change.
+  // The parcel is read from the published table. Its rule would change the register of fids, which an explanation must not change.
   const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
   const reads = new Set([...rules, file].flatMap((each) => each.reads));
@@ -172,12 +172,12 @@ async function onRerun<T>(
   }));
 }
 
-/** Returns a sentence if the section does not apply to the kind of the parcel. Returns null if it applies or the parcel does not exist. */
+/** Returns a sentence if the section does not apply to the kind of the parcel. Returns null if the section applies or the parcel does not exist. */
 async function notApplicable(session: Session, partition: string, fid: number, section: string): Promise<string | null> {
   const kinds: readonly string[] = SECTIONS.find(({ name }) => name === section)?.kinds ?? [];
   const [parcel] = (await rowsOf(session, 'core', partition, fid)) as readonly { readonly kind: string }[];
   if (parcel === undefined || kinds.includes(parcel.kind)) return null;
-  return `this section is made for ${kinds.join(' and ')} parcels only; this parcel is ${parcel.kind}`;
+  return `this section exists only for ${kinds.join(' and ')} parcels, and this parcel is ${parcel.kind}`;
 }
 
 /** Returns the state of a section in the published record. */

@@ -1,4 +1,4 @@
-/** Findings about the addresses of a comune, by which the comune can correct its register. */
+/** Reads findings about the addresses of a comune. With the findings, the comune can correct its register. */
 import { FINDING_KINDS, type FindingKind } from '../contract/schemas.ts';
 import { csvLine, guardedCells } from '../deliver/table.ts';
 import type { Database } from '../db/index.ts';
@@ -10,33 +10,33 @@ const COLUMNS = ['kind', 'address_id', 'street', 'number', 'value', 'unit', 'lat
 
 export interface Finding extends Record<(typeof COLUMNS)[number], string | number | null> {
   readonly kind: FindingKind;
-  /** Null: the finding is about a street. */
+  /** Null if the finding is about a street. */
   readonly address_id: number | null;
   readonly street: string | null;
-  /** Null: the finding is about a street. */
+  /** Null if the finding is about a street. */
   readonly number: string | null;
   readonly value: number | null;
   readonly unit: string | null;
-  /** Degrees, EPSG:4326; null: the address has no point. */
+  /** Latitude in degrees, EPSG:4326; null if the address has no point. */
   readonly lat: number | null;
   readonly lng: number | null;
   /** The other address of the finding, or the street for `no_numbers`. */
   readonly other_id: number | null;
 }
 
-/** Number of findings of a kind, for `outside` of a class of distances. */
+/** Number of findings of a kind. For `outside`, the number in a class of distances. */
 export interface FindingCount {
   readonly kind: FindingKind;
   readonly from_m: number | null;
   readonly below_m: number | null;
-  /** Null: unknown, because a file that the finding needs is not loaded. */
+  /** Number of findings. Null if the number is unknown because a necessary file is not loaded. */
   readonly count: number | null;
 }
 
 export interface AddressRegister {
-  /** Published addresses of the comune; null: no file of addresses is loaded for the comune. */
+  /** Number of published addresses of the comune; null if no file of addresses is loaded for the comune. */
   readonly addresses: number | null;
-  /** The earlier file of addresses; null: the database has none, so `moved`, `new` and `missing` are unknown. */
+  /** The earlier file of addresses. Null if there is no earlier file. Then `moved`, `new` and `missing` are unknown. */
   readonly compared_with: { readonly file: string; readonly vintage: string } | null;
   readonly findings: readonly FindingCount[];
 }
@@ -46,7 +46,7 @@ interface Counted extends Record<string, unknown> {
   readonly answer: AddressRegister;
 }
 
-/** @param comuni cadastral codes, all of one region. @returns the findings of each of them, by code */
+/** Counts the findings of comuni. @param comuni cadastral codes of comuni in one region @returns the findings of each comune, by code */
 export async function countFindings(database: Database, region: number, comuni: readonly string[]): Promise<(comune: string) => AddressRegister> {
   const counted = new Map((await database.query<Counted>(statement('counts'), [region, comuni])).map(({ belfiore, answer }) => [belfiore, answer]));
   return (comune) => {
@@ -69,12 +69,12 @@ export function unknownFindings({ addresses, compared_with: earlier, findings }:
   ];
 }
 
-/** Returns findings as CSV. Text that a spreadsheet would run as a formula gets an apostrophe in front. */
+/** Returns findings as CSV. An apostrophe is added before text that a spreadsheet program would run as a formula. */
 export function findingsCsv(findings: readonly Finding[]): string {
   return [COLUMNS, ...findings.map((finding) => guardedCells(COLUMNS.map((column) => finding[column]), 0))].map((cells) => csvLine(cells, ',')).join('');
 }
 
-/** Returns findings as a GeoJSON FeatureCollection in CRS84. `unknown` lists what the database cannot tell. */
+/** Returns findings as a GeoJSON FeatureCollection in CRS84. `unknown` lists the findings that the database cannot determine. */
 export function findingsGeojson(findings: readonly Finding[], unknown: readonly string[]): string {
   const features = findings.map(({ lat, lng, ...properties }) => ({
     type: 'Feature', geometry: lat === null || lng === null ? null : { type: 'Point', coordinates: [lng, lat] }, properties,

@@ -1,4 +1,4 @@
-/** Stops using a loaded file, if the result passes the quality gate, and undoes this. */
+/** Stops using a loaded file if the result passes the quality gate. Can also undo this. */
 import { basename, resolve } from 'node:path';
 import { VERSION } from '../program.ts';
 import type { Context } from '../run/context.ts';
@@ -19,10 +19,10 @@ export interface Forgotten {
 }
 
 interface ForgetOptions {
-  /** True: the file becomes current again. */
+  /** True if the file becomes current again. */
   readonly undo?: boolean;
   readonly reason?: string | null;
-  /** Accepts what the quality gate refuses. */
+  /** Reason for accepting a result that the quality gate refuses. */
   readonly accept?: Acceptance | null;
 }
 
@@ -46,7 +46,7 @@ export async function forget(context: Context, file: string, { undo = false, rea
   const digests = [...new Set(matches.map(({ sha256 }) => sha256))];
   if (digests.length > 1) {
     throw new MappaleError('several files match', {
-      code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file, detail: `expected one, found ${matches.map(({ name, vintage, sha256 }) => `${name} (${vintageText(vintage)}, ${sha256.slice(0, 12)})`).join(', ')}`,
+      code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file, detail: `expected one file, found ${matches.map(({ name, vintage, sha256 }) => `${name} (${vintageText(vintage)}, ${sha256.slice(0, 12)})`).join(', ')}`,
       hint: 'Use the first characters of the sha256 instead.', fix: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
     });
   }
@@ -56,7 +56,7 @@ export async function forget(context: Context, file: string, { undo = false, rea
   );
   const [before, after] = undo ? ['forgotten', 'loaded'] as const : ['loaded', 'forgotten'] as const;
   await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(after));
-  // Checks all published regions. Regions without the file are not stale, so they are not rebuilt.
+  // The refresh checks all published regions. Regions without the file are not stale, so they are not rebuilt.
   const report = await refresh(context, { command: 'forget', data: null, regions: null, parallel: 2, accept, force: true }).catch(async (error: unknown) => {
     await mark(before);
     throw error;

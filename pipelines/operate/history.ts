@@ -1,4 +1,4 @@
-/** Returns all published values of one parcel, as long as history is kept. */
+/** Returns all published values of one parcel in the kept history. */
 import { findRegion, REGIONS, regionOfFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import type { Database, Session } from '../db/index.ts';
@@ -9,45 +9,45 @@ const statement = statementsOf('history');
 
 /** A value and the time in which it was published. */
 export interface PublishedValue {
-  /** JSON value. Absent: the block did not have the field. */
+  /** JSON value. Absent if the block did not have the field. */
   readonly value?: unknown;
-  /** Publication of the region that introduced the value; null: a publication of the national tables did. */
+  /** Publication of the region that introduced the value. Null if a publication of the national tables introduced the value. */
   readonly publication: number | null;
-  /** UTC. The first value may be older than the kept history. */
+  /** Start of the time in UTC. The first value may be older than the kept history. */
   readonly since: string;
-  /** UTC; null: the value is current. The next value starts later if nothing was served in between. */
+  /** End of the time in UTC; null if the value is current. The next value starts later if no value was served in between. */
   readonly until: string | null;
-  /** Sources of the section with their periods; null: no source was cited. */
+  /** Sources of the section with their periods; null if no source was cited. */
   readonly release: string | null;
 }
 
-/** Values of a field, oldest first. Neighbouring values differ, or nothing was served between them. */
+/** Values of a field, oldest first. Successive values differ, or no value was served between them. */
 interface PublishedField {
   readonly section: string;
-  /** Path in the block, `purchase.min_eur_m2`; empty: the block is one value. */
+  /** Path in the block, `purchase.min_eur_m2`; empty if the block is one value. */
   readonly field: string;
   readonly values: readonly PublishedValue[];
 }
 
 /** A time without a published record. */
 export interface Absence {
-  /** The parcel was not published yet, no longer published, or its region was withdrawn. */
+  /** Reason: the parcel was not yet published, no longer published, or its region was withdrawn. */
   readonly why: 'not_there' | 'gone' | 'withdrawn';
-  /** For a parcel that is gone: the only current parcel with the same geometry, as last answered. */
+  /** For a parcel that no longer exists: the only current parcel with the same geometry. */
   readonly successor_fid: number | null;
   /** UTC */
   readonly since: string;
-  /** UTC; null: until now. */
+  /** End in UTC; null if the parcel is still absent. */
   readonly until: string | null;
 }
 
 export interface ParcelHistory {
   readonly fid: number;
-  /** Other fids that the parcel's references have or had, in any region. */
+  /** Other fids of the parcel's references, at any time and in any region. */
   readonly other_fids: readonly number[];
-  /** False: the database is distributed, and only current values are known. */
+  /** False if the database is distributed. Then only current values are known. */
   readonly keeps_history: boolean;
-  /** Start of the kept history, UTC. Null: the region was never published. */
+  /** Start of the kept history in UTC. Null if the region was never published. */
   readonly kept_since: string | null;
   readonly absences: readonly Absence[];
   readonly fields: readonly PublishedField[];
@@ -79,7 +79,7 @@ interface Read {
 const CODES = REGIONS.map(({ code }) => code);
 const REGISTERED = { registered: { sql: statement('registered') } };
 
-/** @returns the fid that a reference has or had; null if it never had one */
+/** Returns the current or former fid of a reference; null if the reference never had a fid. */
 export async function fidOf(database: Database, reference: string): Promise<number | null> {
   const [found] = await database.query<{ fid: number }>(statement('fid', REGISTERED), [[reference], CODES]);
   return found?.fid ?? null;
@@ -114,7 +114,7 @@ async function othersOf(session: Session, fid: number): Promise<number[]> {
   return found.map((each) => each.fid);
 }
 
-/** Collects records in order of time. */
+/** A collector of records in the order of time. */
 class Times {
   readonly absences: Absence[] = [];
   readonly fields = new Map<string, { section: string; field: string; values: PublishedValue[] }>();
@@ -153,7 +153,7 @@ function end(values: PublishedValue[], until: string): void {
 }
 
 interface Answer {
-  /** All values of the record; null: there was no record. */
+  /** All values of the record; null if there was no record. */
   readonly values: readonly Read[] | null;
   readonly retired: { readonly successor_fid: number | null } | null;
 }
@@ -175,7 +175,7 @@ async function readAt(session: Session, fid: number, moment: string): Promise<An
   return { values, retired };
 }
 
-/** Returns the values of a block with their paths. A list is one value. */
+/** Returns the values of a block with their paths. A list is treated as one value. */
 function valuesOf(block: unknown, path: string): { field: string; value: unknown }[] {
   if (block === null || typeof block !== 'object' || Array.isArray(block)) return [{ field: path, value: block }];
   return Object.entries(block).flatMap(([name, value]) => valuesOf(value, path === '' ? name : `${path}.${name}`));

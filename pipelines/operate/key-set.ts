@@ -6,15 +6,15 @@ const EXAMPLES = 3;
 const START_DIGEST: readonly [high: number, low: number] = [0x811c9dc5, 0x9e3779b9];
 
 /**
- * A set of 53-bit digests. The probability that two different keys collide is about n² / 2⁵⁴ (0.04 for 27 million). A repeat is
- * therefore reported, but is no reason to reject.
+ * A set of 53-bit digests. The probability of a collision among n different keys is about n² / 2⁵⁴ (0.04 for 27 million). A repeated key is therefore reported,
+ * but is not a reason to reject a row.
  */
 export class KeySet {
   readonly #fields: ReadonlySet<number>;
   #slots = new Float64Array(START);
   #count = 0;
   repeated = 0;
-  /** Positions of the first repeats, `member:position`. */
+  /** Positions of the first repeated keys, `member:position`. */
   readonly examples: string[] = [];
 
   /** @param key column names of the key */
@@ -23,7 +23,7 @@ export class KeySet {
     this.#fields = new Set(key.map((name) => {
       const index = names.indexOf(name);
       if (index < 0) throw new Error(`key column ${name} is not in the table`);
-      return index + 2; // member_id and position come first
+      return index + 2; // The columns member_id and position come first.
     }));
   }
 

@@ -1,4 +1,4 @@
-/** Prometheus metrics of the published data and the last refresh. The server and the text file of a refresh use the same names. */
+/** Writes Prometheus metrics of the published data and the last refresh. The API server and the text file of a refresh use the same names. */
 import { writeFile } from 'node:fs/promises';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { CLOCK } from '../clock.ts';
@@ -11,42 +11,41 @@ import { writeAtomically } from '../formats/atomic-write.ts';
 export interface PublishedState {
   readonly regions: readonly { readonly code: number; readonly published: number; readonly age: number; readonly parcels: number }[];
   readonly sources: readonly { readonly id: string; readonly records: number; readonly rejects: number }[];
-  /** Number of added columns and possibly cut exports among current files, by source and region; region 0: Italy. */
+  /** Number of added columns and of possibly incomplete exports among current files, by source and region. Region 0 is Italy. */
   readonly warnings: readonly { readonly source: string; readonly region: number; readonly columns: number; readonly cutExports: number }[];
   /** Last successful run that published or checked the region, with exit code 0 or 3. */
   readonly succeeded: readonly { readonly region: number; readonly ended: number }[];
-  /** Failures of the last run. Region as slug; null if the failure belongs to no single region or source. */
+  /** Failures of the last run. The region is a slug. Region and source are null if the failure does not concern a single region or source. */
   readonly failures: readonly { readonly region: string | null; readonly source: string | null; readonly exitCode: number }[];
-  /** Number of publications that the quality gate refused in the runs of the ledger. */
+  /** Number of publications that the quality gate refused, in all runs in the ledger. */
   readonly refusals: readonly { readonly region: string | null; readonly section: string; readonly count: number }[];
-  /** Regions that are pinned, withdrawn or rolled back; 0: Italy. */
+  /** Regions that are pinned, withdrawn or rolled back; 0 for Italy. */
   readonly held: readonly number[];
   readonly databaseBytes: number;
   readonly previousBytes: number;
-  /** Null: there was no refresh. */
+  /** Last refresh; null if there was no refresh. */
   readonly refreshed: { readonly exitCode: number; readonly ended: number } | null;
 }
 
-/** State of a database, or the known part of it if the database does not answer. */
+/** State of a database, or the known part of the state if the database does not answer. */
 type DescribedState = PublishedState | Pick<PublishedState, 'regions' | 'sources' | 'warnings' | 'refreshed'>;
 
 /** Downloads of `watch` by source. */
 export type Downloads = readonly {
   readonly source: string;
-  /** Time when all files of the source were last requested; null: never. */
+  /** Time when all files of the source were last requested; null if never. */
   readonly asked: number | null;
-  /** Failed files and received bytes of the last night. */
+  /** Number of failed files and of received bytes in the last nightly run. */
   readonly failed: number;
   readonly bytes: number;
 }[];
 
-/** Every role that may execute the API functions may run this statement. */
+/** Statement for the state. Every role that may execute the API functions may run the statement. */
 export const STATE_STATEMENT = 'select state from api.published_state()';
 
 /**
  * Describes the state in Prometheus' text format.
- * @param read `later`: ages are left out, because they would no longer be true
- * @param downloads null: this program does not download
+ * @param read `later`: ages are left out, because ages would be outdated @param downloads null if this program does not download
  */
 export function describeState(state: DescribedState, read: 'now' | 'later', downloads: Downloads | null = null): Promise<string> {
   const { regions, sources, warnings, refreshed } = state;
@@ -67,7 +66,7 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
   gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));
   gauge('schema_warnings', 'Columns that publishers added to files in use and that this version does not know.', ['source', 'region'],
     warnings.flatMap(({ source, region, columns }) => (columns === 0 ? [] : [[{ source, region: regionSlug(region) }, columns] as const])));
-  gauge('cut_exports', 'Files in use that may be cut exports of a web service.', ['source', 'region'],
+  gauge('cut_exports', 'Files in use that may be incomplete exports of a web service.', ['source', 'region'],
     warnings.flatMap(({ source, region, cutExports }) => (cutExports === 0 ? [] : [[{ source, region: regionSlug(region) }, cutExports] as const])));
   if ('held' in state) {
     gauge('last_success_timestamp_seconds', 'Time of the last run with exit code 0 or 3 that published the region or found it up to date.', ['region'],
@@ -91,8 +90,8 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
 }
 
 /**
- * Writes a file for node exporter's textfile collector. The file is replaced atomically, so that a collector never reads half of it.
- * @param database null: the database does not answer, and its metrics are left out
+ * Writes a file for node exporter's textfile collector. The file is replaced atomically, so that a collector never reads a part of the file. @param database
+ * database, or null if the database does not answer. Its metrics are then left out
  * @param exitCode exit code of the refresh that ends now
  */
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {

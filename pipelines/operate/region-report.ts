@@ -25,7 +25,7 @@ export interface Publication {
   /** UTC. */
   readonly published_at: string;
   readonly digest: string | null;
-  /** Reason for accepting a publication that the quality gate refused, and the user who accepted it. Null: the gate did not refuse. */
+  /** Reason for accepting a publication that the quality gate refused, with the user. Null if the gate did not refuse the publication. */
   readonly reason: string | null;
   readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
   readonly run: number;
@@ -43,7 +43,7 @@ export interface ReportedFile {
   readonly in_data_folders: boolean;
 }
 
-/** Counts of a release, and the same counts from the ledger's members, rejects and duplicates. */
+/** Counts of a release in the ledger, and the same counts from its members, rejects and duplicates. */
 export interface ReportedRelease {
   readonly release: number;
   readonly source: string;
@@ -57,13 +57,13 @@ export interface ReportedRelease {
   readonly member_rows: number;
   readonly kept_rejects: number;
   readonly kept_duplicates: number;
-  /** Members whose records differ from rows + rejects + duplicates. */
+  /** Number of members whose records differ from rows + rejects + duplicates. */
   readonly broken_members: readonly string[];
   /** Seconds from reading the first record to attaching the layers. */
   readonly seconds: number | null;
-  /** True if records = rows + rejects + duplicates and both counts agree everywhere. */
+  /** True if records = rows + rejects + duplicates, and if both counts are equal. */
   readonly holds: boolean;
-  /** Warnings of the checks of its rows; null: the release is older than this record, or another run loaded it. */
+  /** Warnings of the checks of the release's rows. Null if an older version of the program or another run loaded the release. */
   readonly warnings: readonly Warning[] | null;
 }
 
@@ -72,18 +72,18 @@ interface ReportedTable {
   readonly relation: Relation;
   readonly partition: string;
   readonly rows: number;
-  /** Size with indexes; null: the table is not on this node. */
+  /** Size with indexes in bytes; null if the table is not on this node. */
   readonly bytes: number | null;
   readonly rows_before: number | null;
   /** True if the table is unchanged since the previous publication. */
   readonly stands: boolean;
-  /** Build time; null: the table is unchanged or copied, or older than this record. */
+  /** Build time in seconds. Null if the table is unchanged or copied, or if an older version of the program built it. */
   readonly seconds: number | null;
 }
 
 /**
- * `mapped`. `none`: mapped without objects. `partial`: some places are mapped, or some of the maps cover the comune. `not_mapped`: outside the loaded files.
- * `not_loaded`: no file is loaded. `not_applicable`: the section applies to none of the examined parcels.
+ * States of coverage. `mapped`: mapped with objects. `none`: mapped without objects. `partial`: some places are mapped, or some maps cover the comune.
+ * `not_mapped`: outside the loaded files. `not_loaded`: no file is loaded. `not_applicable`: the section applies to no examined parcel.
  */
 export const COVERAGE_STATES = ['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable'] as const;
 
@@ -91,12 +91,12 @@ export type CoverageState = (typeof COVERAGE_STATES)[number];
 
 export interface SectionCoverage {
   readonly section: string;
-  /** Name of the map in a section that reports coverage for each map; otherwise null. */
+  /** Name of the map in a section with separate coverage for each map; otherwise null. */
   readonly map: string | null;
   readonly state: CoverageState;
-  /** Rows of the section in the comune, or values of its map; null: not counted. */
+  /** Number of rows of the section in the comune, or of values of the map. Null if not counted. */
   readonly rows: number | null;
-  /** Number of examined parcels by their answer. */
+  /** Number of examined parcels by state of coverage. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
@@ -105,7 +105,7 @@ export interface ComuneCoverage {
   readonly name: string | null;
   readonly province_code: string;
   readonly province_name: string | null;
-  /** Number of examined land parcels; 0: the comune has none. */
+  /** Number of examined land parcels; 0 if the comune has no land parcels. */
   readonly parcels_asked: number;
   readonly sections: readonly SectionCoverage[];
 }
@@ -115,7 +115,7 @@ export interface Moment {
   readonly values: number;
   readonly median: number | null;
   readonly p95: number | null;
-  /** Medians of the comuni, ascending; empty if the field has none. */
+  /** Medians of the comuni, ascending; empty if the field has no medians. */
   readonly medians: readonly number[];
 }
 
@@ -127,7 +127,7 @@ export interface Distribution {
   readonly province: string;
   readonly field: string;
   readonly now: Moment | null;
-  /** Null: the previous publication did not have the statistic, or did not measure it. */
+  /** Statistics of the previous publication. Null if the previous publication has no such statistic. */
   readonly before: Moment | null;
 }
 
@@ -166,12 +166,12 @@ export interface RegionReport {
   readonly distributions: readonly Distribution[];
   readonly rejects: readonly ReportedRejects[];
   readonly checks: {
-    /** Checks with their expectation. `asked`: whether the check ran for this publication; null: not recorded. */
+    /** Checks with their expectation. `asked`: whether the check ran for this publication, or null if not recorded. */
     readonly all: readonly { readonly name: string; readonly level: string; readonly expects: string; readonly asked: boolean | null; readonly rows: number }[];
   };
-  /** Columns that publishers added to files of the region and of Italy. Sample values are left out, because the report may be passed on. */
+  /** Columns that publishers added to files of the region and of Italy. Sample values are left out, because the report may be sent to other people. */
   readonly added_columns: readonly FileWarning[];
-  /** Files of the region and of Italy that may be cut exports of a web service. */
+  /** Files of the region and of Italy that may be incomplete exports of a web service. */
   readonly cut_exports: readonly FileWarning[];
   readonly steps: readonly ReportedStep[];
   readonly tables: readonly ReportedTable[];
@@ -277,7 +277,7 @@ async function readDistributions(database: Context['database'], region: number):
   return [...found.values()];
 }
 
-/** Returns the checks of the sections. Checks of the publication state whether they ran, and their results. */
+/** Returns the checks of the sections, with their results. Also returns whether a check ran for the publication. */
 function checksOf(checked: StepDetail | null): RegionReport['checks'] {
   const rows = new Map((checked?.warnings ?? []).map((warning) => [warning.name, warning.rows]));
   return {

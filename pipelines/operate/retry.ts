@@ -16,9 +16,9 @@ export interface RetryOutcome {
   readonly vintage: string;
   readonly code: string;
   readonly tried: number;
-  /** Records that the current reader accepts. */
+  /** Number of records that the current reader accepts. */
   readonly passed: number;
-  /** Records that only the complete file can decide: rejected by load.sql, or from binary files. */
+  /** Number of records that cannot be read alone: records that load.sql rejected, and records of binary files. */
   readonly untried: number;
 }
 
@@ -36,8 +36,8 @@ interface Refused {
 }
 
 /**
- * A raw record between its member's opening and closing lines is a readable file. Releases with a record that now passes are
- * marked, so that the next refresh reads their files again. Releases are immutable and never changed in place.
+ * Reads rejected records again. A raw record between the first and last lines of its member is a readable file. If a record is now accepted, its release is
+ * marked, and the next refresh reads the files of the release again. Releases are immutable.
  */
 export async function retry({ database, sources }: Context, sourceId: string | null): Promise<RetryOutcome[]> {
   const refused = await database.query<Refused & Record<string, unknown>>(operate('refused'), [sourceId]);

@@ -26,18 +26,18 @@ export interface Finding {
   readonly at: string;
   readonly detail?: string | undefined;
   readonly hint?: string | undefined;
-  /** For `COLUMNS_ADDED`: file, column and sample values, which are shown on this machine only. */
+  /** For `COLUMNS_ADDED`: file, column and sample values. Sample values are shown only on this machine. */
   readonly file?: string;
   readonly column?: string;
   readonly samples?: readonly string[];
 }
 
-/** Code of a finding that does not prevent loading but that a user should check. */
+/** Code of a finding that does not prevent loading. A user should check the finding. */
 export const COLUMNS_ADDED = 'COLUMNS_ADDED';
 
 export interface FileVerdict extends Counts {
   readonly path: string;
-  /** Null: no source reads the file. */
+  /** Null if no source reads the file. */
   readonly source: string | null;
   readonly role: string | null;
   readonly vintage: string | null;
@@ -50,15 +50,15 @@ export interface FileVerdict extends Counts {
 
 /** Number of examples per kind of reject. */
 const EXAMPLES = 3;
-/** Rejects that show that the whole file is wrong, however few they are. */
+/** Codes of rejects that show that the whole file is wrong, even if there are only few rejects. */
 const SYSTEMATIC = /^(encoding|utf8|not_utf8|columns|header)/;
 
 class SampleReached extends Error {}
 
 /**
  * Validates files and folders.
- * @param sample number of records to read from each file; null: all
- * @returns a verdict for each file that a source recognises, that cannot be opened, or that was named explicitly
+ * @param sample number of records to read from each file, or null for all records @returns a verdict for each file that a source recognises, that cannot be
+ * opened, or that the user named
  */
 export async function validate(
   paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void,
@@ -76,11 +76,11 @@ export async function validate(
   const named = new Set(paths.map(maskTaxCode));
   for (const { path, error } of survey.broken) add(path, {}, [findingOf(error, path)]);
   for (const { path, source, reason } of survey.aside) {
-    const finding = { code: 'LEFT_ASIDE', message: `the file is known and not read: ${reason}`, at: basename(path) };
-    // A folder may also contain the file that is read, so this is only a warning. For a file that was named explicitly it is an error.
+    const finding = { code: 'LEFT_ASIDE', message: `the file is known, but is not read: ${reason}`, at: basename(path) };
+    // In a folder, this is only a warning, because the folder may also contain the file that is read. For a file that the user named, this is an error.
     add(path, { source }, [!named.has(path) ? { level: 'warn', ...finding } : {
       level: 'error', ...finding,
-      detail: `expected a file that ${source} reads, found one that it skips`, hint: `For the file to use, see: npx mappale sources ${source}.`,
+      detail: `expected a file that ${source} reads, found a file that ${source} skips`, hint: `To see the file to use: npx mappale sources ${source}.`,
     }]);
   }
   for (const path of survey.unknown) {
@@ -93,7 +93,7 @@ export async function validate(
     }
     add(path, {}, !named.has(path) ? [] : [{
       level: 'error', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path), detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`,
-      hint: 'If a source should read it, compare its first lines with the files in the source\'s fixture folder.',
+      hint: 'If a source should read the file, compare the first lines with the files in the source\'s fixture folder.',
     }]);
   }
   for (const { source, files } of survey.releases) {
@@ -105,7 +105,7 @@ export async function validate(
   return verdicts.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Reads a file as a load does, and writes nothing. */
+/** Reads a file like a load, but writes nothing. */
 async function validateFile(
   source: RegisteredSource, file: LocatedFile, sample: number | null,
 ): Promise<{ readonly facts: Partial<FileVerdict>; readonly findings: readonly Finding[] }> {
@@ -121,7 +121,7 @@ async function validateFile(
     else throw error;
   }
   if (findings.length === 0) findings.push(...(await strayBytes(file)));
-  // If a file could not be read completely, findings that depend on its end are left out.
+  // If a file could not be read completely, findings that need the whole file are left out.
   const broken = findings.some(({ level }) => level === 'error');
   const isWhole = !sampled && findings.length === 0;
   findings.push(...sink.findings(isWhole ? 'whole' : 'part', file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));
@@ -139,11 +139,11 @@ function findingOf(error: MappaleError, path: string): Finding {
 function cutFinding(name: string, detail: string): Finding {
   return {
     level: 'warn', code: 'EXPORT_MAY_BE_CUT', message: 'the export of a web service may be incomplete', at: name, detail,
-    hint: 'Ask the service for the rest (startIndex, resultOffset), or use the publisher\'s file. This file is loaded, but replaces no older file.',
+    hint: 'Request the remaining features from the service (startIndex, resultOffset), or use the publisher\'s file. This file is loaded, but replaces no older file.',
   };
 }
 
-/** Reports bytes before or after a zip archive, which are ignored: a server message, or the program of a self-extracting archive. */
+/** Reports bytes before or after a zip archive. These bytes are ignored, because they are a server message or a self-extracting program. */
 async function strayBytes({ path, name }: LocatedFile): Promise<Finding[]> {
   if (!(await isZip(path))) return [];
   const zip = await ZipArchive.open(path);
@@ -160,7 +160,7 @@ interface Refusals {
   readonly examples: { readonly at: string; readonly message: string }[];
 }
 
-/** Counts records, keeps examples and finds repeated keys. Writes nothing. */
+/** A sink for validation: counts records, keeps examples and finds repeated keys. Writes nothing. */
 export class ValidationSink implements Sink {
   rejects = 0;
   duplicates = 0;
@@ -206,7 +206,7 @@ export class ValidationSink implements Sink {
   progress(): void {}
 
   aside(path: string, reason: string): void {
-    this.#aside.push({ level: 'warn', code: 'LAYER_LEFT_ASIDE', message: `a layer is known and not read: ${reason}`, at: labelOf(this.#name, path) });
+    this.#aside.push({ level: 'warn', code: 'LAYER_LEFT_ASIDE', message: `a layer is known, but is not read: ${reason}`, at: labelOf(this.#name, path) });
   }
 
   async member({ path }: MemberFacts): Promise<MemberSink> {
@@ -247,7 +247,7 @@ export class ValidationSink implements Sink {
         const accounted = this.#accounted() - before;
         if (accounted === records) return;
         this.#lost.push({
-          level: 'error', code: 'ACCOUNTING', message: 'records are unaccounted for', at: label,
+          level: 'error', code: 'ACCOUNTING', message: 'the number of records is wrong', at: label,
           detail: `expected ${records} records = rows + rejects + duplicates, found ${accounted}`,
         });
       },
@@ -262,13 +262,13 @@ export class ValidationSink implements Sink {
       if (keys === null || keys.repeated === 0) continue;
       findings.push({
         level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${(this.#source.keys?.[table] ?? []).join(', ')})`, at: keys.examples.join(', '),
-        hint: 'Loading keeps one record per key. The others count as duplicates, or as rejects if they differ.',
+        hint: 'Loading keeps one record per key. All other records count as duplicates, or as rejects if they differ.',
       });
     }
     if (extent === 'whole' && this.records === 0 && this.#lost.length === 0) {
       findings.push({
-        level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name,
-        detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',
+        level: 'error', code: 'FILE_EMPTY', message: 'the file contains no record', at: this.#name,
+        detail: 'expected records, found none', hint: 'Download the file again and compare its size with the publisher\'s.',
       });
     }
     return extent === 'whole' && complete ? [...findings, ...this.#envelope(role)] : findings;
@@ -277,12 +277,12 @@ export class ValidationSink implements Sink {
   #columnsAdded(): Finding[] {
     return this.#added.list().map(({ column, samples, at }) => ({
       level: 'warn', code: COLUMNS_ADDED, message: `the file has a column that this version does not know: ${JSON.stringify(column)}`, at,
-      detail: 'expected only known columns, found an additional one; the file is loaded without it', hint: 'Check for a newer version of mappale, or report the column.',
+      detail: 'expected only known columns, found an additional column. The file is loaded without this column', hint: 'Check for a newer version of mappale, or report the column.',
       file: this.#name, column, samples,
     }));
   }
 
-  /** Returns one finding per code, with the level that its number of records requires. */
+  /** Returns one finding per code. The level depends on the number of records. */
   #refused(): Finding[] {
     const seen = this.#accounted();
     const faults = this.rejects - (this.#refusals.get(NO_DATA)?.count ?? 0);
@@ -292,9 +292,9 @@ export class ValidationSink implements Sink {
       const systematic = SYSTEMATIC.test(code);
       const level = tooMany || systematic || this.rows === 0 ? 'error' : 'warn';
       const hint = tooMany || this.rows === 0 ? 'Compare these lines with the publisher\'s description.'
-        : systematic ? 'The file was changed after its publisher made it: use it as downloaded.'
-          : 'Loading stores them as rejects. List them with npx mappale rejects';
-      if (this.rows === 0) return { level, hint, detail: `expected records that can be used, found ${this.rejects} of ${seen} refused` };
+        : systematic ? 'The file was changed after the download. Use the downloaded file.'
+          : 'Loading stores these records as rejects. To list rejects: npx mappale rejects';
+      if (this.rows === 0) return { level, hint, detail: `expected usable records, found ${this.rejects} of ${seen} records refused` };
       if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the code for "no value" in ${count} of ${seen} records` };
       if (systematic) return { level, hint, detail: `expected none in a complete file, found ${count} of ${seen}` };
       return { level, hint, detail: `expected at most ${TOLERATED} records or ${percent(limit)} of them to be refused, found ${faults} of ${seen} (${percent(faults / Math.max(1, seen))})` };
@@ -306,12 +306,12 @@ export class ValidationSink implements Sink {
   }
 
   /**
-   * Bytes of another encoding are always an error. Texts like `ForlÃ¬` are an error only if many different accented texts look like that, because
-   * publishers have single ones in their files.
+   * Returns findings about the encoding. Bytes of another encoding are always an error. Publishers' files have single texts such as `ForlÃ¬`. Such texts are an
+   * error only if many different accented texts are encoded twice.
    */
   #encoding(): Finding[] {
-    const message = 'text is in another encoding than the publisher uses';
-    const hint = 'Use the file as downloaded; a program that saves it again may change its encoding.';
+    const message = 'the encoding of the text is not the publisher\'s encoding';
+    const hint = 'Use the downloaded file. A program may change the encoding when it saves a file.';
     const [refused] = this.#malformedRejects;
     if (refused !== undefined) {
       return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#malformedRejects.map(({ at }) => at).join(', '), detail: `expected valid text, found invalid bytes or characters; ${refused.message}`, hint }];
@@ -326,7 +326,7 @@ export class ValidationSink implements Sink {
     if (all.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected text, found ${like}`, hint }];
     return [{
       level: 'warn', code: 'ENCODED_TWICE', message: `${odd} text${odd === 1 ? ' was' : 's were'} encoded twice, and the others were not`, at, detail: `expected text, found ${like}`,
-      hint: 'Single cases come from the publisher. They are kept unchanged, and a search finds them by the intended letters.',
+      hint: 'Single such texts come from the publisher. These texts are kept unchanged, and a search finds the texts by the correct letters.',
     }];
   }
 
@@ -337,7 +337,7 @@ export class ValidationSink implements Sink {
     const few = this.records < min;
     return [{
       level: 'warn', code: 'ENVELOPE', message: `the publisher's complete file has ${few ? 'more' : 'fewer'} records`, at: this.#name, detail: `expected at ${few ? `least ${min}` : `most ${max}`}, found ${this.records}`,
-      hint: few ? 'If the file is incomplete, download it again. If it is a part, rename it: with this name it also replaces older files of other places.' : 'Compare it with the publisher\'s.',
+      hint: few ? 'If the file is incomplete, download the file again. If the file contains only a part, rename the file. With this name, the file also replaces older files of other places.' : 'Compare the file with the publisher\'s file.',
     }];
   }
 

@@ -1,4 +1,4 @@
-/** One nightly run: check publishers that are due, refresh the regions and print a one-line summary. */
+/** Runs one nightly run: checks publishers that are due, refreshes the regions and prints a one-line summary. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLOCK, type Clock } from '../clock.ts';
@@ -22,23 +22,23 @@ import { writeMetrics, type Downloads } from './metrics.ts';
 import { prune } from './prune.ts';
 
 export interface WatchContext extends FetchContext {
-  /** Opens the database for one piece of work, so that it is not locked during downloads. */
+  /** Opens the database for one piece of work, so that the database is not locked during downloads. */
   readonly open: <T>(work: (context: Context) => Promise<T>) => Promise<T>;
 }
 
 export interface NightlyOptions {
-  /** Null: all published regions. */
+  /** Regions to refresh; null for all published regions. */
   readonly regions: readonly Region[] | null;
-  /** Data folders. Downloads go to the first. */
+  /** Data folders. Downloads are stored in the first folder. */
   readonly data: readonly [string, ...string[]];
   readonly parallel: number;
-  /** Path of the Prometheus text file; null: none. */
+  /** Path of the Prometheus text file; null if no file is written. */
   readonly metrics: string | null;
-  /** Address that receives the summary as JSON; null: none. */
+  /** Address that receives the summary as JSON; null if there is none. */
   readonly webhook: string | null;
   /** True if the webhook's host name may resolve to a private address. */
   readonly webhookPrivate: boolean;
-  /** Months of history and of the ledger to keep; null: nothing is pruned. */
+  /** Number of months of history and of the ledger to keep; null to prune nothing. */
   readonly keep: number | null;
 }
 
@@ -46,28 +46,28 @@ export interface NightlyOptions {
 export interface NightlyRun {
   readonly time: string;
   readonly regions: readonly string[];
-  /** False if no publisher could be asked, for example because the data folder is not writable. */
+  /** False if no request to a publisher was possible, for example because the data folder is not writable. */
   readonly publishers_reached: boolean;
-  /** Sources that were asked, and sources whose next release is not due yet. */
+  /** Sources with requests, and sources whose next release is not yet due. */
   readonly asked: readonly string[];
   readonly not_due: readonly string[];
   readonly downloaded: { readonly files: number; readonly bytes: number };
   readonly loaded: number;
-  /** Number of deleted partitions, releases and runs; null: nothing was pruned. */
+  /** Number of deleted partitions, releases and runs; null if nothing was pruned. */
   readonly pruned: { readonly partitions: number; readonly releases: number; readonly runs: number } | null;
   readonly published: readonly string[];
   readonly failures: readonly { readonly error: string; readonly message: string; readonly at?: string | undefined }[];
-  /** Files that could not be used although their regions were published, with the affected sections. */
+  /** Files that could not be used, with the affected sections. The regions of these files were published. */
   readonly left_out: readonly (Pick<LeftOut, 'source' | 'vintage' | 'files' | 'regions'> & { readonly error: string })[];
-  /** Added columns and possibly cut exports by file. Sample values are left out, because the webhook receives the summary. */
+  /** Added columns and possibly incomplete exports, by file. Sample values are left out, because the summary is sent to the webhook. */
   readonly warnings: readonly FileWarning[];
   readonly exit_code: number;
   readonly seconds: number;
 }
 
 /**
- * Asks publishers and refreshes the regions. The summary contains failures and the worst exit code. The refresh also runs if a publisher does
- * not answer or the download folder is not writable.
+ * Sends requests to publishers and refreshes the regions. The summary contains failures and the worst exit code. The refresh also runs if a publisher does not
+ * answer or the download folder is not writable.
  */
 export async function runNight(
   context: WatchContext, { regions, data, parallel, metrics, webhook, webhookPrivate, keep }: NightlyOptions,
@@ -115,7 +115,7 @@ export async function runNight(
   return line;
 }
 
-/** Runs a step of the nightly run. @returns null: it failed, and the failure was noted */
+/** A function that runs a step of the nightly run. @returns null if the step failed. The failure is then recorded */
 type Attempt = <T>(work: () => Promise<T>) => Promise<T | null>;
 
 /** Downloads from the sources that are due. @param notDue receives the other sources */
@@ -131,9 +131,8 @@ function fetchDue(context: WatchContext, regions: readonly Region[], folder: str
 }
 
 /**
- * Writes the metrics. If the database does not answer, its metrics are left out. A failure to write does not end the nightly runs, because a monitor notices
- * old
- * metrics.
+ * Writes the metrics. If the database does not answer, its metrics are left out. A failure to write does not end the nightly runs, because a monitoring system
+ * detects old metrics.
  */
 async function exportMetrics(
   context: WatchContext, attempt: Attempt, write: (database: Context['database'] | null) => Promise<void>, path: string,
@@ -166,11 +165,16 @@ async function publishedRegions({ database }: Context): Promise<Region[]> {
   });
 }
 
-/** Publishers are often late. For 35 days after an expected release a source is asked every 7 days. An unchanged file costs 128 bytes. */
+/**
+ * Days after an expected release on which files are requested again, because publishers are often late. Requests are sent every 7 days for 35 days. A request
+ * for an unchanged file transfers 128 bytes.
+ */
 const LATE_DAYS = 35;
 const AGAIN_DAYS = 7;
 
-/** Days by the UTC calendar: a nightly run that starts a second earlier than a week ago is still a week later. */
+/**
+ * Returns the difference in days of the UTC calendar. The time of day has no effect, so a nightly run that starts a second earlier still counts as a day later.
+ */
 function daysBetween(from: Date, to: Date): number {
   const dayOf = (moment: Date): number => Math.floor(moment.getTime() / 86_400_000);
   return dayOf(to) - dayOf(from);
@@ -201,7 +205,7 @@ async function downloadsOf(report: FetchReport, folder: string, regions: readonl
   return Promise.all(made);
 }
 
-/** Pauses in seconds before a failed webhook is tried again. */
+/** Pauses in seconds before the retries of a failed webhook. */
 const AGAIN = [5, 30] as const;
 
 interface Webhook {
@@ -209,7 +213,7 @@ interface Webhook {
   readonly mayBePrivate: boolean;
 }
 
-/** Sends the summary. The address is never printed, because webhook addresses of chats are secrets. */
+/** Sends the summary. The address is never printed, because webhook addresses of chat services are secrets. */
 async function notify({ url, mayBePrivate }: Webhook, line: NightlyRun, { log, proxies = NO_PROXIES, clock = CLOCK, lookup }: WatchContext): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -232,7 +236,7 @@ async function notify({ url, mayBePrivate }: Webhook, line: NightlyRun, { log, p
 export function describeNight(line: NightlyRun): string {
   const { time, regions, publishers_reached, asked, not_due, downloaded, loaded, published, failures, left_out: leftOut, warnings, exit_code, seconds } = line;
   const parts = [
-    !publishers_reached ? 'no publisher was asked' : asked.length === 0 ? 'no publisher is due' : `asked ${asked.length} of ${asked.length + not_due.length} sources`,
+    !publishers_reached ? 'no request to a publisher' : asked.length === 0 ? 'no publisher is due' : `asked ${asked.length} of ${asked.length + not_due.length} sources`,
     downloaded.files === 0 ? 'nothing new' : `${downloaded.files} files downloaded (${byteText(downloaded.bytes)})`,
     published.length === 0 ? (loaded === 0 ? 'nothing to publish' : `${loaded} releases loaded, nothing published`) : `published ${published.join(', ')}`,
     ...(failures.length === 0 ? [] : [`${failures.length} failed: ${[...new Set(failures.map(({ error }) => error))].join(', ')}`]),
@@ -250,8 +254,7 @@ function describeLeft({ source, files, regions }: NightlyRun['left_out'][number]
 }
 
 /**
- * Waits for a wall clock time or until the signal is aborted, and never returns early. Timers stop while a machine sleeps, so the wall clock is read once
- * a minute.
+ * Waits until a wall clock time, or until the signal is aborted. Timers stop while a machine sleeps, so the wall clock is read once a minute.
  */
 export async function sleepUntil(moment: number, clock: Clock, signal?: AbortSignal): Promise<void> {
   const aborted = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
@@ -260,7 +263,7 @@ export async function sleepUntil(moment: number, clock: Clock, signal?: AbortSig
   }
 }
 
-/** @param at local time of day, `02:15` @returns the time until that time of day, in milliseconds */
+/** Returns the time until the next occurrence of a time of day, in milliseconds. @param at local time of day, `02:15` */
 export function untilNext(at: string, now: Date): number {
   const [hour, minute] = at.split(':').map(Number);
   const next = new Date(now);

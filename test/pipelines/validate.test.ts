@@ -145,11 +145,11 @@ describe('the files that validate reads', () => {
     const named = await mappale(census);
     expect(named.code).toBe(3);
     expect(named.out).toMatch(/^FAIL +.*R14_indicatori_2011_sezioni\.csv/);
-    expect(named.out).toMatch(/error: the file is known and not read: .*2011.*\[LEFT_ASIDE\]/);
+    expect(named.out).toMatch(/error: the file is known, but is not read: .*2011.*\[LEFT_ASIDE\]/);
     expect(named.out).not.toMatch(/ok |0 records/);
     const inFolder = await mappale(place);
     expect(inFolder.code).toBe(0);
-    expect(inFolder.out).toMatch(/aside .*R14_indicatori_2011_sezioni\.csv \(istat_census\): the file is known and not read: /);
+    expect(inFolder.out).toMatch(/aside .*R14_indicatori_2011_sezioni\.csv \(istat_census\): the file is known, but is not read: /);
     expect(inFolder.out).not.toContain('0 records');
   });
 
@@ -181,7 +181,7 @@ describe('the files that validate reads', () => {
     const [many] = await validate([write(100, 11)], sources, null, () => undefined);
     expect(many).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected at most 10 records or 0.50 % of them to be refused, found 11 of 111 (9.91 %)' }] });
     const [none] = await validate([write(0, 3)], sources, null, () => undefined);
-    expect(none).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected records that can be used, found 3 of 3 refused' }] });
+    expect(none).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected usable records, found 3 of 3 records refused' }] });
   });
 
   it('may have cells without a value (NaN, −9999), which are reported and do not reject the tile', async () => {

@@ -151,7 +151,7 @@ describeDatabase('mappale watch', (engine) => {
     const line = await night('2027-05-13T02:15:00Z', { data: [join(file, 'downloads'), data] });
     expect(line).toMatchObject({ publishers_reached: false, exit_code: 2 });
     expect(line.failures).toHaveLength(1);
-    expect(describeNight(line)).toContain('no publisher was asked; nothing new; nothing to publish');
+    expect(describeNight(line)).toContain('no request to a publisher; nothing new; nothing to publish');
   });
 
   it('keeps the publication of a region that is pinned during the run, and publishes it after unpin', async () => {

@@ -130,7 +130,7 @@ describeDatabase('the coverage of every section', (engine) => {
       for (const section of [random.pick(OF_EVERY_KIND), random.pick(ofLand), random.pick(ofLand)]) {
         const { not_applicable: reason, reproduced, evidence } = await explain(context, fid, section);
         const isMade = kind === 'land' || OF_EVERY_KIND.includes(section);
-        expect([fid, section, reason, reproduced]).toEqual([fid, section, isMade ? null : `this section is made for land parcels only; this parcel is ${kind}`, true]);
+        expect([fid, section, reason, reproduced]).toEqual([fid, section, isMade ? null : `this section exists only for land parcels, and this parcel is ${kind}`, true]);
         if (!isMade) expect(evidence).toEqual([]);
       }
     }
