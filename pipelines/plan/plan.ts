@@ -1,5 +1,6 @@
 /**
- * Plans a refresh, with reasons, from known facts only: no database, file or clock. `run` executes the plan, and `mappale plan` prints it.
+ * Plans a refresh, with reasons. The plan depends only on given facts, not on a database, file or clock. `run` executes the plan, and `mappale plan` prints the
+ * plan.
  */
 import { whyChanged, type Facts } from '../contract/fingerprint.ts';
 import { regionName, regionSlug } from '../contract/regions.ts';
@@ -16,7 +17,7 @@ import type { PublishedTable } from '../ledger/published.ts';
 import { planProducts, productsDigest, type Product } from './products.ts';
 import { whyUnused } from './unused.ts';
 
-/** Facts known before the plan. */
+/** Facts that are known before the plan. */
 export interface Known {
   readonly sources: readonly RegisteredSource[];
   /** Versions of the engine that affect built values. */
@@ -24,7 +25,7 @@ export interface Known {
   /** Loaded files. */
   readonly inventory: Inventory;
   readonly holds: ReadonlyMap<number, Hold>;
-  /** Tables of the current publications: a region's code, or 0 for Italy. */
+  /** Tables of the current publications, by region code (0 for Italy). */
   readonly published: ReadonlyMap<number, ReadonlyMap<Relation, PublishedTable>>;
 }
 
@@ -42,7 +43,7 @@ export interface LeftFile {
   readonly vintage: string;
 }
 
-/** Files to be read as one release. */
+/** Files that are read as one release. */
 export interface LoadJob {
   readonly located: Located;
   /** Fingerprint of the files, their recognition and their reader. */
@@ -50,7 +51,7 @@ export interface LoadJob {
   readonly why: string;
 }
 
-/** A region, or Italy, as it would be built now. If no product is stale, there is nothing to do. */
+/** The build of a region, or of Italy. If no product is stale, nothing is built. */
 export interface BuildJob {
   readonly region: number;
   readonly products: readonly Product[];
@@ -62,21 +63,21 @@ export interface BuildJob {
 
 export interface Plan {
   readonly loads: readonly LoadJob[];
-  /** Units that may be built, Italy first. Tables that depend on a release that is not loaded yet count as stale. */
+  /** Units that may be built, Italy first. Tables that depend on a release that is not yet loaded count as stale. */
   readonly builds: readonly BuildJob[];
-  /** Regions or Italy that a user pinned, withdrew or rolled back, each with user and reason. */
+  /** Regions (or Italy) that a user pinned, withdrew or rolled back, with user and reason. */
   readonly held: readonly string[];
   readonly unused: readonly UnusedFile[];
   readonly left: readonly LeftFile[];
-  /** Loaded files in the data folders, new ones among them, and the number of files that left. */
+  /** Number of loaded files in the data folders, of new files among them, and of files that are no longer there. */
   readonly present: readonly number[];
   readonly came: readonly number[];
   readonly gone: number;
 }
 
 /**
- * @param survey of the data folders; null to plan without them
- * @param regions to refresh; null for all that have parcels or addresses, or are published
+ * Plans a refresh. @param survey survey of the data folders, or null to plan without data folders @param regions regions to refresh, or null for all published
+ * regions and all regions with parcels or addresses
  */
 export function plan(known: Known, survey: Survey | null, regions: readonly number[] | null): Plan {
   const { sources, inventory: before } = known;
@@ -88,7 +89,7 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
   const inventory = before.with(before.files.map((file) => ({ ...file, present: isHere(file), arrived: came.includes(file.fileId) ? thisRun : file.arrived })));
   const loads: LoadJob[] = [];
   const unused: UnusedFile[] = [];
-  /** Files that were loaded before. */
+  /** Files that were already loaded. */
   const again: { readonly path: string; readonly loaded: LoadedFile }[] = [];
   for (const located of releases) {
     const { source } = located;
@@ -142,7 +143,7 @@ function loadJob(located: Located, why: string): LoadJob {
   return { located, fingerprint: fingerprintOf(located), why };
 }
 
-/** Returns the job without some of its files; null if none is left. */
+/** Returns the job without some of its files; null if no file is left. */
 export function withoutFiles({ located, why }: LoadJob, left: readonly LocatedFile[]): LoadJob | null {
   const files = located.files.filter((file) => !left.includes(file));
   return files.length === 0 ? null : loadJob(releaseOf(located, files), why);
@@ -153,7 +154,7 @@ function fingerprintOf({ source, files }: Located): string {
   return sha256([source.reader, ...files.map((file) => keyOf(source, file)).sort()].join('\n'));
 }
 
-/** Returns the ledger's facts about a located file before it is read. */
+/** Returns the ledger's facts about a located file before the file is read. */
 function knownOf({ id, reader }: RegisteredSource, { name, sha256: digest, recognition }: LocatedFile): Parameters<typeof logicalKey>[0] & Pick<LoadedFile, 'name' | 'reader'> {
   const { role, vintage, dated = null, region, complete, place = null } = recognition;
   return { sourceId: id, role, vintage, dated, region, complete, place, name, sha256: digest, reader };
@@ -163,12 +164,12 @@ function keyOf(source: RegisteredSource, file: LocatedFile): string {
   return logicalKey(knownOf(source, file));
 }
 
-/** Returns whether a file was loaded before, with the same recognition, or with another one by an earlier version. */
+/** Returns whether a file was already loaded, with the same recognition, or with the other recognition of an earlier version. */
 function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile): boolean {
   return logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey(knownOf(source, file));
 }
 
-/** Returns the reason for skipping a located file, or null if it must be read. */
+/** Returns the reason for skipping a located file, or null if the file must be read. */
 function whyNotRead(
   source: RegisteredSource, file: LocatedFile, inventory: Inventory, releases: readonly Located[], regions: readonly number[] | null,
 ): LoadedFile | string | null {
@@ -177,7 +178,7 @@ function whyNotRead(
   const loaded = inventory.files.find((each) => logicalKey(each) === key && each.reader === source.reader)
     ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
   if (loaded !== undefined) return loaded;
-  if (regions !== null && region !== null && !regions.includes(region)) return `it belongs to ${regionName(region)}, which was not requested`;
+  if (regions !== null && region !== null && !regions.includes(region)) return `the file belongs to ${regionName(region)}, which was not requested`;
   if (source.manifest.keep === 'all' || place !== undefined) return null;
   const hasAll = ({ name, recognition: other }: LocatedFile): boolean => name !== file.name && !mayBeExport(name) && other.role === role && other.complete
     && other.place === undefined && (other.region === null || other.region === region);
@@ -194,7 +195,7 @@ function whyRead(source: RegisteredSource, files: readonly LocatedFile[], invent
   return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'its reader changed';
 }
 
-/** Returns the largest of the numbers plus 1; 1 if there are none. */
+/** Returns the largest of the numbers plus 1; 1 if there are no numbers. */
 function next(numbers: Iterable<number>): number {
   let last = 0;
   for (const each of numbers) last = Math.max(last, each);
@@ -202,8 +203,7 @@ function next(numbers: Iterable<number>): number {
 }
 
 /**
- * Returns files to be read in the form of loaded files, but without their places, which are not known yet.
- * @param arrived number of this run
+ * Returns files that will be read, in the form of loaded files. Their places are not yet known and are left out. @param arrived number of this run
  */
 function comingFiles(loads: readonly LoadJob[], inventory: Inventory, arrived: number): { files: LoadedFile[]; releases: Release[] } {
   const firstRelease = next(inventory.releases.keys());
@@ -231,10 +231,10 @@ export function heldText({ kind, region, heldBy, heldAt, reason }: Hold): string
   const who = `by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;
   if (kind === 'pinned') return `${name} is pinned ${who} (${unpin})`;
   if (kind === 'withdrawn') return `${name} was withdrawn ${who} (${unpin})`;
-  return `${name} was rolled back ${who}; it stays unchanged until its files change (or ${unpin})`;
+  return `${name} was rolled back ${who}. The region stays unchanged until its files change (or ${unpin})`;
 }
 
-/** Returns the reason why a region stays unchanged although its inputs may differ, or null. */
+/** Returns the reason why a region stays unchanged even if its inputs differ, or null. */
 function holdOn(hold: Hold | undefined, products: readonly Product[]): string | null {
   if (hold === undefined) return null;
   return hold.kind !== 'rolled_back' || hold.fingerprint === productsDigest(products) ? heldText(hold) : null;

@@ -5,15 +5,15 @@ import { PARCEL_LAYERS } from '../contract/sql-files.ts';
 import { staleOf, type Plan } from './plan.ts';
 
 /**
- * Defaults before anything was measured, from a synthetic region of 200,000 parcels on two cores with PostgreSQL: compressed bytes read per second, fixed costs
- * of a release and a region, bytes of layer per byte of file.
+ * Default values for a database without measurements. These are the read speed in compressed bytes per second, fixed costs of a release and a region, and the
+ * bytes of a layer per byte of a file. The values were measured with a synthetic region of 200,000 parcels on two cores with PostgreSQL.
  */
 const ASSUMED = {
   bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500,
 } as const;
 /** Factor for the embedded database, which is slower. */
 const EMBEDDED = 1.5;
-/** Memory of this process: readers, buffers and the largest geometry. The server's memory is not included. */
+/** Memory of this process in bytes: readers, buffers and the largest geometry. The memory of the database server is not included. */
 const MEMORY_BYTES = 400 * 1024 * 1024;
 /** Safety factor for disk space, because a full disk is worse than a refused run. */
 const SPARE = 1.2;
@@ -22,13 +22,13 @@ export interface Price {
   readonly seconds: number;
   readonly diskBytes: number;
   readonly memoryBytes: number;
-  /** Free bytes on the database's disk; null if it is on another machine. */
+  /** Free bytes on the database's disk; null if the database is on another machine. */
   readonly freeBytes: number | null;
   /** Share of the estimate that comes from measurements on this database, 0–1. */
   readonly measured: number;
 }
 
-/** @returns the cost of a plan; the number of parcels of regions that are not loaded yet is estimated from the size of their files */
+/** Returns the cost of a plan. For regions that are not yet loaded, the number of parcels is estimated from the size of the files. */
 export function price({ loads, builds }: Plan, { bySource, all, perParcel: each, parcels: published, embedded, freeBytes }: Experience): Price {
   const slower = embedded ? EMBEDDED : 1;
   const reading = loads.map(({ located: { source, files } }) => {
@@ -41,7 +41,7 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
     };
   });
   const stale = builds.filter(({ products }) => staleOf(products).length > 0).map(({ region }) => region);
-  // About 200 bytes of nested zip a parcel.
+  // A nested zip has about 200 bytes per parcel.
   const coming = reading.reduce((sum, { bytes, isParcels }) => sum + (isParcels ? bytes / 200 : 0), 0);
   const parcels = Math.max(stale.reduce((sum, region) => sum + (published.get(region) ?? 0), 0), coming);
   const regions = stale.filter((region) => region > 0).length;
@@ -58,13 +58,13 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
 }
 
 /**
- * @param before bytes of the previous publications, which can be freed
+ * Refuses a plan without sufficient disk space. @param before bytes of the previous publications, which can be freed
  * @throws MappaleError `NO_ROOM` (exit 2) if the disk would fill up, unless forced
  */
 export function refuseWithoutRoom(cost: Price, { embedded, parcels }: Pick<Experience, 'embedded' | 'parcels'>, { force }: { readonly force: boolean }): void {
   if (force || cost.freeBytes === null || cost.diskBytes * SPARE <= cost.freeBytes) return;
   throw new MappaleError('there is not enough disk space for this load', {
-    code: 'NO_ROOM', kind: 'usage', detail: `expected ${gib(cost.diskBytes * SPARE)} free (the estimate and a fifth), found ${gib(cost.freeBytes)}`,
+    code: 'NO_ROOM', kind: 'usage', detail: `expected ${gib(cost.diskBytes * SPARE)} free (the estimate plus a fifth), found ${gib(cost.freeBytes)}`,
     hint: 'Free disk space, use another disk, or run again with --force.', fix: embedded && parcels.size === 0 ? 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' : 'npx mappale prune',
   });
 }

@@ -1,4 +1,4 @@
-/** Determines from fingerprints the tables of a region and which are stale, with reasons, before anything is built. */
+/** Determines the tables of a region before the build. Fingerprints show which tables are stale, with reasons. */
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../contract/fingerprint.ts';
 import { schemaOf, sha256, tableFilesOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -7,31 +7,31 @@ import type { Inventory } from '../ledger/inventory.ts';
 import type { Release } from '../ledger/ledger.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 
-/** A table of a region: its file, its inputs, and whether the published table is current. */
+/** A table of a region, with its file, its inputs, and whether the published table is current. */
 export interface Product {
   readonly relation: Relation;
   readonly file: SqlFile;
-  /** Digest of the SQL and of everything read, down to the files. */
+  /** Digest of the SQL and of all inputs, including the files. */
   readonly fingerprint: string;
-  /** Relation or release → its fingerprint. */
+  /** Fingerprints of the inputs, by relation or release. */
   readonly inputs: Readonly<Record<string, string>>;
-  /** Releases of the layers read, directly or through other tables. */
+  /** Releases of the layers that the table reads, directly or through other tables. */
   readonly releases: readonly Release[];
-  /** Releases that its values come from, without parcels and the codes and boundaries of comuni, which every table uses. */
+  /** Releases from which the values come. Parcels, and the codes and boundaries of comuni, are left out, because every table uses these data. */
   readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];
-  /** Layers directly read that have no release. */
+  /** Layers without a release that the table reads directly. */
   readonly missing: readonly Relation[];
-  /** Reason why it must be built again; null if the published table is current. */
+  /** Reason why the table must be built again; null if the published table is current. */
   readonly stale: string | null;
-  /** Inputs that differ from those of the published table. */
+  /** Inputs that differ from the inputs of the published table. */
   readonly differing: readonly string[];
-  /** Whether its values come from the same sources and vintages as those of the published table. */
+  /** True if the values come from the same sources and vintages as the values of the published table. */
   readonly hasSameVintages: boolean;
-  /** True if its inputs differ only in ways that may leave it, or rows of unchanged parcels, as they are. */
+  /** True if the differences of the inputs may leave the table, or the rows of unchanged parcels, unchanged. */
   readonly incremental: boolean;
-  /** Table that is published now, without its schema. */
+  /** Name of the published table, without schema. */
   readonly published: string | null;
-  /** The published table was built without some of the sources: the quality gate measures the new one as on a first load. */
+  /** True if the published table was built without some of the sources. The quality gate then measures the new table as on a first load. */
   readonly hasNewSource: boolean;
 }
 
@@ -47,7 +47,7 @@ export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T
   const visit = (item: T): void => {
     if (sorted.has(item)) return;
     const { file, reads } = fileOf(item);
-    if (open.has(item)) throw new Error(`${file}: reads a table that is built from it`);
+    if (open.has(item)) throw new Error(`${file}: the file reads a table that is built from the file's own table`);
     open.add(item);
     for (const read of reads) {
       const maker = items.find((each) => relationOf(fileOf(each)) === read);
@@ -59,7 +59,7 @@ export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T
   return [...sorted];
 }
 
-/** Returns the table that a file builds. Other written tables are only updated. */
+/** Returns the table that a file builds. All other tables in `-- writes:` are only updated. */
 function relationOf({ file, writes: [relation] }: SqlFile): Relation {
   if (relation === undefined) throw new Error(`${file}: expected a table in its "-- writes:" line, found none`);
   return relation;
@@ -84,7 +84,7 @@ export function planProducts(
         for (const release of made.releases) used.set(release.releaseId, release);
         if (read !== 'core.parcel') for (const each of made.cited) cited.set(`${each.sourceId} ${each.vintage}`, each);
       }
-      // A table that a file both reads and updates, like the register of fids, is not an input.
+      // A table that a file reads and updates, such as the register of fids, is not an input.
       if (schemaOf(read) !== 'layer') continue;
       const source = sourceOfLayer(sources, read);
       const { files } = inventory.current(region, read);
@@ -119,7 +119,7 @@ export function planProducts(
 
 type Inputs = Readonly<Record<string, string>>;
 
-/** Returns the sources of a table, directly or through other tables. */
+/** Returns the sources that a table reads, directly or through other tables. */
 function sourcesOf(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | undefined, ids: ReadonlySet<string>): Set<string> {
   return new Set(Object.keys(inputs).flatMap((input) => {
     const [id = ''] = input.split(' ', 1);
@@ -129,7 +129,10 @@ function sourcesOf(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | un
   }));
 }
 
-/** Returns whether the ledger has the inputs of a table and of every table that it reads. Otherwise its sources are unknown, and none counts as new. */
+/**
+ * Returns whether the ledger has the inputs of a table and of every table that it reads. Otherwise the sources of the table are unknown, and no source counts
+ * as new.
+ */
 function isNoted(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | undefined): boolean {
   const names = Object.keys(inputs);
   return names.length > 0 && names.every((input) => {
@@ -138,7 +141,7 @@ function isNoted(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | unde
   });
 }
 
-/** Returns whether `now` has all elements of `before` and others. A table that loses a source is compared with the published one. */
+/** Returns whether `now` has all elements of `before` and other elements. A table that loses a source is compared with the published table. */
 function isMore(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean {
   return now.size > before.size && [...before].every((id) => now.has(id));
 }
@@ -148,7 +151,7 @@ export function productsDigest(products: readonly Pick<Product, 'relation' | 'fi
   return sha256(products.map(({ relation, fingerprint }) => `${relation} ${fingerprint}`).sort().join('\n'));
 }
 
-/** Returns digests of a layer's files, by source, vintage and region: their bytes, readers, current places and order. */
+/** Returns digests of a layer's files, by source, vintage and region. A digest covers the bytes, readers, current places and order of the files. */
 function inputsOf(files: readonly CurrentFile[], layer: Relation): Record<string, string> {
   const lines = new Map<string, string[]>();
   for (const { file, rank, whole, places } of files) {
@@ -160,11 +163,11 @@ function inputsOf(files: readonly CurrentFile[], layer: Relation): Record<string
   return Object.fromEntries([...lines].map(([key, mine]) => [`${key} ${tableOf(layer)}`, sha256(mine.sort().join('\n'))]));
 }
 
-/** Returns the inputs that may differ from the published ones while rows are copied, because unchanged rows do not depend on them. */
+/** Returns the inputs that may differ from the published inputs while rows are copied. Unchanged rows do not depend on these inputs. */
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
   const { incremental: how } = file;
   if (how === null) return () => false;
-  // The comparison with the published table follows the build.
+  // The table is compared with the published table after the build.
   const isCompared = (input: string): boolean => made.get(input as Relation)?.file.incremental?.by === 'content';
   if (how.by === 'content') return (input) => isCompared(input) || (how.parcels === 'outline' && input === 'core.parcel');
   if (how.by === 'members') {
@@ -174,7 +177,7 @@ function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: Re
   return (input) => {
     if (input === 'core.parcel' || isCompared(input)) return true;
     const read = made.get(input as Relation);
-    // The rows that change there are known.
+    // For these inputs, the changed rows are known.
     return (how.by === 'parcels' || how.by === 'sharing') && read?.incremental === true;
   };
 }
@@ -183,7 +186,7 @@ function differingInputs(before: Inputs, now: Inputs): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter((input) => before[input] !== now[input]);
 }
 
-/** Returns whether two tables have inputs of the same names: source, vintage and layer, or relation. */
+/** Returns whether two tables have inputs with the same names. A name is source, vintage and layer, or a relation. */
 function sameNames(before: Inputs, now: Inputs): boolean {
   return Object.keys(before).length === Object.keys(now).length && Object.keys(now).every((input) => input in before);
 }

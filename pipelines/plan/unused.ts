@@ -1,4 +1,4 @@
-/** Finds the reason why a plan does not use a loaded file. Each reason is checked before it is given. */
+/** Finds the reason why a plan does not use a loaded file. Each reason is checked before it is returned. */
 import { regionName } from '../contract/regions.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
@@ -8,15 +8,15 @@ import type { Inventory } from '../ledger/inventory.ts';
 /** Maximum number of regions that a message names. */
 const NAMED = 5;
 
-/** @param planned regions that are planned, and 0 for Italy */
+/** Returns the reason why a plan does not use a file. @param planned regions in the plan, with 0 for Italy */
 export function whyUnused(file: LoadedFile, inventory: Inventory, planned: readonly number[]): string {
-  if (file.forgotten) return 'it was forgotten (mappale forget --undo uses it again)';
+  if (file.forgotten) return 'it was forgotten (mappale forget --undo makes it current again)';
   if (file.held.every(({ places }) => places.length === 0)) return 'none of its rows could be used';
   if (!countable(inventory.files).includes(file)) return 'the same file was read again later';
   if (planned.length === 0) return 'no region is requested or published';
   const regions = new Set(file.held.flatMap((held) => held.places.map((place) => regionOf(file, held, place, inventory.register))));
   const known = [...regions].filter((region) => region !== null).sort((a, b) => a - b);
-  // The tables of Italy use every place, and may be planned even if the file's region is not.
+  // The tables of Italy use all places, and may be in the plan even if the file's region is not.
   if (!regions.has(null) && known.every((region) => !planned.includes(region)) && !planned.includes(0)) return ofOtherRegions(known);
   for (const region of [...planned].sort((a, b) => b - a)) {
     for (const held of file.held) {
@@ -24,7 +24,7 @@ export function whyUnused(file: LoadedFile, inventory: Inventory, planned: reado
       if (better !== null) return `${better.file.name} (${vintageText(better.file.vintage)}) is used instead`;
     }
   }
-  return known.length > 0 && known.every((region) => !planned.includes(region)) ? ofOtherRegions(known) : 'files of other regions have its places';
+  return known.length > 0 && known.every((region) => !planned.includes(region)) ? ofOtherRegions(known) : 'files of other regions contain the places of this file';
 }
 
 function ofOtherRegions(regions: readonly number[]): string {
@@ -32,7 +32,10 @@ function ofOtherRegions(regions: readonly number[]): string {
   return `it belongs to ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither requested nor published`;
 }
 
-/** Returns whether a used file replaces another one for a region: both share a place, the used file is complete, or the layer has no places. */
+/**
+ * Returns whether a used file replaces another file for a region. This is true if both files share a place, if the used file is complete, or if the layer has
+ * no places.
+ */
 function supersedes(file: LoadedFile, held: FilePlaces, region: number, inventory: Inventory): CurrentFile | null {
   const mine = held.places.filter((place) => {
     const placeRegion = regionOf(file, held, place, inventory.register);

@@ -69,7 +69,7 @@ it(`every loaded file that is not used has a correct reason, seed ${seed}`, () =
       else if (reason === 'the same file was read again later') expect(files.some(({ sha256, fileId }) => sha256 === file.sha256 && fileId > file.fileId)).toBe(true);
       else if (reason === 'no region is requested or published') expect(units).toEqual([]);
       else {
-        expect(reason).toBe('files of other regions have its places');
+        expect(reason).toBe('files of other regions contain the places of this file');
         const listed = file.held.flatMap(({ places }) => places.flatMap((place) => LIST.get(place) ?? []));
         expect(listed.some((region) => region !== file.region)).toBe(true);
       }
