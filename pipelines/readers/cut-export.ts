@@ -1,13 +1,14 @@
 /**
- * Detects exports of a web service that may lack features. WFS and ArcGIS servers answer page by page, and a full page looks like a complete answer. An
- * export may be cut if its number of features is a usual page size or below the stated number. Such an export is loaded but supersedes nothing.
+ * Detects exports of a web service that may lack features. WFS and ArcGIS servers answer page by page, and a full page looks like a complete answer. An export
+ * may be incomplete if its number of features is a usual page size. The same applies if the number is smaller than the number in the file. Such an export is
+ * loaded, but supersedes no other file.
  */
 import { bytesAt } from '../formats/shapefile.ts';
 import type { LocatedFile } from '../contract/survey.ts';
 
 /** Usual maximum numbers of features in an answer. */
 const PAGE_LIMITS: readonly number[] = [1_000, 2_000, 5_000, 10_000];
-/** Number of bytes at either end of a file that are searched for a server's counts. */
+/** Number of bytes at the start and end of a file that are searched for a server's counts. */
 const EDGE_BYTES = 65_536;
 const JSON_EXPORT = /\.(?:geojson|json)$/i;
 const XML_EXPORT = /\.(?:gml|xml)$/i;
@@ -19,25 +20,24 @@ export function mayBeExport(name: string): boolean {
 
 /** A part of a file, with its number of records. */
 export interface ReadMember {
-  /** Path inside the file; empty: the file itself. */
+  /** Path inside the file; empty for the file itself. */
   readonly path: string;
   readonly records: number;
 }
 
 /**
- * Returns the reason why a file may be a cut export.
- * @param members all members that were read
- * @returns `expected … found …`, or null if there is no sign of a cut
+ * Returns the reason why a file may be an incomplete export. @param members all members that were read @returns `expected … found …`, or null if there is no
+ * sign of an incomplete export
  */
 export async function whyCut(file: Pick<LocatedFile, 'path' | 'name' | 'size'>, members: readonly ReadMember[]): Promise<string | null> {
-  // A publisher's own zip has one GML for each of many comuni, and a comune may have any number of features.
+  // A zip of the publisher has one GML for each of many comuni, and a comune may have any number of features.
   const exported = members.filter(({ path }) => JSON_EXPORT.test(path || file.name) || (XML_EXPORT.test(path || file.name) && members.length === 1));
   const full = exported.find(({ records }) => PAGE_LIMITS.includes(records));
-  if (full !== undefined) return `expected the end of the list, found exactly ${full.records} features${full.path === '' ? '' : ` in ${full.path}`}, the size of a service's page`;
+  if (full !== undefined) return `expected the end of the list, found exactly ${full.records} features${full.path === '' ? '' : ` in ${full.path}`}, the usual page size of a service`;
   const [plain] = exported;
   if (plain === undefined || plain.path !== '') return null;
   const stated = await statedMatches(file);
-  return stated !== null && stated > plain.records ? `expected ${stated} features, as the file states, found ${plain.records}` : null;
+  return stated !== null && stated > plain.records ? `expected ${stated} features, the number in the file, found ${plain.records}` : null;
 }
 
 /** Returns the server's count of matching features: WFS 2.0 `numberMatched`, GeoServer's `totalFeatures`. */

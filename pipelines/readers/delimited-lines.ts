@@ -1,5 +1,5 @@
 /**
- * Reads tables with one record a line, for publishers whose quotes and separators inside fields no CSV parser would read correctly.
+ * Reads tables with one record per line. For publishers whose fields contain quotes and separators that a CSV parser would not read correctly.
  */
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
@@ -12,13 +12,13 @@ const CR = 0x0d;
 const MAX_LINE_BYTES = 65_536;
 
 export interface Line {
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly number: number;
   readonly text: string;
 }
 
 /**
- * Yields the lines of a text that are not empty, without line ends. Each line is UTF-8, or else windows-1252, because exports combine names from several
+ * Yields the lines of a text that are not empty, without line ends. Each line is UTF-8 or otherwise windows-1252, because exports combine names from several
  * programs.
  * @throws input errors `LINE_TOO_LONG`, `ENCODING_WRONG`
  */
@@ -30,10 +30,10 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
     const text = decodeLine(bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes);
     const odd = isUtf8(bytes) ? null : ODD_TEXT.exec(text);
     if (odd !== null) {
-      throw inputError('the file has another encoding than its publisher uses', {
+      throw inputError('the encoding of the file is not the publisher\'s encoding', {
         code: 'ENCODING_WRONG', at: `${at}:${number}`,
-        detail: `expected text in UTF-8 or windows-1252, found ${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`,
-        hint: 'Use the file as downloaded; a spreadsheet program that saves it again may change its encoding.',
+        detail: `expected text in UTF-8 or windows-1252, found ${JSON.stringify(odd[0])}, which looks like bytes of another encoding`,
+        hint: 'Use the downloaded file. A spreadsheet program may change the encoding when it saves a file.',
       });
     }
     return text.trim() === '' ? null : { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text };
@@ -49,7 +49,7 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
     carry = Buffer.from(bytes.subarray(start));
     if (carry.length > MAX_LINE_BYTES) {
       throw inputError('the table has no lines', {
-        code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line of at most ${MAX_LINE_BYTES} bytes, found more`, hint: 'Download the file again.',
+        code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line of at most ${MAX_LINE_BYTES} bytes, found a longer line`, hint: 'Download the file again.',
       });
     }
   }
@@ -59,14 +59,14 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
 
 /** Decodes a line as UTF-8, or as windows-1252 if it is not valid UTF-8. */
 export function decodeLine(bytes: Buffer): string {
-  // Decoded as a stream, because some versions of Node decode whole texts of windows-1252 as Latin-1.
+  // The bytes are decoded as a stream, because some versions of Node decode a whole text in windows-1252 as Latin-1.
   return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes, { stream: true });
 }
 
 /** Matches a quoted cell and the following blanks, up to the separator. */
 const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y } as const;
 
-/** Splits a line into cells. A quote counts only if it opens a cell and another one closes it, because names contain single quotes. */
+/** Splits a line into cells. Names contain single quotes. Therefore a quote counts only at the start of a cell with a closing quote. */
 export function cellsOf(line: string, separator: ';' | ','): string[] {
   const cells: string[] = [];
   let start = 0;

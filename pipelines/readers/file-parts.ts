@@ -1,21 +1,21 @@
-/** Reads a file that is published plain or in a zip. */
+/** Reads a file that is published with or without a zip. */
 import type { Readable } from 'node:stream';
 import type { InputFile, MemberFacts, Sink } from '../contract/source.ts';
 import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
 
-/** The file itself, or one entry of its zip. */
+/** A plain file, or one entry of a zip. */
 export interface FilePart {
   readonly facts: MemberFacts;
   /** Name of the part in errors: `a.zip!b.csv`. */
   readonly at: string;
   readonly open: () => Promise<Readable>;
-  /** Reports progress. @param bytes of the part, uncompressed */
+  /** Reports progress. @param bytes number of decompressed bytes of the part */
   readonly progress: (bytes: number) => void;
 }
 
 /**
- * Yields the file itself, or the chosen entries of its zip, which is closed at the end.
- * @param choose returns the entries to read. @throws an input error if the zip lacks them
+ * Yields a plain file, or the chosen entries of a zip. The zip is closed at the end.
+ * @param choose returns the entries to read. @throws an input error if the zip lacks these entries
  */
 export async function* partsOf(
   file: InputFile, sink: Pick<Sink, 'progress'>, choose: (zip: ZipArchive) => readonly ZipEntry[] | Promise<readonly ZipEntry[]>,

@@ -1,4 +1,4 @@
-/** Recognises files by the beginning of their text. */
+/** Reads the beginning of a text, for recognising a file. */
 
 /** Returns the first line without its line end. */
 export function firstLine(text: string): string {

@@ -1,9 +1,9 @@
-/** Checks whether coordinates are in Italy. All sources use these functions, so that they refuse the same positions with the same messages. */
+/** Checks whether coordinates are in Italy. All sources use these functions, so that all sources refuse the same positions with the same messages. */
 import { walkWkb } from '../formats/wkb.ts';
 import { isNoData } from './no-data.ts';
 import type { Refusal } from './refusal.ts';
 
-/** Box in degrees that contains all islands. */
+/** Box of Italy in degrees, with all islands. */
 export const ITALY = { west: 6, south: 35, east: 19, north: 47.5 } as const;
 
 /** EPSG numbers of publishers' CRSs in degrees. */
@@ -13,7 +13,7 @@ export function isInDegrees(srid: number): boolean {
   return DEGREES.has(srid);
 }
 
-/** @param margin degrees around the box that are also accepted */
+/** Returns whether a position is in the box of Italy. @param margin accepted margin around the box, in degrees */
 function holds(lon: number, lat: number, margin: number): boolean {
   return lon >= ITALY.west - margin && lon <= ITALY.east + margin && lat >= ITALY.south - margin && lat <= ITALY.north + margin;
 }
@@ -27,19 +27,19 @@ export function outsideItaly(lon: number, lat: number, margin: number = 0): Refu
   return { code: 'outside_italy', message: Math.abs(lon) > METRES || Math.abs(lat) > METRES ? `${expected}: metres?` : expected };
 }
 
-/** Degrees are always smaller, and metres on a map of Italy always larger. */
+/** Smallest absolute value of a coordinate in metres. Degrees are always smaller, and metres in Italy are always larger. */
 const METRES = 1000;
 
 /**
- * Returns whether coordinates in metres are in Italy. On the map of Europe (EPSG:3035) Italy is east of a false origin. On all other maps its northings count
- * from the equator.
+ * Returns whether coordinates in metres are in Italy. In the CRS for Europe (EPSG:3035), Italy is east of the false origin. In all other CRSs, northings are
+ * distances from the equator.
  */
 function holdsMetres(srid: number, x: number, y: number): boolean {
   return srid === 3035 ? x >= 3.9e6 && x <= 5.3e6 && y >= 1.3e6 && y <= 2.9e6 : y >= 3.8e6 && y <= 6.1e6;
 }
 
 /**
- * Returns the reason why an EWKB geometry in metres is wrong: it has degrees, or exchanged axes. Only the first position is checked.
+ * Returns the reason why an EWKB geometry in metres is wrong: degrees, or exchanged axes. Only the first position is checked.
  */
 export function metresMisplaced(ewkb: Buffer): Refusal | null {
   const srid = ewkb.readUInt32LE(5);
@@ -52,24 +52,23 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
 }
 
 /**
- * Returns the reason why an EWKB geometry cannot be used: the first position with "no value" or infinity. Readers of degrees need no such check.
+ * Returns the reason why an EWKB geometry cannot be used: the first position with "no value" or infinity. Readers of degrees do not need this check.
  */
 export function noDataAmong(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => {
     const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
-    // Formats only negative numbers as text, because maps have millions of corners.
+    // Only negative numbers are formatted as text, because maps have millions of corners.
     const hasNone = !Number.isFinite(x) || !Number.isFinite(y) || (x < 0 && isNoData(x)) || (y < 0 && isNoData(y));
     return hasNone ? { code: 'coordinates_no_data', message: `expected coordinates, found ${x} and ${y}` } : null;
   });
 }
 
-/** The box of EPSG:3035 around `ITALY`, to 5 km. */
+/** Box around `ITALY` in EPSG:3035, rounded to 5 km. */
 const ITALY_LAEA = { west: 3_950_000, south: 1_325_000, east: 5_150_000, north: 2_755_000 } as const;
 
 /**
- * Determines whether a geometry of a map of Europe is in Italy.
- * @param ewkb in degrees or EPSG:3035; other CRSs are checked by `metresMisplaced` only
- * @returns null if a part of it may be in Italy, `outside` if it is outside, or the reason why it is wrong
+ * Determines whether a geometry of a map of Europe is in Italy. @param ewkb geometry in degrees or EPSG:3035. For other CRSs, only `metresMisplaced` is called
+ * @returns null if a part of the geometry may be in Italy, `outside` for a geometry outside Italy, or the reason for a wrong geometry
  */
 export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
   const srid = ewkb.readUInt32LE(5);
@@ -90,7 +89,7 @@ export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
   return swapped ? { code: 'coordinates_swapped', message: `expected easting before northing and longitude before latitude, ${found}: swapped?` } : 'outside';
 }
 
-/** Returns the reason why an EWKB geometry in degrees is wrong: its first position outside Italy. Little-endian, XY, simple features. */
+/** Returns the reason why an EWKB geometry in degrees is wrong: its first position outside Italy. The EWKB must be little-endian, XY, and a simple feature. */
 export function geometryOutsideItaly(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => outsideItaly(ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)));
 }

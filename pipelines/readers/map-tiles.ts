@@ -2,20 +2,19 @@
 import proj4 from 'proj4';
 import type { Box } from '../contract/regions.ts';
 
-/** Units of tile numbers: degrees, or metres of a map. */
+/** Units of tile numbers: degrees, or metres of a CRS. */
 const MAPS = {
   4326: null,
   3035: '+proj=laea +lat_0=52 +lon_0=10 +x_0=4321000 +y_0=3210000 +ellps=GRS80',
   32632: '+proj=utm +zone=32 +ellps=WGS84',
 } as const;
 
-/** Distance between the checked points of a region's box, in degrees: about 5 km, much less than a tile. */
+/** Distance in degrees between the checked points of a region's box. About 5 km, much less than the size of a tile. */
 const STEP = 0.05;
 
 /**
- * @param srid of the grid
- * @param size of a tile, in the units of the grid
- * @returns south-western corners of the tiles that meet the box, in tiles from the grid's origin, from south to north and west to east
+ * Returns the tiles of a region's box. @param srid SRID of the grid @param size size of a tile, in the units of the grid @returns south-western corners of the
+ * tiles that intersect the box, as numbers of tiles from the grid's origin. Tiles are sorted from south to north and from west to east
  */
 export function tilesOf({ west, south, east, north }: Box, srid: keyof typeof MAPS, size: number): { readonly east: number; readonly north: number }[] {
   const map = MAPS[srid];
@@ -31,7 +30,7 @@ export function tilesOf({ west, south, east, north }: Box, srid: keyof typeof MA
   return [...found.values()].sort((a, b) => a.north - b.north || a.east - b.east);
 }
 
-/** Yields both ends and the steps between them. */
+/** Yields both ends and the steps between the ends. */
 function steps(from: number, to: number): number[] {
   const count = Math.ceil((to - from) / STEP);
   return Array.from({ length: count + 1 }, (_, index) => from + ((to - from) * index) / count);

@@ -1,7 +1,8 @@
 /** Recognises numbers for no data. Neither NaN nor −9999 may reach a table. */
 
 /**
- * Code of a reject for a record that the publisher marks as having no value. It is stored like any reject, but does not count towards the share of rejects.
+ * Code of a reject for a record that the publisher marks as without a value. The reject is stored like all rejects, but is not included in the share of
+ * rejects.
  */
 export const NO_DATA = 'no_data';
 

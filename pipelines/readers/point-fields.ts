@@ -1,19 +1,19 @@
 /**
- * Schemas of fields that several publishers of points share: texts and coordinates. The position is not checked here, because a wrong point is placed by its
- * address.
+ * Defines schemas of fields that several publishers of points share: texts and coordinates. The position is not checked here, because a wrong point is placed
+ * by its address.
  */
 import { z } from 'zod';
 import { isNoData } from './no-data.ts';
 
-/** Replaces runs of white space by one blank. A no-break space after Â or Ã is half of a letter that was encoded twice, and stays. */
+/** Replaces runs of white space by one blank. A no-break space after Â or Ã is kept, because it is part of a letter that was encoded twice. */
 export const text = z.string().transform((value) => value.replace(/(?:[ \t\r\n\f\v]|(?<![\u00c2\u00c3])\u00a0)+/g, ' ').replace(/^ | $/g, ''));
 
-/** Null for an empty text or a mark for no value. */
+/** Schema of an optional text: null for an empty text or a mark for no value. */
 export const optionalText = text.transform((value) => (/^(?:|-+|n\.?d\.?|non disponibile)$/i.test(value) ? null : value));
 
 export const requiredText = text.pipe(z.string().min(1, 'expected a text'));
 
-/** Degrees with a decimal point or comma; null if not stated. */
+/** Schema of degrees with a decimal point or comma; null for an empty text. */
 export const coordinate = z.string().transform((value, context) => {
   const written = value.trim();
   if (/^-*$/.test(written) || isNoData(written)) return null;

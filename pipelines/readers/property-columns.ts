@@ -24,8 +24,7 @@ export class PropertyColumns<K extends string> {
 
   /**
    * Takes the properties of one record.
-   * @param names as published, including repeated ones
-   * @param valueOf value of the property with this index
+   * @param names published names, including repeated names @param valueOf returns the value of the property with this index
    * @returns a known property that the record has twice; null if there is none
    * @throws input error `COLUMNS_CHANGED`
    */
@@ -48,12 +47,12 @@ export class PropertyColumns<K extends string> {
     return doubled;
   }
 
-  /** Marks the document as complete. Call it after another reader found a record with all known properties. */
+  /** Marks the document as checked. Call this after another reader has found a record with all known properties. */
   complete(): void {
     this.#judged = true;
   }
 
-  /** @throws input error `COLUMNS_CHANGED` for a document that was not checked before its end */
+  /** Ends the document. @throws input error `COLUMNS_CHANGED` for a document that was not checked before its end */
   end(): void {
     if (!this.#judged && this.#records > 0) this.#judge();
   }

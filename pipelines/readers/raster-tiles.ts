@@ -1,6 +1,6 @@
 /**
- * Reads rasters that stay in their files. A raster is one record, with the position and properties of its cells. All cells over Italy are read once, so that a
- * damaged file is refused here and not when its values are needed.
+ * Reads the properties of rasters. The values stay in the files. A raster is one record, with the position and properties of its cells. All cells over Italy
+ * are read once. So a damaged file is refused during the load and not at the first use of its values.
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ import { firstIssue, shown } from './refusal.ts';
 
 /**
  * Columns of a raster, in `raw_tile` and in the layer of its source.
- * @param region of the values
+ * @param region name of the region of the values
  */
 export function tileColumns(region: string) {
   return {
@@ -25,7 +25,7 @@ export function tileColumns(region: string) {
     north: ['float8 not null', 'Northern edge of the first row, in units of the CRS.'],
     cell_width: ['float8 not null', 'Width of a cell, in units of the CRS.'],
     cell_height: ['float8 not null', 'Height of a cell, in units of the CRS. Rows run from north to south.'],
-    // Text, because it is not a value: −9999 never is.
+    // The type is text, because −9999 never is a value in the database.
     no_data: ['text', 'Value that the file uses for no data; null if the file declares none, or NaN.'],
     sample_type: ['text not null', 'Type of the numbers in the file.'],
     block_width: ['int4 not null', 'Number of columns of the blocks in which the file is stored.'],
@@ -39,7 +39,7 @@ export function tileColumns(region: string) {
 /** Columns of `raw_tile`. */
 export const TILE_COLUMNS: Columns = stagedColumns(tileColumns(''));
 
-/** Columns of a raster; a source narrows them to its rasters. */
+/** Schema of the columns of a raster. A source restricts the schema to its rasters. */
 export const TILE = z.strictObject({
   name: z.string(),
   epsg: z.int(),
@@ -59,7 +59,7 @@ export const TILE = z.strictObject({
 });
 export type Tile = z.infer<typeof TILE>;
 
-/** Returns a schema for a cell size, with a tolerance for rounding of doubles. @param words `10 m` */
+/** Returns a schema for a cell size, with a tolerance for rounding of doubles. @param words cell size as text, `10 m` */
 export function cellsOf(size: number, words: string): z.ZodNumber {
   return z.number().refine((found) => Math.abs(found / size - 1) < 1e-5, `expected cells of ${words}`);
 }
@@ -68,13 +68,13 @@ export function cellsOf(size: number, words: string): z.ZodNumber {
 export interface RasterLook {
   /** Published name, without extension. */
   readonly name: string;
-  /** Newest date in the zip that contains it. */
+  /** Newest date in the zip that contains the raster. */
   readonly dated: Pick<Recognition, 'dated'>;
 }
 
 /**
  * Returns the rasters of a file by their names, if their first bytes belong to rasters.
- * @param pattern of a raster's name, without folders
+ * @param pattern pattern of a raster's name, without folders
  */
 export async function lookAtRasters(probe: Probe, pattern: RegExp): Promise<RasterLook[]> {
   const { entries, name, head } = probe;
@@ -91,14 +91,14 @@ function rasterPaths(entries: readonly { readonly path: string; readonly isFolde
   return entries.filter(({ path, isFolder }) => !isFolder && !path.startsWith('__MACOSX/') && pattern.test(basename(path))).map(({ path }) => path);
 }
 
-/** Returns a name without folder and ending, to compare names. */
+/** Returns a name without folder and ending, for comparing names. */
 function stemOf(path: string): string {
   return basename(path).replace(/\.(?:tiff?|h5|hdf5?)$/i, '');
 }
 
 /**
- * @param pattern of the raster's name; exactly one entry of a zip must match
- * @param schema schema of its columns; its messages state the expected values
+ * Reads a raster. @param pattern pattern of the raster's name. Exactly one entry of a zip must match @param schema schema of the columns, with messages for the
+ * expected values
  * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code of the schema, for another product
  */
 export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, schema: z.ZodType<Tile>): Promise<void> {
@@ -109,13 +109,13 @@ export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, sch
   try {
     const member = await sink.member(facts);
     const tile = await tileOf(raster, stemOf(facts.path || file.name), (share) => sink.progress(share * file.size));
-    // Only rasters in degrees are limited to Italy.
+    // Only rasters in degrees are restricted to Italy.
     if (tile.cells === 0 && isInDegrees(tile.epsg)) throw withoutItaly(raster, at);
     const checked = schema.safeParse(tile);
     if (!checked.success) {
       const { field, message, code } = firstIssue(checked.error);
-      throw inputError('the raster does not have the content that its name states', {
-        code: code ?? 'RASTER_OTHER', at, detail: `${field}: ${message}, found ${shown(tile[field as keyof Tile])}`, hint: 'Compare it with the download described by npx mappale sources.',
+      throw inputError('the content of the raster does not match its name', {
+        code: code ?? 'RASTER_OTHER', at, detail: `${field}: ${message}, found ${shown(tile[field as keyof Tile])}`, hint: 'Compare the file with the download that npx mappale sources describes.',
       });
     }
     member.row('raw_tile', 1, Object.keys(TILE_COLUMNS).map((column) => checked.data[column as keyof Tile]));
@@ -143,7 +143,7 @@ async function factsOf(file: InputFile, pattern: RegExp): Promise<{ path: string
     if (path === undefined || others.length > 0) {
       throw inputError('the zip does not contain exactly one raster', {
         code: 'RASTER_MISSING', at: file.name, detail: `expected one, found ${path === undefined ? 'none' : [path, ...others].slice(0, 5).join(', ')}`,
-        hint: 'Use one zip per raster, as published, or unpack them.',
+        hint: 'Use the published zip with one raster, or extract the rasters.',
       });
     }
     const { size, crc32 } = zip.entry(path);
@@ -167,7 +167,7 @@ async function tileOf(raster: Raster, name: string, progress: (share: number) =>
   for (let row = firstRow; row < endRow; row += 1) {
     for (let column = firstColumn; column < endColumn; column += 1) {
       const block = await raster.readBlock(column, row);
-      // An iterator over millions of cells takes several times as long.
+      // A loop by index is several times faster than an iterator over millions of cells.
       for (let i = 0; i < block.length; i += 1) {
         const value = block[i] ?? NaN;
         if (Number.isNaN(value)) continue;

@@ -2,7 +2,7 @@
 import type { ZodError } from 'zod';
 
 export interface Refusal {
-  /** `istat_code_invalid`: the first field that is wrong. */
+  /** Code with the first wrong field: `istat_code_invalid`. */
   readonly code: string;
   /** `istat_code: expected six digits, found "70"`. */
   readonly message: string;
@@ -18,7 +18,7 @@ export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodE
   return { code: `${field}_invalid`, message: `${field}: ${message}${found}` };
 }
 
-/** Returns the first issue of zod, with the code of its schema. Later issues often follow from the first. */
+/** Returns the first issue of zod, with the code of its schema. Later issues are often consequences of the first issue. */
 export function firstIssue(error: ZodError): { readonly field: string; readonly message: string; readonly code: string | null } {
   const [issue] = error.issues;
   const code = issue?.code === 'custom' ? issue.params?.['code'] as unknown : null;

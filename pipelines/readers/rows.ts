@@ -7,16 +7,19 @@ import { refusalOf } from './refusal.ts';
 export interface RowReading<K extends string> extends Omit<ExpectedColumns<K>, 'at'> {
   /** The staging table. */
   readonly table: string;
-  /** Columns of the staging table: names of the schema's fields. */
+  /** Columns of the staging table, which are names of the schema's fields. */
   readonly columns: Columns;
   /** Schema that parses the published text of the mapped columns into values. */
   readonly schema: ZodType<Readonly<Record<string, unknown>>>;
 }
 
-/** Receives the fields of one record, and the record as published. */
+/** A function that receives the fields of one record and the published record. */
 export type Place = (values: readonly string[], position: number, raw: string) => void;
 
-/** @param found result of `expectColumns` for the header; added columns are reported to the member */
+/**
+ * Returns a function that writes a record as a row or rejects the record. @param found result of `expectColumns` for the header. Added columns are reported to
+ * the member
+ */
 export function placer<K extends string>(member: MemberSink, { table, columns, schema }: RowReading<K>, found: FoundColumns<K>): Place {
   const fields = Object.keys(columns);
   found.reportTo(member);

@@ -1,12 +1,12 @@
 /**
- * Runs a source's reader in a thread. The reader there uses an ordinary sink, whose rows are posted as finished COPY chunks. The main thread passes them to the
+ * Runs a source's reader in a thread. The reader in the thread uses a sink that posts rows as finished COPY chunks. The main thread passes the chunks to the
  * real sink in their order, and only adds the member to each row.
  */
 import { RowWriter } from '../formats/copy.ts';
 import { serve, type Outbox } from '../formats/thread.ts';
 import type { Columns, MemberFacts, MemberSink, Reject, Sink } from '../contract/source.ts';
 
-/** Size of posted chunks of rows, in bytes, because each chunk wakes the other thread. */
+/** Size of posted chunks of rows, in bytes. Each chunk wakes the other thread, so the chunks are large. */
 const POSTED_BYTES = 262_144;
 
 /** Actions of the reader, in their order. */
@@ -51,7 +51,7 @@ function postingMember(facts: MemberFacts, tables: Readonly<Record<string, Colum
     writer,
     row: (table, position, values) => writer(table).row(position, values),
     reject: (reject) => {
-      // A copy, because posting a view would transfer its whole memory.
+      // The chunk is copied, because posting a view would transfer its whole memory.
       const raw = typeof reject.raw === 'string' ? reject.raw : Uint8Array.from(reject.raw);
       out.post({ kind: 'reject', reject: { ...reject, raw }, progress: progress() }, raw.length);
     },
@@ -76,7 +76,7 @@ export async function replay(messages: AsyncIterable<SinkMessage>, sink: Pick<Si
       open = await sink.member(message.facts);
       continue;
     }
-    if (open === null) throw new Error(`a reader in a thread began with ${message.kind}: expected a member`);
+    if (open === null) throw new Error(`expected a member as the first message of a reader in a thread, found ${message.kind}`);
     switch (message.kind) {
       case 'rows':
         open.writer(message.table).append(Buffer.from(message.buffer, 0, message.length));

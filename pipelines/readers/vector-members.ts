@@ -1,6 +1,6 @@
 /**
- * Reads every spatial layer of a vector file, plain or zipped, into one staging table: a member per layer, columns by name,
- * geometry last. Sources differ in the columns and the meaning of a record.
+ * Reads every spatial layer of a vector file, with or without a zip, into one staging table. Each layer is a member. Columns are found by name, and the
+ * geometry is the last column.
  */
 import { dirname, join } from 'node:path';
 import { columnsChanged, expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
@@ -12,25 +12,25 @@ import { bytesAt } from '../formats/shapefile.ts';
 import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
 
 export interface VectorReading<K extends string> {
-  /** Staging table; its last column is the geometry. */
+  /** Staging table, with the geometry as the last column. */
   readonly table: string;
-  /** Kind of geometry that a record must have; `multi…` counts as the same. */
+  /** Kind of geometry that a record must have. The corresponding `multi…` kind is also accepted. */
   readonly geometry: keyof typeof TYPES;
   readonly columns: Omit<ExpectedColumns<K>, 'at'>;
   /** Declared types of each mapped column in the known files. Formats without declared types (GeoJSON) are not checked. */
   readonly types: Readonly<Record<K, VectorType | readonly VectorType[]>>;
-  /** The file is a map of Europe: records outside Italy are counted as `beside_italy` and skipped; records that cross its border are kept. */
+  /** True for a map of Europe. Records outside Italy are counted as `beside_italy` and skipped. Records that cross the border are kept. */
   readonly ofEurope?: true;
   /**
    * Converts a record to the values of the staging columns before the geometry, or to a reject.
-   * @param fields by the project's names; null for a missing optional column
-   * @param layer name of the layer: file name without extension, table of a GeoPackage
+   * @param fields fields by the project's names; null for a missing optional column @param layer name of the layer: file name without extension, table of a
+   * GeoPackage
    */
   row(fields: Readonly<Record<K, VectorValue>>, layer: string): { readonly values: readonly unknown[] } | Refusal;
 }
 
 const VECTOR_FILE = /\.(?:shp|gpkg|geojson)$/i;
-/** The reader waits for the database after this much geometry or this many records. */
+/** Bytes of geometry, and number of records, after which the reader waits for the database. */
 /** Number of bytes at the end of a GeoJSON that are searched for the properties of its last feature. */
 const LAST_BYTES = 65_536;
 const DRAIN_BYTES = 1_048_576;
@@ -38,7 +38,7 @@ const DRAIN_RECORDS = 500;
 /** EWKB types by kind, simple and multi. */
 const TYPES: Readonly<Record<'polygon' | 'line', readonly number[]>> = { polygon: [3, 6], line: [2, 5] };
 
-/** Returns the paths of the vector files of a zip, without the shadow files of macOS. */
+/** Returns the paths of the vector files of a zip, without the metadata files of macOS. */
 function vectorEntries(entries: readonly ZipEntry[]): string[] {
   return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path) && !entry.path.startsWith('__MACOSX/')).map((entry) => entry.path);
 }
@@ -57,7 +57,7 @@ export interface LayerAside {
   readonly aside: string;
 }
 
-/** Returns how to read a layer, why it is ignored, or null for a layer of another subject. For files with different layers. */
+/** A function for files with different layers. Returns the way to read a layer, the reason why the layer is ignored, or null for a layer of another subject. */
 type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | LayerAside | null);
 
 /** Names of layers and files of a product that is published for several years. */
@@ -72,7 +72,7 @@ export interface LayerNames {
   readonly changes: RegExp;
 }
 
-/** Returns the reason why a layer or file is not read, by its name; null for the right year, or if the name has no year. */
+/** Returns the reason why a layer or file with this name is not read. Null if the name has the correct year or no year. */
 export function whyAside(name: string, { subject, year, map, changes }: LayerNames): LayerAside | null {
   if (changes.test(name)) return { aside: `changes between two years; the ${subject} of ${year} is read` };
   const [, digits = year] = map.exec(name) ?? [];
@@ -80,24 +80,24 @@ export function whyAside(name: string, { subject, year, map, changes }: LayerNam
   return found === year ? null : { aside: `map of ${found}; the ${subject} of ${year} is read` };
 }
 
-/** Layers of one file: the number of read layers, and the ignored layers. */
+/** The layers of one file: the number of read layers, and the ignored layers. */
 class Layers {
   read = 0;
   readonly aside: string[] = [];
 
-  /** @throws input error `LAYER_MISSING` if layers are ignored and no other is read */
+  /** @throws input error `LAYER_MISSING` if layers are ignored and no other layer is read */
   check(at: string): void {
     if (this.read > 0 || this.aside.length === 0) return;
     throw inputError('the file has no layer that is read', {
-      code: 'LAYER_MISSING', at, detail: `expected a layer that is read, found ${this.aside.slice(0, 5).join('; ')}`, hint: 'Remove this file from the folder, or download the one that is read.',
+      code: 'LAYER_MISSING', at, detail: `expected a layer that is read, found ${this.aside.slice(0, 5).join('; ')}`, hint: 'Remove this file from the folder, or download the file with the layer that is read.',
     });
   }
 }
 
 /**
  * Streams one file into the sink.
- * @param others names of files in the same folder that belong to a plain file; each is a separate member
- * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one; `LAYER_MISSING` if all layers are ignored
+ * @param others names of files in the same folder that belong to a plain file. Each file is a separate member @throws input errors of `openVector`;
+ * `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without a vector file; `LAYER_MISSING` if all layers are ignored
  */
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, others: readonly string[] = []): Promise<void> {
   const layers = new Layers();
@@ -114,7 +114,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
     const paths = [...vectorEntries(zip.entries), ...geodatabaseFolders(zip.entries)];
     if (paths.length === 0) {
       const found = zip.entries.map((entry) => entry.path).slice(0, 5).join(', ') || 'nothing';
-      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg, .geojson or a .gdb folder, found ${found}`, hint: 'Use the downloaded zip, unchanged.' });
+      throw inputError('the zip contains no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg, .geojson or a .gdb folder, found ${found}`, hint: 'Use the downloaded zip, unchanged.' });
     }
     for (const path of paths) {
       const parts = partsOf(zip, path);
@@ -122,7 +122,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
       const size = parts.find((part) => part.path === path)?.size ?? parts.reduce((sum, part) => sum + part.size, 0);
       const facts = { path, crc32, size };
       const weight = parts.reduce((sum, part) => sum + part.compressedSize, 0);
-      // Except for databases, a file has one layer, which is known before opening. A layer that is not read then need not be unpacked.
+      // A file that is not a database has one layer, whose name is known before the file is opened. If this layer is not read, the file is not unpacked.
       if (!/\.(?:gpkg|gdb)$/i.test(path) && (await sink.reuse(facts))) {
         layers.read += 1;
         continue;
@@ -135,7 +135,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
   }
 }
 
-/** Returns the entries of one vector file: same folder and name, any extension; all files of a geodatabase's folder. */
+/** Returns the entries of one vector file. These are entries with the same folder and name and any extension, or all files in the folder of a geodatabase. */
 function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
   if (/\.gdb$/i.test(path)) return zip.entries.filter((entry) => entry.path.startsWith(`${path}/`));
   const stem = path.replace(VECTOR_FILE, '.').toLowerCase();
@@ -145,7 +145,7 @@ function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
 interface OpenMember {
   readonly dataset: VectorDataset;
   readonly facts: MemberFacts;
-  /** Bytes of the file that belong to the dataset. */
+  /** Number of bytes of the file that belong to the dataset. */
   readonly weight: number;
 }
 
@@ -155,9 +155,9 @@ async function readDataset<K extends string>({ dataset, facts, weight }: OpenMem
     const layers = dataset.layers.filter((layer) => layer.spatial);
     if (layers.length === 0) {
       const found = dataset.layers.map((layer) => layer.name).join(', ') || 'no layer';
-      throw inputError('vector file has no layer with geometry', {
+      throw inputError('the vector file has no layer with geometry', {
         code: 'LAYER_MISSING', at: dataset.label, detail: `expected a layer of features, found ${found}`,
-        hint: 'Download the file again: it was cut or damaged, or is another file.',
+        hint: 'The file is truncated, damaged, or another file. Download the file again.',
       });
     }
     const total = layers.reduce((sum, layer) => sum + layer.featureCount, 0);
@@ -198,7 +198,7 @@ async function readDataset<K extends string>({ dataset, facts, weight }: OpenMem
 const UNDECLARED = /\.(?:geojson|json|kml)$/i;
 const TYPE_NAMES: Readonly<Record<VectorField['type'], VectorType | 'other'>> = { string: 'text', integer: 'number', real: 'number', date: 'date', datetime: 'date', other: 'other' };
 
-/** @throws input error `COLUMNS_CHANGED` for a mapped column of another declared type */
+/** Refuses a file with changed types. @throws input error `COLUMNS_CHANGED` for a mapped column with another declared type */
 function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (readonly [K, number])[], types: VectorReading<K>['types']): void {
   const retyped = columns.flatMap(([key, index]) => {
     const field = layer.fields[index];
@@ -209,7 +209,10 @@ function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (
   if (retyped.length > 0) throw columnsChanged(layer.at, `expected ${retyped.join('; ')}`);
 }
 
-/** Returns a function that writes a feature as a row, or rejects the feature. @param types of the columns: declared by the format, or left to each value */
+/**
+ * Returns a function that writes a feature as a row, or rejects the feature. @param types types of the columns that the format declares; otherwise each value
+ * has its own type
+ */
 function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, types: 'declared' | 'free'): (feature: VectorFeature) => void {
   const names = layer.fields.map((field) => field.name);
   const found = expectColumns(names, { ...reading.columns, at: layer.at });
@@ -229,7 +232,7 @@ function placing<K extends string>(layer: VectorLayer, member: MemberSink, readi
   };
 }
 
-/** Returns the reason why a geometry cannot be used, `outside` if it is outside Italy in a map of Europe, or null. */
+/** Returns the reason why a geometry cannot be used; null for a usable geometry. Returns `outside` for a geometry outside Italy in a map of Europe. */
 function geometryRefusal(
   { ewkb, geometryError }: VectorFeature, { geometry: kind, ofEurope }: Pick<VectorReading<string>, 'geometry' | 'ofEurope'>,
 ): Refusal | 'outside' | null {
@@ -247,9 +250,9 @@ function geometryRefusal(
 export interface VectorLook {
   /** Path inside the zip, or the file's name. */
   readonly path: string;
-  /** Field names, normalised by `normaliseHeader`; null if the first bytes do not contain them (GeoPackage). */
+  /** Field names, normalised by `normaliseHeader`; null if the first bytes do not contain names (GeoPackage). */
   readonly fields: readonly string[] | null;
-  /** Day of the last change in the header of a shapefile's table, `2021-03-23`; null if there is none. */
+  /** Day of the last change, from the header of a shapefile's table, `2021-03-23`; null if there is none. */
   readonly changed: string | null;
   /** First bytes of a GeoPackage or GeoJSON, which contain the names of its columns. */
   readonly head: Buffer;
@@ -257,14 +260,14 @@ export interface VectorLook {
   readonly properties: readonly string[] | null;
 }
 
-/** Returns whether a file has a column of this normalised name, as far as known without opening it. */
+/** Returns whether a file has a column with this normalised name, as far as this is known from its first bytes. */
 export function hasColumn({ fields, properties, path, head }: VectorLook, column: string): boolean {
   return (fields ?? properties)?.includes(column) ?? (/\.gpkg$/i.test(path) && new RegExp(`\\b${column}\\b`, 'i').test(head.toString('latin1')));
 }
 
 const isFeatureCollection = (head: Buffer): boolean => /^\s*(?:\uFEFF)?\{[^]{0,4096}"FeatureCollection"/.test(head.toString('utf8', 0, 8192));
 
-/** Returns the names of a feature's properties. Services write a feature's properties after its geometry, which may fill the first bytes. */
+/** Returns the names of a feature's properties. Services write the properties after the geometry, and the geometry may fill the first bytes. */
 function propertiesOf(...texts: readonly string[]): string[] | null {
   for (const text of texts) {
     for (const [, members = ''] of text.matchAll(/"properties"\s*:\s*(\{[^{}]*\})\s*[,}]/g)) {
@@ -280,7 +283,7 @@ function propertiesOf(...texts: readonly string[]): string[] | null {
   return null;
 }
 
-/** Returns facts about the vector files in a probe without opening them; empty if there are none. */
+/** Returns facts about the vector files in a probe. Does not open the files. Empty if there are no vector files. */
 export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
   const isPlain = VECTOR_FILE.test(probe.name) || (/\.json$/i.test(probe.name) && isFeatureCollection(probe.head));
@@ -318,7 +321,7 @@ function dbfFields(head: Buffer): string[] {
   return names;
 }
 
-/** Returns the day in a dBASE table's header: years from 1900, month, day. */
+/** Returns the day in the header of a dBASE table, which has years from 1900, month and day. */
 function dbfDay(head: Buffer): string | null {
   const [, years = 0, month = 0, day = 0] = head;
   if (month < 1 || month > 12 || day < 1 || day > 31) return null;
@@ -334,7 +337,7 @@ export function sidecarsOf(probe: Probe): string[] {
 
 /**
  * Returns the year or years of an edition in a name: `…_2020_2021_…` → `2020_2021`, `…024…` → `2024`.
- * @returns the last one in the name, or null
+ * @returns the last edition in the name, or null
  */
 export function editionOf(name: string): string | null {
   const found = [...name.matchAll(/(?<!\d)(20\d\d)(?:[_-](20\d\d))?(?!\d)/g)].at(-1);

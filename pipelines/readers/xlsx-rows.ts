@@ -1,4 +1,4 @@
-/** Reads a small workbook into its staging table: finds the sheet with the table, and checks every row by the source's schema. Rejects have a reason. */
+/** Reads a small workbook into a staging table. Finds the sheet with the table, and checks every row with the source's schema. Rejects have a reason. */
 import { columnsChanged, expectColumns, resembles, type Editions } from '../formats/csv.ts';
 import { placer, type RowReading } from './rows.ts';
 import type { InputFile, Probe, Sink } from '../contract/source.ts';
@@ -16,7 +16,7 @@ export async function sheetNames(probe: Probe): Promise<string[] | null> {
   return [...(await probe.headOf('xl/workbook.xml')).toString('utf8').matchAll(/<(?:\w+:)?sheet\s[^<>]*?name="([^"]*)"/g)].map((match) => match[1] ?? '');
 }
 
-/** Returns the header of the first sheet that resembles one of these editions, and the names of all sheets; null for other files. */
+/** Returns the header of the first sheet that resembles one of these editions, and the names of all sheets. Null for other files. */
 export async function peekWorkbook(probe: Probe, editions: Editions): Promise<{ readonly sheets: string; readonly header: readonly string[] } | null> {
   const entries = probe.entries ?? [];
   const names = await sheetNames(probe);
@@ -32,7 +32,7 @@ export async function peekWorkbook(probe: Probe, editions: Editions): Promise<{ 
 interface Table {
   readonly sheet: XlsxSheet;
   readonly header: readonly string[];
-  /** Number of the header's row. */
+  /** Number of the row with the header. */
   readonly row: number;
 }
 
@@ -48,7 +48,8 @@ async function findTable(workbook: Workbook, editions: Editions): Promise<Table 
 }
 
 /**
- * Reads the table of a workbook as one member. Position = number of the row in its sheet. Rows with a single filled cell are titles and footnotes, not records.
+ * Reads the table of a workbook as one member. The position of a record is the number of its row in the sheet. Rows with a single filled cell are titles and
+ * footnotes, not records.
  * @throws input errors `XLSX_UNREADABLE`, `COLUMNS_CHANGED`
  */
 export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink, options: RowReading<K> & { readonly editions: Editions }): Promise<void> {
