@@ -1,4 +1,4 @@
-/** The phases of a refresh that build, check and publish the tables of Italy and of each region. */
+/** Runs the phases of a refresh that build, check and publish the tables of Italy and of each region. */
 import { check } from '../build/check.ts';
 import { gate } from '../build/gate.ts';
 import { dropBuild, join } from '../build/join.ts';
@@ -32,17 +32,17 @@ export interface BuildReport {
 
 interface BuildPhase {
   readonly reports: readonly BuildReport[];
-  /** Regions that a user held while they were built, as text. */
+  /** Regions that a user pinned or withdrew during their build, as text. */
   readonly heldBack: readonly string[];
 }
 
-/** A region to build, and the files that it is built from. */
+/** A region to build, and the files from which it is built. */
 interface Build {
   readonly job: BuildJob;
   readonly inventory: Inventory;
 }
 
-/** Builds the national tables before the regions, which read them. */
+/** Builds the national tables. Call before the regions are built, because regions read the national tables. */
 export async function buildItaly(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
   const phases: BuildPhase[] = [];
   for (const job of jobs) phases.push(await refreshing.run.italy(() => tryBuild(refreshing, { job, inventory }, refreshing.options.parallel)));
@@ -70,7 +70,7 @@ export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJ
     return phase ?? NOTHING_BUILT;
   });
   for (const job of elsewhere) {
-    const phase = await run.region(job.region, () => build(job), () => context.log.info(`${regionName(job.region)}: another run builds it; waiting for it`));
+    const phase = await run.region(job.region, () => build(job), () => context.log.info(`${regionName(job.region)}: another run is building this region, waiting for that run`));
     phases.push(phase ?? NOTHING_BUILT);
   }
   return joined(phases);
@@ -83,8 +83,8 @@ function joined(phases: readonly BuildPhase[]): BuildPhase {
 }
 
 /**
- * Builds the tables of Italy or of a region. If a file makes the build fail, builds them again without that file.
- * @param tables number of tables to build at the same time
+ * Builds the tables of Italy or of a region. If a file makes the build fail, builds the tables again without that file. @param tables number of tables that are
+ * built at the same time
  */
 async function tryBuild(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
   const { context, trouble } = refreshing;
@@ -143,7 +143,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
   const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, log, parallel }));
-  // The gate comes first because its message has more detail. The gate alone would not detect that a small comune is missing.
+  // The gate runs before the check of comuni, because its message has more details. The gate does not detect a missing small comune.
   await refuseFewer(database, region, name, layers, options.accept);
   const made = await run.step('publish', name, () => publish(database, joined, gated, { sources, runId: run.runId, parallel }));
   await releaseHold(database, region, 'rolled_back');
@@ -161,11 +161,11 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
 
 /** @throws MappaleError `NO_PARCELS` or `NOTHING_LEFT` if a region would be published without parcels and addresses */
 function requireParcels(context: Context, options: RefreshOptions, { job: { region, published }, inventory }: Build, read: readonly Relation[]): void {
-  // Only files of this region count, because provinces of another region may have their own cadastre.
+  // Only files of this region are considered, because provinces of another region may have a separate cadastre.
   if (region === 0 || PUBLISHABLE.some((relation) => read.includes(relation) && inventory.current(region, relation).files.length > 0)) return;
   if (published.size === 0) throw noParcels(context, region, options.data);
   throw new MappaleError(`${regionName(region)} would be published without parcels and addresses`, {
-    code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a current file with its parcels or addresses, found none',
-    hint: 'Put the file back. To remove the region from publication, withdraw it.', fix: `npx mappale withdraw ${findRegion(region)?.slug ?? ''}`,
+    code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a current file with parcels or addresses of the region, found none',
+    hint: 'Put the file back. To remove the region from publication, withdraw the region.', fix: `npx mappale withdraw ${findRegion(region)?.slug ?? ''}`,
   });
 }

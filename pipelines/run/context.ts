@@ -1,4 +1,4 @@
-/** Settings, sources, database and log of a command. Opened once and always closed. */
+/** Opens the settings, sources, database and log of a command. The context is always closed. */
 import { readConfig, type Config } from '../config.ts';
 import { onDatabase, type Access, type Database } from '../db/index.ts';
 import { requireCurrent } from '../db/state.ts';
@@ -14,9 +14,9 @@ export interface Context {
   readonly sources: readonly RegisteredSource[];
   readonly database: Database;
   readonly log: Log;
-  /** Digest of the versions of all sources. If it changes, files are recognised again. */
+  /** Digest of the versions of all sources. If the digest changes, files are recognised again. */
   readonly recogniser: string;
-  /** Versions of the database engine, which influence built values like the program's code. */
+  /** Versions of the database engine, which affect built values. */
   readonly engine: Facts;
 }
 
@@ -29,8 +29,8 @@ interface ContextOptions {
 }
 
 /**
- * Opens the context, runs the work and closes it. Writing commands upgrade the database first.
- * @throws MappaleError `DATABASE_OUT_OF_DATE` (exit 6) for read-only commands, `MIGRATION_LOSES` (exit 2) for writing ones
+ * Opens the context, runs the work and closes the context. Commands that write first upgrade the database.
+ * @throws MappaleError `DATABASE_OUT_OF_DATE` (exit 6) for read-only commands, `MIGRATION_LOSES` (exit 2) for commands that write
  */
 export async function withContext<T>(options: ContextOptions, work: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig();

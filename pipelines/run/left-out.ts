@@ -1,4 +1,4 @@
-/** Files and releases that are left out of regions, with the reason, and the sections that lack them or keep an earlier release. */
+/** Finds files and releases that are left out of regions, with the reason and the affected sections. */
 import { firstFid, regionsInName, regionName } from '../contract/regions.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS } from '../contract/sections.ts';
@@ -12,15 +12,15 @@ import { productFiles } from '../plan/products.ts';
 
 const operate = statementsOf('operate');
 
-/** Parcels to look at in a region. A few are enough, because a section is loaded for all of them or for none. */
+/** Number of parcels that are examined in a region. A few are sufficient, because a section is loaded for all parcels or for none. */
 const LOOKED_AT = 3;
 
 /** A file or release that could not be used but does not prevent the publication of a region. */
 export interface Omission {
   readonly source: RegisteredSource;
-  /** Null: the file was not recognised, so its vintage is not known. */
+  /** Vintage; null if the file was not recognised. */
   readonly vintage: string | null;
-  /** Region of the release; null: the release is national, or its region is not known. */
+  /** Region of the release; null if the release is national, or if the region is not known. */
   readonly region: number | null;
   /** Names of the files. */
   readonly files: readonly string[];
@@ -28,8 +28,8 @@ export interface Omission {
 }
 
 /**
- * State of a section in a published region: `not_loaded`: no release of the section's sources is loaded. `kept`: the section uses other files of this source,
- * of the vintages that are named. `without`: the section is published from its other sources.
+ * State of a section in a published region. `not_loaded`: no release of the section's sources is loaded. `kept`: the section uses other files of this source,
+ * with the given vintages. `without`: the section is published from its other sources.
  */
 interface AffectedSection {
   readonly section: string;
@@ -43,19 +43,19 @@ export interface LeftOut extends Omit<Omission, 'source' | 'region'> {
   readonly regions: readonly { readonly unit: number; readonly name: string; readonly sections: readonly AffectedSection[] }[];
 }
 
-/** An omission as stored in the ledger, with the code and message of its failure. */
+/** An omission in the ledger, with the code and message of the failure. */
 export interface NotedLeftOut extends Omit<LeftOut, 'failure'> {
   readonly failure: { readonly error: string; readonly message: string };
 }
 
-/** Returns whether the release is left out after a failure, instead of withholding its regions. */
+/** Returns whether a failed release is left out. Otherwise its regions are not published. */
 function isLeftOut(source: RegisteredSource, { kind }: MappaleError): boolean {
   return !mayWithhold(source) && (kind === 'input' || kind === 'rejects');
 }
 
 type NamedEntry = BrokenEntry & { readonly name: string };
 
-/** Returns unrecognised files of sources that withhold no region. */
+/** Returns unrecognised files of sources whose failures prevent no publication. */
 export function omittedEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[]): Omission[] {
   return broken.flatMap(({ name, error }) => {
     const source = sources.find(({ id }) => id === error.source);
@@ -63,19 +63,18 @@ export function omittedEntries(broken: readonly NamedEntry[], sources: readonly 
   });
 }
 
-/** A file that withholds regions. */
+/** A file that prevents the publication of regions. */
 export interface Withholding {
   readonly source: RegisteredSource;
-  /** Null: every region. */
+  /** Region; null for all regions. */
   readonly region: number | null;
-  /** Text that names it in a message. */
+  /** Text that names the file in a message. */
   readonly label: string;
 }
 
 /**
- * Returns the unrecognised files of sources that withhold regions. The region comes from the file name. A file of an unknown region withholds the only region
- * of the run; if the run has several, the file is reported and withholds none.
- * @param asked regions of the run; null for all
+ * Returns the unrecognised files that prevent the publication of regions. The region comes from the file name. A file of an unknown region prevents the
+ * publication of the run's only region. If the run has several regions, the file is only reported. @param asked regions of the run, or null for all
  */
 export function withholdingEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[], asked: readonly number[] | null): Withholding[] {
   return broken.flatMap(({ name, error }) => {
@@ -87,7 +86,7 @@ export function withholdingEntries(broken: readonly NamedEntry[], sources: reado
   });
 }
 
-/** @returns null if the failure withholds the regions of the release */
+/** Returns the omission for a failure. Null if the failure prevents the publication of the release's regions. */
 export function omissionOf({ source, vintage, region, files }: Located, failure: MappaleError): Omission | null {
   if (!isLeftOut(source, failure)) return null;
   const faulty = files.filter((file) => failure.files.some(({ name, sha256 }) => name === file.name && sha256 === file.sha256));
@@ -95,10 +94,8 @@ export function omissionOf({ source, vintage, region, files }: Located, failure:
 }
 
 /**
- * Finds loaded files that made a build fail and can be left out: an unreadable raster, or one of two contradicting files.
- * If a published file is contradicted by a new one, the published file stays in use.
- * @param published files of the region's publication
- * @returns null if the failure withholds the region
+ * Finds loaded files that made a build fail and can be left out: an unreadable raster, or one of two contradicting files. If a new file contradicts a published
+ * file, the published file stays in use. @param published files of the region's publication @returns null if the failure prevents the publication of the region
  */
 export function omissionInBuild(
   failure: MappaleError, region: number, inventory: Inventory, published: ReadonlySet<number>, sources: readonly RegisteredSource[],
@@ -116,7 +113,7 @@ export function omissionInBuild(
   return { source, vintage: left[0]?.vintage ?? null, region, files, failure, fileIds: left.map(({ fileId }) => fileId) };
 }
 
-/** Returns a text that is equal for two reports if a region's left-out files are the same. */
+/** Returns a text for comparing reports. Texts are equal if the same files of a region are left out. */
 export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], region: number): string {
   return JSON.stringify(all.flatMap(({ source, files, failure, regions }) => {
     const sections = regions.find((each) => each.unit === region)?.sections;
@@ -142,7 +139,7 @@ export async function leftOutOf(
   }));
 }
 
-/** Returns what the last run of each region left out, from the ledger. */
+/** Returns the omissions in the last run of each region, from the ledger. */
 export async function leftOutByRegion(database: Database): Promise<Map<number, readonly NotedLeftOut[]>> {
   const rows = await database.query<{ region: number; leftOut: readonly NotedLeftOut[] }>(operate('left_out'));
   return new Map(rows.map(({ region, leftOut }) => [region, leftOut]));
@@ -159,7 +156,7 @@ function affected(
   });
 }
 
-/** Returns the layers that the tables of each section are built from, directly or through other tables. Parcels are not counted. */
+/** Returns the layers from which the tables of each section are built, directly or through other tables. Layers of parcels are left out. */
 function layersOfSections(region: number): Map<string, Set<Relation>> {
   const files = productFiles(region);
   const layersOf = (relation: Relation, found: Set<Relation>, seen: Set<SqlFile>): Set<Relation> => {

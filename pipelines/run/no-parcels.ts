@@ -1,4 +1,4 @@
-/** The failure of a refresh after which a region has neither parcels nor addresses. */
+/** Describes the failure of a refresh after which a region has neither parcels nor addresses. */
 import { findRegion, regionName } from '../contract/regions.ts';
 import { inputError, type MappaleError } from '../errors.ts';
 import { folderHint } from '../ingest/locate.ts';
@@ -9,7 +9,7 @@ import { quoted } from '../typed.ts';
 import type { Context } from './context.ts';
 import type { RefreshOptions } from './refreshing.ts';
 
-/** Returns a failure for each requested region that is not published, or one if no region is published. */
+/** Returns a failure for each requested region that is not published. Without requested regions, returns one failure if no region is published. */
 export async function nothingPublished(context: Context, { regions, data }: RefreshOptions): Promise<MappaleError[]> {
   const there = new Set([...(await publications(context.database)).keys(), ...(await holds(context.database)).keys()]);
   if (regions !== null) return regions.filter((region) => !there.has(region)).map((region) => noParcels(context, region, data));

@@ -1,5 +1,6 @@
 /**
- * Updates regions in phases: survey the data folders, load new files, place comuni in regions, build Italy's tables, build and publish the regions.
+ * Updates regions in phases. The phases survey the data folders, load new files, find the regions of comuni, build Italy's tables, and build and publish the
+ * regions.
  */
 import { basename } from 'node:path';
 import { dropBuild, leftBuilds } from '../build/join.ts';
@@ -36,21 +37,21 @@ export interface RefreshReport {
   readonly left: readonly LeftFile[];
   readonly loaded: readonly ReleaseReport[];
   readonly units: readonly BuildReport[];
-  /** Regions that a user holds, as text. */
+  /** Regions that a user pinned, withdrew or rolled back, as text. */
   readonly held: readonly string[];
   readonly failures: readonly MappaleError[];
-  /** Files that could not be used although their regions were published, with the sections that lack their data. */
+  /** Files that could not be used, with the sections that lack their data. The regions of these files were published. */
   readonly leftOut: readonly LeftOut[];
-  /** Added columns and cut exports in files that were loaded now or that the regions use. Warnings do not change the exit code. */
+  /** Added columns and incomplete exports among the files that this run loaded or that the regions use. Warnings do not change the exit code. */
   readonly warnings: readonly SchemaWarning[];
-  /** Engine that read vector files, as text; null if none was read. */
+  /** Engine that read vector files, as text; null if no vector file was read. */
   readonly vectorEngine: string | null;
   readonly seconds: number;
-  /** Estimate from before the start; null if there was nothing to do. */
+  /** Estimate before the start; null if there was nothing to do. */
   readonly estimate: Price | null;
 }
 
-/** Steps and cost of a refresh that has not begun. */
+/** Steps and cost of a refresh that has not started. */
 export interface Preview {
   readonly survey: Survey;
   readonly plan: Plan;
@@ -78,9 +79,9 @@ async function surveyFolders(context: Context, { data, regions }: Pick<RefreshOp
 }
 
 /**
- * Updates the requested regions. The failure of one release or region does not stop the others. A region keeps its publication when a check failed, or a
- * release of its parcels, addresses or list of comuni. If another release cannot be read, the region is published without it.
- * @returns the report; `failures` is not empty if something could not be done
+ * Updates the requested regions. The failure of one release or region does not stop other releases and regions. A region keeps its publication if a check
+ * failed, or if a release of its parcels, addresses or list of comuni failed. If any other release cannot be read, the region is published without that
+ * release. @returns the report. `failures` is not empty if a part of the work failed
  */
 export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
   const startedAt = performance.now();
@@ -108,7 +109,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   }, { endingOf: (done) => ending(done, options, seenRegions), concurrent: options.concurrent ?? false });
 }
 
-/** Files that cannot be recognised, as failures that leave out files or withhold regions. */
+/** Returns the failures for unrecognised files. A failure leaves out the file, or prevents the publication of regions. */
 function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, survey: Survey): Trouble {
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
   const broken = survey.broken.map(({ path, error }) => ({ path, name: basename(path), error: error.at === undefined ? error.knowing({ at: path }) : error }));
@@ -117,7 +118,10 @@ function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, surve
   });
 }
 
-/** Loads new files, places their comuni, and builds Italy's tables. Runs with `--concurrent` do this one after another. @returns also the regions to build */
+/**
+ * Loads new files, finds the regions of their comuni, and builds Italy's tables. Runs with `--concurrent` do this one after another. @returns the regions to
+ * build, with other results
+ */
 async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
   const { context, options, run } = refreshing;
   return run.shared(async () => {
@@ -137,7 +141,7 @@ async function nothingToDo(reporting: Reporting, options: RefreshOptions, planne
   await tidy(context, options, planned.builds.map(({ region }) => region));
   trouble.failures.push(...(await nothingPublished(context, options)));
   const done = await report(reporting, { runId: null, held: planned.held, loaded: [], units: [], estimate: null, unused: planned.unused, left: planned.left });
-  // A nightly run is recorded even if it did nothing, because alerts look for the last success.
+  // A nightly run without work is also recorded, because alerts depend on the last success.
   const { came, present, gone } = planned;
   if (options.command === 'watch' || came.length > 0 || gone > 0 || (options.data !== null && !(await isNoted(database, done.leftOut, regions)))) {
     await withRun(database, aboutRun(context, options), (run) => run.step('look', 'data folders', () => noteFiles(database, run.runId, present, came)), {
@@ -151,7 +155,7 @@ interface Reporting {
   readonly context: Context;
   readonly survey: Survey;
   readonly trouble: Trouble;
-  /** Regions that the refresh looked at. */
+  /** Regions that the refresh checked. */
   readonly regions: ReadonlySet<number>;
   readonly startedAt: number;
 }
@@ -170,13 +174,13 @@ async function report(
   return { survey: { aside, unknown, broken }, failures, leftOut, warnings, vectorEngine: vectorEngineUsed(), seconds: secondsSince(startedAt), ...phases };
 }
 
-/** Facts that the ledger keeps of a run. A command that did not look at the data folders does not know what is left out. */
+/** Facts of a run that the ledger keeps. A command without data folders cannot determine the left-out files. */
 function ending(done: RefreshReport, { data }: RefreshOptions, regions: ReadonlySet<number>): { readonly exitCode: number; readonly report: unknown } {
   const kept = data === null ? null : { regions: [...regions], left_out: done.leftOut, failures: done.failures.map(notedFailure) };
   return { exitCode: exitCodeOf(done), report: kept };
 }
 
-/** A failure as the ledger keeps it, for metrics. `sections`: those that the quality gate refused. */
+/** A failure in the ledger, for metrics. `sections` are the sections that the quality gate refused. */
 interface NotedFailure {
   readonly error: string;
   readonly exit_code: number;
@@ -201,7 +205,7 @@ function aboutRun(context: Context, options: RefreshOptions): { command: string;
   return { command: options.command, arguments: { ...options }, version: VERSION, host: context.config.host };
 }
 
-/** Removes workspaces of a killed run, unless another run works and owns them. */
+/** Removes the workspaces of a killed run. Does nothing if another run is active, because the workspaces may belong to that run. */
 async function tidy(context: Context, options: RefreshOptions, regions: readonly number[]): Promise<void> {
   const { database } = context;
   const left = [...(await leftStaging(database)), ...(await leftBuilds(database, regions)), ...(await openRuns(database))];
@@ -214,10 +218,10 @@ async function tidy(context: Context, options: RefreshOptions, regions: readonly
   });
 }
 
-/** Exit codes of several failures: the first of these that occurs. */
+/** Exit codes by priority. If there are several failures, the first of these codes that occurs is used. */
 const EXIT_ORDER = [EXIT.bug, EXIT.database, EXIT.checks, EXIT.rejects, EXIT.input, EXIT.usage, EXIT.locked] as const;
 
-/** @returns 0 without a failure. A release that is left out counts as an input that is missing, whatever is wrong with it. */
+/** Returns the exit code of a report, 0 without a failure. A left-out release has the exit code of a missing input, independent of the error. */
 export function exitCodeOf({ failures, leftOut }: Pick<RefreshReport, 'failures' | 'leftOut'>): number {
   const codes = failures.map((failure) => (leftOut.some((each) => each.failure === failure) ? EXIT.input : failure.exitCode));
   return EXIT_ORDER.find((code) => codes.includes(code)) ?? EXIT.done;

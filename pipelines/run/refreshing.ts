@@ -1,4 +1,4 @@
-/** State that the phases of a refresh share, and how a phase reports a failure without stopping the others. */
+/** Defines the state that the phases of a refresh share. A phase records failures there, and the other phases continue. */
 import type { Survey } from '../contract/survey.ts';
 import { MappaleError } from '../errors.ts';
 import { holds } from '../ledger/hold.ts';
@@ -13,28 +13,28 @@ import type { Omission, Withholding } from './left-out.ts';
 export interface RefreshOptions {
   /** Name of the command, for the ledger. */
   readonly command: string;
-  /** Data folders; null to use the loaded files without looking at any folder. */
+  /** Data folders; null to use only the loaded files. */
   readonly data: readonly string[] | null;
-  /** Regions to update; null for all that have parcels or addresses, or are published. */
+  /** Regions to update; null for all published regions and all regions with parcels or addresses. */
   readonly regions: readonly number[] | null;
-  /** Most releases, regions or tables of a region to work on at the same time. */
+  /** Maximum number of releases, regions or tables of a region that are processed at the same time. */
   readonly parallel: number;
-  /** User who accepts what the quality gate refuses, and the reason. */
+  /** User who accepts a result that the quality gate refuses, and the reason. */
   readonly accept: Acceptance | null;
-  /** Starts even if the estimate says that the disk is too small. */
+  /** True to start even if the disk is too small according to the estimate. */
   readonly force: boolean;
-  /** Runs at the same time as other runs with this option, on any host. */
+  /** True to run at the same time as other runs with this option, on any host. */
   readonly concurrent?: boolean;
 }
 
-/** A refresh that has begun to write. */
+/** State of a refresh that writes. */
 export interface Refreshing {
   readonly context: Context;
   readonly options: RefreshOptions;
   readonly run: Run;
   readonly survey: Survey;
   readonly trouble: Trouble;
-  /** Releases or regions to work on at the same time. */
+  /** Maximum number of releases or regions that are processed at the same time. */
   readonly parallel: number;
 }
 
@@ -43,7 +43,7 @@ export async function readKnown({ database, sources, engine }: Context, inventor
   return { sources, engine, inventory, holds: await holds(database), published: await publications(database) };
 }
 
-/** Reads the loaded files and the rest of that state. */
+/** Reads the loaded files and all other state that a plan needs. */
 export async function readAll(context: Context): Promise<Known> {
   return readKnown(context, await Inventory.read(context.database, context.sources));
 }
@@ -53,11 +53,11 @@ export function rethrow(error: unknown, about: { readonly source?: string; reado
   throw error instanceof MappaleError ? error.knowing(about) : error;
 }
 
-/** Failures of one refresh, and the files that are left out because of them. */
+/** Failures of one refresh, and the files that are left out because of these failures. */
 export class Trouble {
   readonly failures: MappaleError[];
   readonly omissions: Omission[];
-  /** Files that withhold regions. */
+  /** Files that prevent the publication of regions. */
   readonly withholding: Withholding[];
   /** Loaded files that a build could not use. */
   readonly unusable = new Set<number>();
@@ -72,7 +72,10 @@ export class Trouble {
     this.withholding = withholding;
   }
 
-  /** Records a failure. @throws failures of the database and errors that are not MappaleErrors, because nothing can continue after them */
+  /**
+   * Runs a step and records its failure. @throws failures of the database, and errors that are not MappaleErrors, because the refresh cannot continue after
+   * such an error
+   */
   async attempt<T>(work: () => Promise<T>): Promise<{ readonly done: T } | { readonly failure: MappaleError }> {
     try {
       return { done: await work() };
