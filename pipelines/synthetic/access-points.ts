@@ -1,6 +1,6 @@
 /**
- * Generates streets and accesses of the synthetic region, and their parcels in the order of the answer. The archive of accesses and the publishers of points
- * use them. Accesses are in the middle of parcels, and on roads near or far from them. Distances are measured in plain TypeScript.
+ * Generates streets and accesses of the synthetic region, and the parcels of each access in the order of the answer. The archive of accesses and the publishers
+ * of points use the accesses. Accesses are in the middle of parcels, and on roads near or far from parcels. Distances are computed in plain TypeScript.
  */
 import { cyclicItem, itemAt } from './items.ts';
 import { CELL_LAT, CELL_LON, firstLand } from './make-region.ts';
@@ -10,7 +10,7 @@ import type { LonLat, Random, SyntheticCell, SyntheticComune, SyntheticParcel, S
 const NEAR_M = 15;
 const MOST_PER_PARCEL = 20;
 
-/** A street as published, and as shown in answers. */
+/** A street with its published name and its name in answers. */
 export interface Street {
   readonly key: number;
   readonly comune: SyntheticComune;
@@ -30,18 +30,18 @@ export interface Access {
   readonly specificita: string;
   readonly metrico: string;
   readonly snc: string;
-  /** As published, with a decimal comma; empty if not stated. */
+  /** Published coordinate with a decimal comma; empty if there is none. */
   readonly x: string;
   readonly y: string;
   readonly quota: string;
   readonly metodo: string;
-  /** Number as shown in answers. */
+  /** Number in the form of answers. */
   readonly shown: string;
-  /** Null if the point is missing or implausible. */
+  /** Point of the access; null if the point is missing or implausible. */
   readonly point: LonLat | null;
 }
 
-/** Streets that every comune has, for test queries: published and displayed street name (odonimo), published and displayed locality. */
+/** Streets that every comune has, for test queries. Each has the published and displayed street name (odonimo), and the published and displayed locality. */
 const USUAL: readonly (readonly [string, string, string, string])[] = [
   ['VIA ROMA', 'Via Roma', '', ''],
   ['VIALE ROMA', 'Viale Roma', '', ''],
@@ -86,7 +86,7 @@ export function streetsOf(comune: SyntheticComune): Street[] {
   return streets;
 }
 
-/** Returns a point of a cell: its centre moved by a share of the cell, with at most 7 decimals. */
+/** Returns a point of a cell with at most 7 decimals. The point is the centre of the cell, moved by a share of the cell's size. */
 function pointIn(parcel: SyntheticParcel, cell: readonly [number, number], dx: number, dy: number): LonLat {
   const [west, south] = parcel.sheet.box;
   const round = (value: number): number => Math.round(value * 1e7) / 1e7;
@@ -97,13 +97,13 @@ const comma = (value: number): string => String(value).replace('.', ',');
 
 export interface PlacedAccesses {
   readonly accesses: readonly Access[];
-  /** Parcel of each access point, by the key of the access point: index of the parcel and distance in metres, 0 inside. */
+  /** Parcel of each access point, by the key of the access point. The value is the index of the parcel and the distance in metres (0 inside). */
   readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
   /** Accesses by parcel index, in the order of the answer. */
   readonly owned: ReadonlyMap<number, readonly Access[]>;
 }
 
-/** Last requested comune of each region, because several sources request the same one. */
+/** Last requested comune of each region. Cached, because several sources request the same comune. */
 const latest = new WeakMap<SyntheticRegion, { readonly comune: SyntheticComune; readonly placed: PlacedAccesses }>();
 
 /** Returns the accesses of a comune with their points and parcels. */
@@ -166,7 +166,7 @@ class Placing {
 
   #pickStreet(): Street {
     const street = this.#random.pick(this.#streets);
-    // The last of the usual streets has no access. Roads have only metric numbers.
+    // The last usual street has no access. Roads have only metric numbers.
     return /^VIA FINTA|^STRADA /.test(street.odonimo) ? itemAt(this.#streets, 0) : street;
   }
 
@@ -182,7 +182,7 @@ class Placing {
         continue;
       }
       for (const cell of parcel.cells) {
-        // In the first and last cells of a sheet the nearest parcel may belong to the next sheet.
+        // For the first and last cells of a sheet, the nearest parcel may belong to the next sheet.
         if (cell[0] < 2 || cell[0] > 9 || cell[1] < 2 || cell[1] > 7 || this.#random.below(3) > 0) continue;
         this.#placeBetween(parcels, parcel, cell);
       }
@@ -191,7 +191,7 @@ class Placing {
 
   #placeInside(parcel: SyntheticParcel): void {
     const [random, { dense }] = [this.#random, this.#region];
-    // Italy has 27 million accesses for 87 million parcels, a dense region three times as many.
+    // Italy has 27 million accesses for 87 million parcels, and a dense region has three times as many.
     const count = parcel.index % (dense ? 97 : 970) === 13 ? 25 : Math.max(0, random.below(dense ? 5 : 12) - (dense ? 2 : 9));
     for (let i = 0; i < count; i += 1) {
       const point = pointIn(parcel, parcel.cells[0], (random.next() - 0.5) * 0.3, (random.next() - 0.5) * 0.3);
@@ -214,7 +214,7 @@ class Placing {
     const distances = lands.map((other) => ({ other, distance: pointToPolygonsM(point, other.polygons) })).sort((a, b) => a.distance - b.distance);
     const [nearest, second] = distances;
     if (nearest === undefined) return;
-    // Cases that a millimetre could change are left out.
+    // Accesses whose parcel could change with a difference of a millimetre are left out.
     const others = this.#near.get(nearest.other.index) ?? [];
     if (second !== undefined && second.distance - nearest.distance < 0.05) return;
     if ([0, NEAR_M, ...others.map(({ distance }) => distance)].some((distance) => Math.abs(distance - nearest.distance) < 0.05)) return;
@@ -253,7 +253,7 @@ class Placing {
   }
 }
 
-/** Returns a number, sometimes with an exponent or a colour, or none. */
+/** Returns a number, sometimes with an exponent or a colour, or no number. */
 function numbering(random: Random): Partial<Access> {
   const civico = String(1 + random.below(60));
   switch (random.below(12)) {
@@ -285,7 +285,7 @@ function questions(comune: SyntheticComune): { odonimo: string; localita?: strin
   ];
 }
 
-/** Returns accesses with implausible coordinates, which keep their address without a point. */
+/** Returns accesses with implausible coordinates. These accesses have an address, but no point. */
 function unlocated(comune: SyntheticComune): Partial<Access>[] {
   const parts = (civico: string, x: string, y: string, metodo = '4'): Partial<Access> => ({ civico, shown: civico, x, y, metodo });
   return [

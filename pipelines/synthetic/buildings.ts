@@ -1,9 +1,8 @@
 /**
  * Generates the buildings of the synthetic region, and the true values at each parcel. Each source writes the buildings of its comuni. The buildings of a sheet
- * depend on the region and the sheet only, so a sheet can be generated alone. As in real files most are small with four corners. Some are L- or U-shaped or
- * stepped, or have
- * a court. In towns a parcel has up to six, elsewhere most parcels have none. Some cross several parcels or roads, overlap, or occur twice. Italy has 20
- * million buildings for 87 million parcels; a dense region has about five times as many.
+ * depend only on the region and the sheet, so a sheet can be generated alone. As in real files, most buildings are small and have four corners. Some buildings
+ * are L-shaped, U-shaped or stepped, or have a court. In towns, a parcel has up to six buildings. Elsewhere most parcels have no building. Some buildings cross
+ * several parcels or roads, overlap, or occur twice. Italy has 20 million buildings for 87 million parcels, and a dense region has about five times as many.
  */
 import { CELL_LAT, CELL_LON, SHEET_COLUMNS, SHEET_ROWS } from './make-region.ts';
 import { commonPart, polygonsAreaM2, unionOf, type MultiPolygon, type Polygon, type Ring } from './plane-geometry.ts';
@@ -13,11 +12,11 @@ import type { LonLat, Random, SyntheticComune, SyntheticParcel, SyntheticRegion,
 export interface SyntheticBuilding {
   /** Number in the comune, from 1. */
   readonly number: number;
-  /** Degrees; outer ring counter-clockwise, then the court. */
+  /** Polygon in degrees: the counter-clockwise outer ring, followed by the court. */
   readonly polygon: readonly (readonly LonLat[])[];
-  /** Code of its use; null if unknown. */
+  /** Code of the building's use; null if unknown. */
   readonly use: string | null;
-  /** Code of its state: 01 under construction, 02 ruin, 03 in use, 91 not known. */
+  /** Code of the building's state: 01 under construction, 02 ruin, 03 in use, 91 not known. */
   readonly state: '01' | '02' | '03' | '91';
   readonly underground: boolean;
   readonly name: string | null;
@@ -30,14 +29,14 @@ interface Drawn extends SyntheticBuilding {
   readonly box: CellBox;
 }
 
-/** Buildings of a parcel; areas in m² of EPSG:3035, with 2 decimals except for roofs. */
+/** Buildings of a parcel. Areas are in m² of EPSG:3035, with 2 decimals except for roofs. */
 interface ParcelBuildings {
   /** Number of buildings with their largest part on the parcel. */
   readonly count: number;
   readonly footprintM2: number;
   readonly residentialCount: number;
   readonly residentialM2: number;
-  /** Share of the parcel under buildings, without double counting; 0–1, 6 decimals. */
+  /** Share of the parcel under buildings, 0–1, with 6 decimals. Overlapping buildings are counted once. */
   readonly builtShare: number;
   /** Number of counted buildings of at least 10 m². */
   readonly roofCount: number;
@@ -45,8 +44,8 @@ interface ParcelBuildings {
 }
 
 /**
- * Source of a comune's buildings: the national topographic database in the province of Isernia, with their use; the land register in Trento;
- * elsewhere the aggregates. The last comune is in no file.
+ * Returns the source of a comune's buildings. In the province of Isernia, the source is the national topographic database, with the use of buildings. In
+ * Trento, the source is the land register, and elsewhere the aggregates. The last comune is in no file.
  */
 export function buildingSource(region: SyntheticRegion, comune: SyntheticComune): 'topographic' | 'register' | 'aggregates' | null {
   if (comune.province.sigla === 'TN') return 'register';
@@ -59,13 +58,13 @@ export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): 
   for (const sheet of region.sheets(comune)) yield* drawnOn(region, sheet);
 }
 
-/** Box in the middle of a cell, which no border of a parcel reaches. */
+/** Box in the middle of a cell. No border of a parcel is in this box. */
 const INNER: CellBox = [0.27, 0.27, 0.73, 0.73];
 /** Maximum distance of borders from the lattice of cells. */
 const STRAY = 0.26;
-/** Percentage of a dense region's buildings that a region like Italy lacks. */
+/** Percentage of empty cells in a region with the density of Italy. */
 const EMPTY_PERCENT = 81;
-/** Building numbers of a sheet begin at a multiple of this. */
+/** Step of building numbers. The numbers of each sheet begin at a multiple of this step. */
 const PER_SHEET = 1000;
 
 const USES = ['01', '0101', '0101', '0101', '0102', '02', '0201', '0301', '030102', '030301', '05', '0701', '0801', '11', '93', '95', null] as const;
@@ -75,7 +74,7 @@ function moved([west, south, east, north]: CellBox, x: number, y: number): CellB
   return [west + x, south + y, east + x, north + y];
 }
 
-/** Returns some of the separate positions of buildings in a cell, in three columns and two rows. */
+/** Returns some positions for buildings in a cell. The positions are in three columns and two rows, and do not overlap. */
 function places(count: number): CellBox[] {
   const [west, south, east, north] = INNER;
   const [width, height] = [(east - west) / 3, (north - south) / 2];
@@ -85,18 +84,18 @@ function places(count: number): CellBox[] {
   });
 }
 
-/** Outlines in the unit square, counter-clockwise and not closed. */
+/** Outlines of buildings in the unit square, counter-clockwise and not closed. */
 const OUTLINES: readonly (readonly (readonly [number, number])[])[] = [
   [[0, 0], [1, 0], [1, 1], [0, 1]],
   [[0, 0], [1, 0], [1, 1], [0, 1]],
   [[0, 0], [1, 0], [1, 1], [0, 1]],
-  // Rotated against the axes.
+  // The outline is rotated relative to the axes.
   [[0.2, 0], [1, 0.3], [0.8, 1], [0, 0.7]],
   [[0, 0], [1, 0], [1, 0.4], [0.45, 0.4], [0.45, 1], [0, 1]],
   [[0, 0], [1, 0], [1, 1], [0.7, 1], [0.7, 0.35], [0.3, 0.35], [0.3, 1], [0, 1]],
   [[0.3, 0], [0.7, 0], [0.7, 0.5], [1, 0.5], [1, 1], [0, 1], [0, 0.5], [0.3, 0.5]],
   [[0, 0], [1, 0], [1, 0.2], [0.8, 0.2], [0.8, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.8], [0.2, 0.8], [0.2, 1], [0, 1]],
-  // A wall with bays.
+  // The outline has a wall with bays.
   [[0, 0], [1, 0], ...Array.from({ length: 8 }, (_, i): readonly [number, number] => [1 - i / 8, i % 2 === 0 ? 1 : 0.85]), [0, 0.85]],
 ];
 
@@ -116,7 +115,9 @@ function turned<P>(ring: readonly P[]): P[] {
 
 type Shape = readonly [box: CellBox, polygon: Polygon, twin: boolean];
 
-/** Generates the buildings of a cell, in units of the sheet's cells; at most two of one cell overlap. @param empty percentage of cells left empty */
+/**
+ * Generates the buildings of a cell, in units of the sheet's cells. At most two buildings of a cell overlap. @param empty percentage of cells without buildings
+ */
 function* shapesOf(column: number, row: number, { town, empty }: { readonly town: boolean; readonly empty: number }, random: Random): Generator<Shape> {
   const draw = random.below(100);
   const at = (box: CellBox): CellBox => moved(box, column, row);
@@ -137,7 +138,7 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     const court = ringIn([west + x, south + y, east - x, north - y], OUTLINES[0] ?? []);
     yield [box, [ringIn(box, OUTLINES[0] ?? []), [...court].reverse()], false];
   } else if (draw < 92) {
-    // A building over half of another one, and a building that occurs twice.
+    // A building overlaps half of another building, and a building occurs twice.
     yield whole([0.27, 0.27, 0.6, 0.6]);
     yield whole([0.45, 0.45, 0.73, 0.73]);
   } else if (draw < 94) {
@@ -146,7 +147,7 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     yield [box, polygon, false];
     yield [box, polygon.map(turned), true];
   } else if (draw < 98) {
-    // A building across the eastern or northern border of the cell. In the last column and row, inside the cell.
+    // A building crosses the eastern or northern border of the cell. In the last column and row, the building stays inside the cell.
     yield whole(column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1 ? (draw === 97 ? [0.75, 0.75, 1.2, 1.25] : [0.76, 0.3, 1.24, 0.6]) : [0.3, 0.3, 0.7, 0.6]);
   } else if (column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1) {
     // A hall across four cells, with about 2,000 m².
@@ -173,7 +174,7 @@ function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Dra
         underground: random.below(40) === 0,
         name: random.below(30) === 0 ? random.pick(NAMES) : null,
       };
-      // Both of a pair have the same attributes, so either may count.
+      // Two equal buildings have the same attributes, so either building may be counted.
       const said: SyntheticBuilding = twin && before !== null ? { ...before, number, polygon: building.polygon } : building;
       before = said;
       yield { ...said, box };
@@ -190,10 +191,10 @@ interface Share {
 
 const cents = (m2: number): number => Math.round(m2 * 100);
 
-/** Number of sheets in the cache; one is enough for queries in the order of parcels. */
+/** Number of sheets in the cache. One sheet is sufficient for queries in the order of parcels. */
 const KEPT = 8;
 
-/** Computes the true building values of each parcel in degrees and measures them in EPSG:3035, sheet by sheet. */
+/** A calculator of the true building values of each parcel. Intersections are in degrees, and areas are measured in EPSG:3035. Works sheet by sheet. */
 export class BuildingTruth {
   readonly #region: SyntheticRegion;
   readonly #sheets = new Map<string, ReadonlyMap<number, ParcelBuildings>>();
@@ -202,7 +203,7 @@ export class BuildingTruth {
     this.#region = region;
   }
 
-  /** Returns null if no building shares enough ground with the parcel. */
+  /** Returns the building values of a parcel; null if no building overlaps enough of the parcel. */
   of(parcel: SyntheticParcel): ParcelBuildings | null {
     const { sheet } = parcel;
     const key = `${sheet.comune.belfiore} ${sheet.index}`;
@@ -270,7 +271,7 @@ function isStanding({ state, underground }: SyntheticBuilding): boolean {
   return state !== '01' && state !== '02' && !underground;
 }
 
-/** Returns one of each group of buildings with identical footprints. */
+/** Returns the buildings without repetitions of identical footprints. */
 function once(buildings: Iterable<Drawn>): Drawn[] {
   const seen = new Set<string>();
   return [...buildings].filter(({ polygon }) => {
@@ -279,7 +280,7 @@ function once(buildings: Iterable<Drawn>): Drawn[] {
   });
 }
 
-/** Returns whether a building in this box may meet a parcel with this cell. */
+/** Returns whether a building in this box may intersect a parcel with this cell. */
 function near([west, south, east, north]: CellBox, [column, row]: readonly [number, number]): boolean {
   return west < column + 1 + STRAY && column - STRAY < east && south < row + 1 + STRAY && row - STRAY < north;
 }

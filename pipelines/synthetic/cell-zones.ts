@@ -1,28 +1,28 @@
 /**
- * Areas over the synthetic region with a truth that is simple to compute. Their edges run through the middles of cells, and corners of parcels are at most 15 %
- * of a cell from the lattice. So an area covers at least a quarter of a cell of every parcel that it meets, and no part of other parcels. Coordinates are
- * cells, counted from the region's south-west corner.
+ * Generates areas over the synthetic region whose true values are simple to compute. The edges of areas run through the middles of cells. Corners of parcels
+ * are at most 15 % of a cell from the lattice. So an area covers at least a quarter of a cell of every parcel that it intersects. Coordinates are in cells from
+ * the region's south-west corner.
  */
 import { CELL_LAT, CELL_LON } from './make-region.ts';
 import type { Projection } from './map-projection.ts';
 import { boxRing, commonPart, mapPoints, polygonsAreaM2, type Box, type Point, type Polygon, type Ring } from './plane-geometry.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
-/** Box in cells. Edges end in .5. */
+/** Box in cells. The coordinates of edges end in .5. */
 export type CellBox = Box;
-/** In cells. */
+/** A ring in cells. */
 export type CellRing = Ring;
 
-/** A simple part of an area, and the box of the cells that it meets. */
+/** A simple part of an area, with the box of the cells that it intersects. */
 interface Piece {
   readonly box: CellBox;
   readonly ring: CellRing;
 }
 
 export interface CellArea {
-  /** Parts that form the area, used by the truth. */
+  /** Parts of the area, for computing true values. */
   readonly pieces: readonly Piece[];
-  /** Polygons with rings, as written to the file. */
+  /** Polygons with rings, for the file. */
   readonly polygons: readonly (readonly CellRing[])[];
 }
 
@@ -75,12 +75,12 @@ export class CellGrid {
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
 
-  /** Returns the zones that meet one of the parcel's cells. */
+  /** Returns the zones that intersect one of the parcel's cells. */
   meeting<Z extends CellZone>(parcel: SyntheticParcel, zonesAt: (cell: readonly [number, number]) => readonly Z[]): ReadonlySet<Z> {
     return new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
   }
 
-  /** Returns an area in a projection, with enough corners that its edges are straight in degrees too. */
+  /** Returns an area in a projection. The edges have enough corners to be nearly straight in degrees. */
   drawn(area: CellArea, projection: Projection): Polygon[] {
     return mapPoints(area.polygons.map((rings) => rings.map(finely)), (point) => projection.forward(this.degrees(point)));
   }
@@ -103,7 +103,7 @@ export function boxArea(...boxes: readonly CellBox[]): CellArea {
   return { pieces: boxes.map(boxPiece), polygons: boxes.map((box) => [boxRing(box)]) };
 }
 
-/** Returns the ring with a corner at least every half cell, because a long edge that is straight in degrees is not straight on a map. */
+/** Returns the ring with a corner at least every half cell. A long straight edge in degrees would not be straight in a projection. */
 export function finely(ring: CellRing): CellRing {
   return ring.flatMap(([x, y], index) => {
     const [toX, toY] = ring[index + 1] ?? [x, y];
@@ -112,7 +112,9 @@ export function finely(ring: CellRing): CellRing {
   });
 }
 
-/** Returns a box with jagged southern and northern edges, with `perCell` corners in each cell, within a fifth of a cell of the line. */
+/**
+ * Returns a box with jagged southern and northern edges. A jagged edge has `perCell` corners in each cell, at most a fifth of a cell from the straight edge.
+ */
 export function jaggedArea([west, south, east, north]: CellBox, perCell: number): CellArea {
   const between = (first: number, last: number): CellRing => {
     const jag = (i: number): number => (i % 2 === 0 ? 0 : i % 4 === 1 ? 0.2 : -0.2);
@@ -126,7 +128,7 @@ export function jaggedArea([west, south, east, north]: CellBox, perCell: number)
   return { pieces: columns, polygons: [[between(0, columns.length * perCell)]] };
 }
 
-/** Returns a box with a hole away from the edges. The edges of the hole end in .5. */
+/** Returns a box with a hole away from the edges. The coordinates of the hole's edges end in .5. */
 export function holedArea(outer: CellBox, hole: CellBox): CellArea {
   const [west, south, east, north] = outer;
   const [left, bottom, right, top] = hole;
@@ -134,7 +136,9 @@ export function holedArea(outer: CellBox, hole: CellBox): CellArea {
   return { pieces: around.map(boxPiece), polygons: [[boxRing(outer), [...boxRing(hole)].reverse()]] };
 }
 
-/** Returns two squares of 2 × 2 cells that meet in a corner, as one ring that crosses itself there. The ring is invalid, and has the area of both squares. */
+/**
+ * Returns two squares of 2 × 2 cells that meet in a corner, as one ring that crosses itself there. The ring is invalid. Its area is the area of both squares.
+ */
 export function crossedArea(x: number, y: number): CellArea {
   return {
     pieces: [boxPiece([x, y, x + 2, y + 2]), boxPiece([x + 2, y + 2, x + 4, y + 4])],
@@ -142,7 +146,7 @@ export function crossedArea(x: number, y: number): CellArea {
   };
 }
 
-/** Returns a box with a spike, which is removed by a repair. The ring is invalid, and has the area of the box. */
+/** Returns a box with a spike, which a repair removes. The ring is invalid. Its area is the area of the box. */
 export function spikedArea(box: CellBox, length: number): CellArea {
   const [west, south, east, north] = box;
   const middle = (south + north) / 2;

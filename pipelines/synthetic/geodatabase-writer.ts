@@ -8,14 +8,14 @@ import { writeLayers, type WrittenLayer } from './geopackage-writer.ts';
 import type { ZipEntry, ZipEntryOptions } from './zip-writer.ts';
 
 /**
- * Type of a row in the table of items (folder, workspace, feature class), as the 16 bytes of a GUID. The item's own GUID precedes it, which GDAL generates
- * for each file. FGDB format: https://github.com/rouault/dump_gdbtable/wiki/FGDB-Spec
+ * Types of rows in the table of items (folder, workspace, feature class), as the 16 bytes of a GUID. The GUID of the item precedes the type. GDAL generates a
+ * new GUID for each file. FGDB format: https://github.com/rouault/dump_gdbtable/wiki/FGDB-Spec
  */
 const ITEM_TYPES: readonly Buffer[] = ['f3783e6f-65ca-4514-8315-ce3985dad3b1', 'c673fe0f-7280-404f-8532-20755dd8fc06', '70737809-852c-4a03-9e22-2cecea5b9bfa'].map(guidBytes);
 /** Tables of the items and of their relationships. */
 const [ITEMS, RELATIONSHIPS] = ['a00000004.gdbtable', 'a00000006.gdbtable'];
 
-/** The first three groups have reversed bytes. */
+/** Returns the bytes of a GUID. The bytes of the first three groups are reversed. */
 function guidBytes(guid: string): Buffer {
   const bytes = Buffer.from(guid.replaceAll('-', ''), 'hex');
   return Buffer.concat([bytes.subarray(0, 4).reverse(), bytes.subarray(4, 6).reverse(), bytes.subarray(6, 8).reverse(), bytes.subarray(8)]);
@@ -27,7 +27,7 @@ function placesIn(bytes: Buffer, part: Buffer): number[] {
   return places;
 }
 
-/** Gives the items numbers that follow from their order, so that the same input gives the same bytes. */
+/** Replaces the GUIDs of items with their numbers, so that the same input gives the same bytes. */
 async function numberItems(folder: string): Promise<void> {
   const [items, relationships] = [await readFile(join(folder, ITEMS)), await readFile(join(folder, RELATIONSHIPS))];
   const drawn = ITEM_TYPES.flatMap((type) => placesIn(items, type)).map((at) => Buffer.from(items.subarray(at - 16, at)));
@@ -41,8 +41,8 @@ async function numberItems(folder: string): Promise<void> {
 }
 
 /**
- * Yields the files of a geodatabase, which are in a temporary folder until they are read.
- * @param path of its folder in the zip, `Potenza_dbsn.gdb`
+ * Yields the files of a geodatabase. The files are in a temporary folder until they are read. @param path path of the geodatabase in the zip,
+ * `Potenza_dbsn.gdb`
  * @throws `GDAL_MISSING`
  */
 export async function* geodatabaseEntries(path: string, layers: readonly WrittenLayer[], options: ZipEntryOptions = {}): AsyncGenerator<ZipEntry> {

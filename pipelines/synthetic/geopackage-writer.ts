@@ -10,7 +10,7 @@ const WRITTEN_TOGETHER = 500;
 
 export type WrittenLayer = GeoPackageLayer & { readonly features: Iterable<GeoPackageFeature> };
 
-/** The same input gives the same bytes. @throws MappaleError `GDAL_MISSING`, `FILE_NOT_WRITTEN` (exit 2) */
+/** Writes a GeoPackage. The same input gives the same bytes. @throws MappaleError `GDAL_MISSING`, `FILE_NOT_WRITTEN` (exit 2) */
 export async function writeGeoPackage(path: string, layers: readonly WrittenLayer[]): Promise<void> {
   await writeLayers(path, 'GPKG', layers);
 }

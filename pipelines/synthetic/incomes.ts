@@ -1,7 +1,7 @@
-/** Comuni of the synthetic region without incomes, for the source of incomes and for sources with a truth that depends on them. */
+/** Determines which comuni of the synthetic region have no incomes. Used by the source of incomes and by sources whose true values depend on incomes. */
 import type { SyntheticComune } from './region.ts';
 
-/** The fourth comune was founded after the tax returns were published. */
+/** Returns whether a comune has incomes. The fourth comune was founded after the tax returns were published. */
 export function hasIncomes(comune: SyntheticComune): boolean {
   return comune.index !== 3;
 }

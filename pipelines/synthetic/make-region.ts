@@ -1,11 +1,10 @@
 /**
- * Makes the synthetic region: comuni on a lattice of boxes, each filled with sheets. A sheet is a block of 12 × 10 cells
- * grouped into exactly 100 parcels. Sheets are generated on demand, so ten million parcels need as little memory as
- * ten.
+ * Generates the synthetic region. Comuni are boxes on a lattice, and each comune is filled with sheets. A sheet is a block of 12 × 10 cells that are grouped
+ * into exactly 100 parcels. Sheets are generated on demand, so ten million parcels need as little memory as ten.
  *
- * All coordinates are integers of 1e-8 degree until they are handed out, so equal corners are equal numbers and print
- * with 8 decimals exactly. Corners inside a sheet are moved at random and shared by the parcels around them. Corners on
- * the sheet's border stay, so a sheet fills its box exactly and never leaves its comune.
+ * Coordinates are integers in units of 1e-8 degree until they are returned. So equal corners are equal numbers with exactly 8 decimals. Corners inside a
+ * sheet are moved at random, and the parcels around a corner share it. Corners on the sheet's border are not moved, so a sheet fills its box exactly and
+ * never leaves its comune.
  */
 import type { ParcelKind } from '../contract/section.ts';
 import { MappaleError } from '../errors.ts';
@@ -20,29 +19,29 @@ export interface RegionOptions {
   /** Number of valid parcels, 2 … 10,000,000. */
   readonly parcels: number;
   readonly seed: number;
-  /** Number of comuni, 2 … 999; by default enough for comuni of realistic size. */
+  /** Number of comuni, 2 … 999. By default, comuni have a realistic size. */
   readonly comuni?: number | undefined;
   /** Code of the imitated region: 14, Molise (default), or 4, Trentino-Alto Adige with land registers. */
   readonly region?: number | undefined;
-  /** True if floods, buildings, land cover and addresses are close together, for tests with few parcels; false for the density of Italy. Default true. */
+  /** True if floods, buildings, land cover and addresses are dense, for tests with few parcels. False for the density of Italy. Default true. */
   readonly dense?: boolean | undefined;
 }
 
 /** Size of a cell in degrees: about 41 × 44 m at latitude 42. */
 export const CELL_LON = 0.0005;
 export const CELL_LAT = 0.0004;
-/** Cells of a sheet. */
+/** Number of columns and rows of cells in a sheet. */
 export const SHEET_COLUMNS = 12;
 export const SHEET_ROWS = 10;
 /** Number of parcels of every sheet except the last of a comune. */
 export const SHEET_PARCELS = 100;
 
-/** Coordinates are counted in 1e-8 degree. */
+/** Units per degree. Coordinates are in units of 1e-8 degree. */
 const UNIT = 100_000_000;
 const CELL_X = 50_000;
 const CELL_Y = 40_000;
 const MAX_PARCELS = 10_000_000;
-/** Z001 … Z999. */
+/** Maximum number of comuni, with codes Z001 … Z999. */
 const MAX_COMUNI = 999;
 
 /** Properties of an imitated region. */
@@ -69,7 +68,7 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-/** Difficult names come first, so that a small region has them too. */
+/** Names of comuni. Difficult names come first, so that a small region also has difficult names. */
 const FIRST_NAMES: readonly (readonly [string, string | null])[] = [
   ["Castel dell'Inventato", null],
   ['Forlì Finto', null],
@@ -107,10 +106,10 @@ function cannotMake(option: string, expected: string, found: number): MappaleErr
   });
 }
 
-/** How the parcels of a region are divided among comuni, and the comuni laid out in a grid. Lengths are in units of 1/UNIT degrees. */
+/** The grid of a region: the number of parcels in each comune, and the positions of the comuni. Lengths are in units of 1/UNIT degrees. */
 interface Grid {
   readonly count: number;
-  /** Parcels of the first comune, which has a tenth more than the others and the remainder of the division. */
+  /** Number of parcels of the first comune. The first comune has a tenth more parcels than the other comuni, plus the remainder of the division. */
   readonly largest: number;
   readonly usual: number;
   /** Number of comuni in a row. */
@@ -169,12 +168,12 @@ function comuniOf(place: Place, { count, largest, usual, across, width, height }
   });
 }
 
-/** @param registers comuni catastali of the comune */
+/** Yields the sheets of a comune. @param registers comuni catastali of the comune */
 function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneCatastale[], place: Place, grid: Grid): Generator<SyntheticSheet> {
   const total = Math.ceil(comune.parcelCount / SHEET_PARCELS);
   const west = place.west + (comune.index % grid.across) * grid.width;
   const north = place.north - Math.floor(comune.index / grid.across) * grid.height;
-  // One comune has two sezioni censuarie, which number their sheets separately.
+  // One comune has two sezioni censuarie with separate sheet numbers.
   const sections = comune.index === 1 ? ['A', 'B'] : [null];
   const perSection = Math.ceil(total / sections.length);
   let number = 0;
@@ -182,7 +181,7 @@ function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneC
     const section = sections[Math.floor(index / perSection)] ?? null;
     if (index % perSection === 0) number = 0;
     const inSection = index % perSection;
-    // An allegato (attachment) or a sviluppo (development) repeats the number of the sheet before it.
+    // An allegato (attachment) or a sviluppo (development) repeats the number of the preceding sheet.
     const attachment = inSection % 7 === 2 ? 'A' : inSection % 7 === 3 ? 'B' : '0';
     const development = inSection % 11 === 5 ? '1' : '0';
     if (attachment === '0' && development === '0') number += 1;
@@ -205,9 +204,8 @@ function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneC
 }
 
 /**
- * @returns a region that depends on its options only
- * @throws MappaleError `SYNTHETIC_REGION` (exit 2) if the region cannot be imitated, `parcels` is not an integer between 2 and 10,000,000, or `comuni` is not
- * an integer between 2 and 999 with a parcel for each
+ * Generates a region, which depends only on the options. @throws MappaleError `SYNTHETIC_REGION` (exit 2) if the region cannot be imitated, or if `parcels` or
+ * `comuni` is not an integer in the allowed range. Each comune must have a parcel
  */
 export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true }: RegionOptions): SyntheticRegion {
   const place = PLACES.find((each) => each.code === code);
@@ -225,7 +223,7 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
     sheetParcels(sheet, firstIndex(sheet.comune) + sheet.index * SHEET_PARCELS, randomOf(seed, 'sheet', sheet.comune.belfiore, sheet.index));
 
   const [one, other, ...others] = comuni;
-  if (one === undefined || other === undefined) throw new RangeError(`expected two comuni or more, found ${comuni.length}`);
+  if (one === undefined || other === undefined) throw new RangeError(`expected at least two comuni, found ${comuni.length}`);
   const down = Math.ceil(count / across);
   return {
     seed,
@@ -260,7 +258,7 @@ function landRegister(comune: SyntheticComune, numbers: Map<string, number>): Sy
     const numbered = (name: string): string => (nth === 0 ? name : `${name} ${'I'.repeat(nth + 1)}`).toUpperCase();
     return {
       comune, code, prefix: `IT.${sigla}.${code}`, name: numbered(italianName),
-      // Trento has few German names, and Bolzano has all.
+      // In Trento few comuni have a German name, and in Bolzano all comuni have a German name.
       otherName: otherName === null || (sigla === 'TN' && index % 4 !== 0) ? null : numbered(otherName),
     };
   });
@@ -294,7 +292,7 @@ function degrees(west: number, south: number, east: number, north: number): read
 
 // --- one sheet ---------------------------------------------------------------------------------------------------
 
-/** Cells and kind of one parcel. */
+/** The cells and the kind of one parcel. */
 interface Group {
   readonly kind: ParcelKind;
   readonly cells: number[];
@@ -306,11 +304,11 @@ function cellAt(column: number, row: number): number {
   return row * SHEET_COLUMNS + column;
 }
 
-/** Groups cells of a sheet until as many groups and single cells are left as a sheet has parcels. */
+/** Groups the cells of a sheet until the number of groups and single cells equals the number of parcels. */
 class Grouping {
   readonly #owner = new Int16Array(CELLS).fill(-1);
   readonly #merged: Group[] = [];
-  /** Parcels that must still disappear by merging. */
+  /** Number of parcels that must still be merged. */
   #excess = CELLS - SHEET_PARCELS;
 
   get isDone(): boolean {
@@ -321,7 +319,7 @@ class Grouping {
     return this.#owner[cell] === -1;
   }
 
-  /** Joins these cells to a parcel, if they are free and not too many. @returns whether it was possible */
+  /** Groups cells into a parcel if the cells are free and not too many. @returns whether this was possible */
   take(kind: ParcelKind, cells: number[]): boolean {
     if (cells.length - 1 > this.#excess || !cells.every((cell) => this.isFree(cell))) return false;
     for (const cell of cells) this.#owner[cell] = this.#merged.length;
@@ -330,7 +328,7 @@ class Grouping {
     return true;
   }
 
-  /** Returns the parcels by their first cell from the south-west. */
+  /** Returns the parcels, sorted by their first cell from the south-west. */
   groups(): Group[] {
     const emitted = new Set<number>();
     return Array.from(this.#owner).flatMap((group, cell): Group[] => {
@@ -347,13 +345,13 @@ function layout(sheetIndex: number, random: Random): Group[] {
   const grouping = new Grouping();
   takeLines(grouping, sheetIndex, random);
   if (sheetIndex % 2 === 0) takeRing(grouping, random);
-  // Two separate polygons under one label; at least one column apart, so that they do not touch.
+  // Two separate polygons have one label. The polygons are at least one column apart and do not touch.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 3);
     const row = random.below(SHEET_ROWS);
     grouping.take('land', [cellAt(column, row), cellAt(column + 2 + random.below(2), row)]);
   }
-  // L-shapes, then pairs, until exactly 100 parcels are left.
+  // L-shapes are grouped first, and then pairs, until exactly 100 parcels are left.
   for (let attempt = 0; attempt < 40 && !grouping.isDone; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 1);
     const row = random.below(SHEET_ROWS - 1);
@@ -374,13 +372,13 @@ function takeLines(grouping: Grouping, sheetIndex: number, random: Random): void
     grouping.take('water', Array.from({ length: SHEET_ROWS }, (_, row) => cellAt(column, row)));
   }
   if (sheetIndex % 3 === 0 || sheetIndex % 12 === 1) {
-    // If water crosses it, the road is a parcel of two polygons.
+    // If water crosses the road, the road is a parcel with two polygons.
     const row = 2 + random.below(SHEET_ROWS - 4);
     grouping.take('road', Array.from({ length: SHEET_COLUMNS }, (_, column) => cellAt(column, row)).filter((cell) => grouping.isFree(cell)));
   }
 }
 
-/** Takes a parcel around another one: eight cells of a 3 × 3 block. The middle stays a separate parcel. */
+/** Takes a parcel around another parcel: eight cells of a 3 × 3 block. The middle stays a separate parcel. */
 function takeRing(grouping: Grouping, random: Random): void {
   for (let attempt = 0; attempt < 8; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 2);
@@ -394,23 +392,23 @@ function takeRing(grouping: Grouping, random: Random): void {
 const NODES_ACROSS = SHEET_COLUMNS + 1;
 
 /**
- * Rows are bent by at most an eightieth of a cell, so that no corner is exactly half-way up a parcel. The representative point is on the line through the
- * middle. Files in metres round the last digit of each corner. Without the bend, this rounding would decide where the point is.
+ * Largest bend of rows, an eightieth of a cell. With the bend, no corner is exactly at half the height of a parcel. The representative point is on the line
+ * through the middle. Files in metres round the last digit of each corner. Without the bend, this rounding would determine the position of the point.
  */
 const BOW = 20;
 
 /** Corners and edge points of a sheet, in degrees. */
 interface Lattice {
   readonly nodes: readonly LonLat[];
-  /** Point on the edge from node n to its eastern neighbour, or null. */
+  /** Point on the edge from node n to the eastern node, or null. */
   readonly alongX: readonly (LonLat | null)[];
-  /** Point on the edge from node n to its northern neighbour, or null. */
+  /** Point on the edge from node n to the northern node, or null. */
   readonly alongY: readonly (LonLat | null)[];
 }
 
 function lattice(west: number, south: number, bow: number, random: Random): Lattice {
   const corners: (readonly [number, number])[] = [];
-  // Corners move by up to 15 % of a cell and edge points by up to 10 %: then edges of different corners cannot meet.
+  // Corners move by up to 15 % of a cell, and edge points by up to 10 %. So edges of different corners cannot intersect.
   const jitter = (range: number): number => Math.round((random.next() * 2 - 1) * range);
   for (let row = 0; row <= SHEET_ROWS; row += 1) {
     for (let column = 0; column <= SHEET_COLUMNS; column += 1) {
@@ -420,7 +418,7 @@ function lattice(west: number, south: number, bow: number, random: Random): Latt
       corners.push([west + column * CELL_X + (inside ? dx : 0), south + row * CELL_Y + row * (SHEET_ROWS - row) * bow + (inside ? dy : 0)]);
     }
   }
-  /** A point half-way between two corners, off the line. */
+  /** Returns a point near the middle of two corners, but not on the line between them. */
   const between = ([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number], offX: number, offY: number): LonLat =>
     [Math.round((x1 + x2) / 2 + offX) / UNIT, Math.round((y1 + y2) / 2 + offY) / UNIT];
   const alongX: (LonLat | null)[] = [];
@@ -444,7 +442,7 @@ function lattice(west: number, south: number, bow: number, random: Random): Latt
 
 /** Returns the rings around a group of cells: outer rings counter-clockwise, holes clockwise. */
 function outline(cells: readonly number[], points: Lattice): SyntheticParcel['polygons'] {
-  /** Border edges by their first node. One edge per node is enough: no two cells of a group touch at a corner only. */
+  /** Border edges by their first node. One edge per node is sufficient, because no two cells of a group touch only at a corner. */
   const edges = new Map<number, number>();
   const member = new Set(cells);
   for (const cell of cells) {
@@ -460,7 +458,7 @@ function outline(cells: readonly number[], points: Lattice): SyntheticParcel['po
   }
   const outers: (readonly LonLat[])[] = [];
   const holes: LonLat[][] = [];
-  // Areas are summed about a corner of the sheet, so that far origins cost no digits.
+  // Areas are computed relative to a corner of the sheet, so that large coordinates cause no loss of digits.
   const [x0, y0] = itemAt(points.nodes, 0);
   for (const [start] of edges) {
     const ring: LonLat[] = [];
@@ -480,7 +478,7 @@ function outline(cells: readonly number[], points: Lattice): SyntheticParcel['po
     if (turn > 0) outers.push(ring);
     else holes.push(ring);
   }
-  // The layout gives holes to parcels of one polygon only.
+  // In the layout, only parcels with one polygon have holes.
   const [first, ...others] = outers;
   if (first === undefined) throw new RangeError(`expected cells with an outline, found ${cells.length} cells`);
   return [[first, ...holes], ...others.map((ring): SyntheticPolygon => [ring])];
@@ -513,7 +511,7 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
       sheet,
       label,
       reference: `${register?.prefix ?? sheet.reference}.${label}`,
-      // A land register draws roads and waters as land.
+      // In a land register, roads and waters are drawn as land.
       kind: register === null ? kind : 'land',
       polygons: outline(cells, points),
       cells: [first, ...others],
@@ -523,7 +521,7 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
 
 /**
  * Returns a label of a land register. Each seventh parcel is a building parcel with a separate numbering, so that `12` and `.12` are two parcels. Some labels
- * are parts of a number.
+ * are divided numbers.
  */
 function landRegisterLabel({ index }: SyntheticSheet, i: number): string {
   const building = i % 7 === 3;

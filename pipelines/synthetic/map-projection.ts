@@ -1,7 +1,7 @@
 /**
- * Map projections by proj4js and geodesics by GeographicLib, to write files in the publishers' coordinate systems and to compute areas and
- * distances independently of PostGIS. Both are JavaScript implementations and share no code with PROJ and GEOS.
- * Degrees in, metres out; longitude before latitude, easting before northing.
+ * Provides map projections (proj4js) and geodesics (GeographicLib). Used to write files in the publishers' coordinate systems, and to compute areas and
+ * distances independently of PostGIS. Both libraries are written in JavaScript and share no code with PROJ and GEOS. Arguments are in degrees and results in
+ * metres. Longitude precedes latitude, and easting precedes northing.
  */
 import geographiclib from 'geographiclib-geodesic';
 import proj4 from 'proj4';
@@ -10,11 +10,11 @@ import type { LonLat } from './region.ts';
 /** Easting, northing in metres. */
 export type EastNorth = readonly [number, number];
 
-/** A projection without a change of datum: degrees are on the projection's ellipsoid. */
+/** A projection without a change of datum. Degrees are on the projection's ellipsoid. */
 export interface Projection {
-  /** Differs from PROJ by at most 1e-8 m in Italy. */
+  /** Projects degrees. The difference from PROJ is at most 1e-8 m in Italy. */
   readonly forward: (point: LonLat) => EastNorth;
-  /** Accurate to a millimetre. */
+  /** Converts a projected point to degrees, with an accuracy of a millimetre. */
   readonly inverse: (point: EastNorth) => LonLat;
 }
 
@@ -26,7 +26,7 @@ function projection(ellipsoid: string, parameters: string): Projection {
   };
 }
 
-/** EPSG:3035, ETRS89 / LAEA Europe: areas are true areas. */
+/** EPSG:3035, ETRS89 / LAEA Europe, which preserves areas. */
 export const laeaEurope: Projection = projection('GRS80', '+proj=laea +lat_0=52 +lon_0=10 +x_0=4321000 +y_0=3210000');
 /** EPSG:32632, WGS 84 / UTM zone 32N. */
 export const utm32: Projection = projection('WGS84', '+proj=utm +zone=32');
@@ -39,18 +39,18 @@ export const etrsUtm32: Projection = projection('GRS80', '+proj=utm +zone=32');
 const toEd50 = proj4('+proj=longlat +datum=WGS84', '+proj=longlat +ellps=intl +towgs84=-87,-98,-121');
 
 /**
- * Degrees of WGS 84 to degrees of ED50 and back: EPSG:1133, "ED50 to WGS 84 (1)", a geocentric translation on the International 1924 ellipsoid.
- * Accuracy of the operation: 10 m. Precision of the arithmetic: better than 1e-9 degrees.
+ * Converts degrees of WGS 84 to degrees of ED50 and back, with EPSG:1133, "ED50 to WGS 84 (1)". The operation is a geocentric translation on the International
+ * 1924 ellipsoid with an accuracy of 10 m. The numerical error is less than 1e-9 degrees.
  */
 export const ed50 = {
   forward: ([lon, lat]: LonLat): LonLat => toEd50.forward<[number, number]>([lon, lat]),
   inverse: ([lon, lat]: LonLat): LonLat => toEd50.inverse<[number, number]>([lon, lat]),
 };
 
-/** Returns the length in metres of the geodesic between two points of ED50, on its ellipsoid. */
+/** Returns the length in metres of the geodesic between two points in ED50, on the ellipsoid of ED50. */
 export function ed50Distance(from: LonLat, to: LonLat): number {
   const { s12 } = international.Inverse(from[1], from[0], to[1], to[0]);
-  if (s12 === undefined) throw new RangeError(`no geodesic from ${from.join(' ')} to ${to.join(' ')}: expected degrees`);
+  if (s12 === undefined) throw new RangeError(`no geodesic from ${from.join(' ')} to ${to.join(' ')}, expected coordinates in degrees`);
   return s12;
 }
 
@@ -68,10 +68,10 @@ export interface Geodesic {
   readonly azimuth: number;
 }
 
-/** Computes the geodesic between two points on GRS80, which PostGIS's `geography` also measures. */
+/** Computes the geodesic between two points on GRS80, like PostGIS's `geography`. */
 export function geodesic(from: LonLat, to: LonLat): Geodesic {
   const { s12, azi1 } = ellipsoid.Inverse(from[1], from[0], to[1], to[0]);
-  if (s12 === undefined || azi1 === undefined) throw new RangeError(`no geodesic from ${from.join(' ')} to ${to.join(' ')}: expected degrees`);
+  if (s12 === undefined || azi1 === undefined) throw new RangeError(`no geodesic from ${from.join(' ')} to ${to.join(' ')}, expected coordinates in degrees`);
   return { distance: s12, azimuth: azi1 * RADIAN };
 }
 

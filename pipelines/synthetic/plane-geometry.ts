@@ -1,6 +1,7 @@
 /**
- * Geometry for the synthetic region's truth, without PostGIS: areas, containment, intersections and distances of general polygons (not convex, with holes and
- * several parts). Edges are straight in the plane of the given coordinates. Functions with names that end in `M2` or `M` take degrees and return metres.
+ * Computes the geometry of true values without PostGIS: areas, containment, intersections and distances of polygons. Polygons may be concave and have holes and
+ * several parts. Edges are straight in the plane of the given coordinates. Functions whose names end in `M2` or `M` take degrees and return square metres or
+ * metres.
  */
 import { intersection, union, type Geom } from 'polyclip-ts';
 import { gaussianRadius, geodesic, laeaEurope } from './map-projection.ts';
@@ -15,7 +16,7 @@ export type MultiPolygon = readonly Polygon[];
 /** West, south, east, north. */
 export type Box = readonly [number, number, number, number];
 
-/** Yields the segments of a line or ring, from the first point on. */
+/** Yields the segments of a line or ring, starting with the first point. */
 export function* segmentsOf<P extends Point>(line: readonly P[]): Generator<readonly [from: P, to: P]> {
   let from: P | undefined;
   for (const to of line) {
@@ -24,7 +25,10 @@ export function* segmentsOf<P extends Point>(line: readonly P[]): Generator<read
   }
 }
 
-/** Returns the signed area of a ring, positive if it is counter-clockwise. Coordinates are moved to the first point, so that far origins cost no digits. */
+/**
+ * Returns the signed area of a ring, positive for a counter-clockwise ring. Coordinates are taken relative to the first point, so that large coordinates cause
+ * no loss of digits.
+ */
 export function ringArea(ring: Ring): number {
   const [[x0, y0] = [0, 0]] = ring;
   let twice = 0;
@@ -32,7 +36,7 @@ export function ringArea(ring: Ring): number {
   return twice / 2;
 }
 
-/** Returns the area in the square of the coordinates' unit. Holes are subtracted with any winding. */
+/** Returns the area in the square of the coordinates' unit. Holes of any orientation are subtracted. */
 export function polygonsArea(polygons: MultiPolygon): number {
   let sum = 0;
   for (const polygon of polygons) polygon.forEach((ring, index) => (sum += index === 0 ? Math.abs(ringArea(ring)) : -Math.abs(ringArea(ring))));
@@ -44,10 +48,10 @@ export function mapPoints(polygons: MultiPolygon, place: (point: Point) => Point
   return polygons.map((rings) => rings.map((ring) => ring.map(place)));
 }
 
-/** Degrees, about 11 m. A shorter edge that is straight in degrees differs from a straight edge in EPSG:3035 by at most 0.003 mm. */
+/** Length of a short edge in degrees, about 11 m. A shorter straight edge in degrees differs from a straight edge in EPSG:3035 by at most 0.003 mm. */
 const SHORT_EDGE = 0.0001;
 
-/** Transforms polygons from degrees to EPSG:3035. Edges are straight in degrees, so they are divided first. */
+/** Transforms polygons from degrees to EPSG:3035. Edges are straight in degrees, so long edges are divided first. */
 export function inLaea(polygons: MultiPolygon): Polygon[] {
   return polygons.map((rings) => rings.map((ring) => ring.flatMap(([x, y], index): Point[] => {
     const [toX, toY] = ring[index + 1] ?? [x, y];
@@ -88,7 +92,7 @@ export function boxPolygon(box: Box): Polygon {
 
 export type Place = 'inside' | 'border' | 'outside';
 
-/** Returns the position of a point relative to polygons. The border is exact only for numbers that multiply without rounding. */
+/** Returns the position of a point relative to polygons. The result for the border is exact only if products of the coordinates are exact. */
 export function placeOf([x, y]: Point, polygons: MultiPolygon): Place {
   let inside = false;
   for (const polygon of polygons) {
@@ -96,7 +100,7 @@ export function placeOf([x, y]: Point, polygons: MultiPolygon): Place {
       for (const [[x1, y1], [x2, y2]] of segmentsOf(ring)) {
         const side = (x2 - x1) * (y - y1) - (x - x1) * (y2 - y1);
         if (side === 0 && Math.min(x1, x2) <= x && x <= Math.max(x1, x2) && Math.min(y1, y2) <= y && y <= Math.max(y1, y2)) return 'border';
-        // Half-open in y, so that a corner on the ray counts once.
+        // Edges are half-open in y, so that a corner on the ray counts once.
         if ((y1 > y) !== (y2 > y) && (side > 0) === (y2 > y1)) inside = !inside;
       }
     }
@@ -109,7 +113,7 @@ export function covers(polygons: MultiPolygon, point: Point): boolean {
   return placeOf(point, polygons) !== 'outside';
 }
 
-/** Returns the intersection of two sets of polygons, by the even-odd rule in each polygon; polygons of one set may overlap. */
+/** Returns the intersection of two sets of polygons, by the even-odd rule in each polygon. Polygons of one set may overlap. */
 export function commonPart(a: MultiPolygon, b: MultiPolygon): MultiPolygon {
   return intersection(a as Geom, b as Geom);
 }
@@ -130,8 +134,9 @@ export function nearestOnSegment([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point
 }
 
 /**
- * Returns the geodesic distance in metres from a point to the geodesic between two other points, all in degrees, like PostGIS's `geography`. The gnomonic
- * projection about the point draws geodesics as straight lines (on the ellipsoid to 1e-4 m within 10 km), so the nearest point is found in its plane.
+ * Returns the geodesic distance in metres from a point to the geodesic between two other points, all in degrees, like PostGIS's `geography`. In the gnomonic
+ * projection around the point, geodesics are straight lines (on the ellipsoid within 1e-4 m up to 10 km). So the nearest point is found in the plane of this
+ * projection.
  */
 export function distanceToSegmentM(point: LonLat, from: LonLat, to: LonLat): number {
   const radius = gaussianRadius(point[1]);
@@ -149,7 +154,7 @@ function segmentsCross(p: Point, q: Point, r: Point, s: Point): boolean {
   return side(p, q, r) * side(p, q, s) < 0 && side(r, s, p) * side(r, s, q) < 0;
 }
 
-/** Returns the geodesic distance in metres from polygons to a segment, in degrees; 0 if they meet. */
+/** Returns the geodesic distance in metres from polygons to a segment, both in degrees. 0 if they intersect. */
 export function polygonsToSegmentM(polygons: MultiPolygon, from: LonLat, to: LonLat): number {
   if (covers(polygons, from) || covers(polygons, to)) return 0;
   let nearest = Infinity;
@@ -160,7 +165,7 @@ export function polygonsToSegmentM(polygons: MultiPolygon, from: LonLat, to: Lon
   return nearest;
 }
 
-/** Returns the geodesic distance in metres from a point to polygons, in degrees; 0 inside. */
+/** Returns the geodesic distance in metres from a point to polygons, both in degrees. 0 if the point is inside. */
 export function pointToPolygonsM(point: LonLat, polygons: MultiPolygon): number {
   if (covers(polygons, point)) return 0;
   return Math.min(...polygons.flat().flatMap((ring) => Array.from(segmentsOf(ring), ([from, to]) => distanceToSegmentM(point, from, to))));

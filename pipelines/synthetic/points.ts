@@ -1,6 +1,6 @@
 /**
- * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region: their positions, their right or wrong published data, and their
- * parcels. All are at accesses of the archive, so that their parcels are known, and street and number lead to the same place.
+ * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region. Each point has a position, parcels, and correct or wrong
+ * published data. All points are at accesses of the archive, so their parcels are known, and their street and number identify the same place.
  */
 import { accessesOf, type Access } from './access-points.ts';
 import { itemAt } from './items.ts';
@@ -9,34 +9,34 @@ import type { LonLat, SyntheticComune, SyntheticParcel, SyntheticRegion } from '
 type PointKind = 'school' | 'pharmacy' | 'fuel' | 'culture';
 
 export interface SyntheticPoint {
-  /** Number in its comune, from 0. */
+  /** Number of the point in its comune, from 0. */
   readonly nth: number;
   readonly comune: SyntheticComune;
   /** Street in capitals; empty if none is published. */
   readonly street: string;
   /** `12`, `12/A`; empty if none is published. */
   readonly number: string;
-  /** As published, sometimes implausible; null if not published. */
+  /** Published coordinates, which may be implausible; null if not published. */
   readonly reported: LonLat | null;
-  /** Null if it cannot be placed. */
+  /** True position; null if the point cannot be placed. */
   readonly placed: { readonly byStreet: boolean; readonly at: LonLat; readonly parcel: number; readonly distance: number } | null;
-  /** Reason why the point cannot be placed; null if it can. */
+  /** Reason why the point cannot be placed; null if it can be placed. */
   readonly reason: 'swapped' | 'zero' | 'elsewhere' | 'ambiguous' | 'not_found' | 'no_number' | null;
 }
 
-/** Parcels per point in Italy (87 million parcels; 55,000 schools, 20,700 pharmacies, 24,000 fuel stations, 59,000 places of culture). */
+/** Number of parcels per point in Italy (87 million parcels; 55,000 schools, 20,700 pharmacies, 24,000 fuel stations, 59,000 places of culture). */
 const PARCELS_PER_POINT: Readonly<Record<PointKind, number>> = { school: 1600, pharmacy: 4200, fuel: 3600, culture: 1500 };
 /** Minimum number of points of a region, so that comparisons of small regions are meaningful. */
 const AT_LEAST: Readonly<Record<PointKind, number>> = { school: 100, pharmacy: 50, fuel: 55, culture: 190 };
-/** Regions smaller than this have no crowded parcel. */
+/** Smallest number of parcels for which a region has a parcel with many points. */
 const CROWDED_FROM = 1_000;
-/** Number of points at one place of the first comune, more than fit into an answer. */
+/** Number of points at one place of the first comune. An answer cannot contain so many points. */
 const CROWD: Readonly<Partial<Record<PointKind, number>>> = { fuel: 52, culture: 22 };
 
 /** Returns whether an access is located, has a number that is unique in the comune, and is in or near a parcel. */
 function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Access; point: LonLat; parcel: number; distance: number }[] {
   const { accesses, owners } = accessesOf(region, comune);
-  // Two streets of that name differ only by their locality, and one has two names.
+  // Left out are two streets that differ only by their locality, and a street with two names.
   const numbered = accesses.filter(({ civico, specificita, snc, point, street }) => (
     civico !== '' && specificita === '' && snc === '' && point !== null && !/FORNACE|MUSEO|\u00c3/.test(street.odonimo)
   ));
@@ -49,7 +49,7 @@ function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Acc
   });
 }
 
-/** Returns the points of a comune: valid ones, then one for each fault of its kind. */
+/** Returns the points of a comune: valid points, followed by one point for each fault of its kind. */
 export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind: PointKind): SyntheticPoint[] {
   const random = region.random('points', kind, comune.belfiore);
   const places = usable(region, comune);
@@ -58,7 +58,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
   const perPoint = Math.min(PARCELS_PER_POINT[kind], Math.max(4, region.parcelCount / AT_LEAST[kind]));
   const add = (point: Omit<SyntheticPoint, 'nth' | 'comune'>): void => void points.push({ nth: points.length, comune, ...point });
   const numberOf = ({ civico, esponente }: Access): string => (esponente === '' ? civico : `${civico}/${esponente}`);
-  /** Placed by coordinates if they are right, or else by street and number. */
+  /** The point is placed by correct coordinates, or otherwise by street and number. */
   const good = ({ access, point, parcel, distance }: (typeof places)[number], reported: LonLat | null): void =>
     add({
       street: access.street.odonimo, number: numberOf(access), reported, placed: { byStreet: reported !== point, at: point, parcel, distance }, reason: null,
@@ -97,7 +97,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
   return points;
 }
 
-/** Returns the true points of each parcel, as answered, in the order of the file. */
+/** Returns the true points of each parcel, in the form of answers and in the order of the file. */
 export function pointsByParcel<T>(
   region: SyntheticRegion, kind: PointKind, answer: (point: SyntheticPoint, placed: NonNullable<SyntheticPoint['placed']>) => T,
 ): (parcel: SyntheticParcel) => readonly T[] {
@@ -114,7 +114,7 @@ export function pointsByParcel<T>(
   };
 }
 
-/** Returns a unique number of a point with `digits` digits, the comune's number first. */
+/** Returns a unique number of a point with `digits` digits, which starts with the comune's number. */
 export function serialOf({ comune, nth }: SyntheticPoint, digits: number): string {
   return String((comune.index + 1) * 1000 + nth).padStart(digits, '0');
 }

@@ -1,9 +1,9 @@
-/** Postal codes of the synthetic region, for the source of postal codes and for sources with a truth that depends on them. */
+/** Returns postal codes of the synthetic region. Used by the source of postal codes and by sources whose true values depend on postal codes. */
 import { itemAt } from './items.ts';
 import type { SyntheticParcel, SyntheticSheet } from './region.ts';
 
 /**
- * Returns the postal code of a sheet. In the comune with several codes each code has a share of the sheets, and the last sheet is in no area.
+ * Returns the postal code of a sheet. In the comune with several codes, each code has a part of the sheets, and the last sheet is in no area.
  * @returns null if the comune has several codes and the sheet is in no area
  */
 export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {

@@ -1,8 +1,8 @@
-/** Small repeatable random numbers: a 32-bit hash of the key seeds mulberry32. The numbers are for generating data and not safe for secrets. */
+/** Generates repeatable random numbers with mulberry32. The seed is a 32-bit hash of a key. The numbers are for generating data and are not secure. */
 import { itemAt } from './items.ts';
 import type { Random } from './region.ts';
 
-/** Hashes a key by FNV-1a over UTF-16 code units, followed by murmur3's mixer, so that similar keys differ. */
+/** Hashes a key with FNV-1a over UTF-16 code units, followed by the mixer of murmur3. Similar keys have different hashes. */
 export function hashKey(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i += 1) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);

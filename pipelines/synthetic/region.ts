@@ -1,12 +1,12 @@
 /**
- * A synthetic region, from which every source's `synthetic.ts` writes its files and computes the truth.
- * Everything is derived from (parcels, seed): the same two numbers give the same bytes. Nothing here uses PostGIS.
+ * Defines the type of a synthetic region. `synthetic.ts` of each source uses the region to write files and to compute true values. The region depends only on
+ * the number of parcels and the seed, so the same two numbers give the same bytes. PostGIS is not used.
  */
 import type { ParcelKind } from '../contract/section.ts';
 
-/** Longitude, latitude in degrees (RDN2008, EPSG:6706, which PROJ treats as WGS 84), at most 8 decimals. */
+/** Longitude and latitude in degrees, with at most 8 decimals (RDN2008, EPSG:6706, which PROJ treats as WGS 84). */
 export type LonLat = readonly [number, number];
-/** Outer ring counter-clockwise, then holes, clockwise; each closed. */
+/** A polygon of closed rings: the counter-clockwise outer ring, followed by clockwise holes. */
 export type SyntheticPolygon = readonly [outer: readonly LonLat[], ...holes: (readonly LonLat[])[]];
 
 export interface SyntheticProvince {
@@ -19,33 +19,33 @@ export interface SyntheticProvince {
 
 export interface SyntheticComune {
   readonly index: number;
-  /** Cadastral code: `Z001`… synthetic codes start with Z, which the publishers use for foreign states only. */
+  /** Cadastral code: `Z001`… synthetic codes start with Z, which the publishers use only for foreign states. */
   readonly belfiore: string;
   /** ISTAT code, 6 digits. */
   readonly istatCode: string;
-  /** Mixed case with accents and apostrophes as ISTAT writes it. */
+  /** Name in mixed case, with accents and apostrophes as in ISTAT's list. */
   readonly name: string;
   /** `Borgo Finto` of `Borgo Finto/Scheindorf`; the whole name if there is one language. */
   readonly italianName: string;
   readonly otherName: string | null;
   readonly province: SyntheticProvince;
-  /** Rectangle that the comune fills: west, south, east, north. */
+  /** Rectangle of the comune: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
-  /** True if its northern edge is the coast. */
+  /** True if the northern edge of the comune is the coast. */
   readonly coastal: boolean;
-  /** Postal codes; more than one in the largest comune only. */
+  /** Postal codes. Only the largest comune has more than one code. */
   readonly postalCodes: readonly [string, ...string[]];
   readonly parcelCount: number;
 }
 
-/** A comune catastale of a land register (Libro fondiario); a comune has one or several. */
+/** A comune catastale of a land register (Libro fondiario). A comune has one or several comuni catastali. */
 export interface SyntheticComuneCatastale {
   readonly comune: SyntheticComune;
-  /** Prefix of its parcels' references: `IT.TN.001`. */
+  /** Prefix of the parcels' references: `IT.TN.001`. */
   readonly prefix: string;
   /** `001`. */
   readonly code: string;
-  /** In capitals, as the registers write it. */
+  /** Name in capitals, as in the registers. */
   readonly name: string;
   /** German name; null if there is none. */
   readonly otherName: string | null;
@@ -54,7 +54,7 @@ export interface SyntheticComuneCatastale {
 /** A cadastral sheet: a square block of parcels. */
 export interface SyntheticSheet {
   readonly comune: SyntheticComune;
-  /** Number inside the comune, from 0, also the order of writing. */
+  /** Number in the comune, from 0. Sheets are written in the order of these numbers. */
   readonly index: number;
   /** `CCCCZFFFFAS`. */
   readonly reference: string;
@@ -66,7 +66,7 @@ export interface SyntheticSheet {
   readonly development: string;
   readonly box: readonly [number, number, number, number];
   readonly parcelCount: number;
-  /** Comune catastale in a region with land registers, where a sheet is only a block of parcels; null elsewhere. */
+  /** Comune catastale in a region with land registers; null elsewhere. In such a region, a sheet is only a block of parcels. */
   readonly comuneCatastale: SyntheticComuneCatastale | null;
 }
 
@@ -74,17 +74,17 @@ export interface SyntheticSheet {
 export type SyntheticCell = readonly [number, number];
 
 export interface SyntheticParcel {
-  /** 0 … parcelCount − 1, in the order of writing. */
+  /** Number of the parcel, 0 … parcelCount − 1. Parcels are written in this order. */
   readonly index: number;
   readonly comune: SyntheticComune;
   readonly sheet: SyntheticSheet;
-  /** `123`, `12A`, `STRADA001`, `ACQUA001`; in a land register `12/1`, and `.12` of a building parcel. */
+  /** `123`, `12A`, `STRADA001`, `ACQUA001`; in a land register `12/1`, and `.12` for a building parcel. */
   readonly label: string;
   /** `Z001_000100.123`, the national cadastral reference; `IT.TN.001..12` in a land register. */
   readonly reference: string;
   readonly kind: ParcelKind;
   readonly polygons: readonly [SyntheticPolygon, ...SyntheticPolygon[]];
-  /** Columns (from the west) and rows (from the south) of its cells inside the sheet, for sources that draw their own zones along cell borders. */
+  /** Columns (from the west) and rows (from the south) of the parcel's cells in the sheet. Sources use the cells to draw zones along cell borders. */
   readonly cells: readonly [SyntheticCell, ...SyntheticCell[]];
 }
 
@@ -92,7 +92,7 @@ export interface SyntheticParcel {
 export interface Random {
   /** 0 ≤ x < 1. */
   next(): number;
-  /** Integer, 0 … n − 1. */
+  /** Returns an integer, 0 … n − 1. */
   below(n: number): number;
   pick<T>(values: readonly T[]): T;
 }
@@ -104,19 +104,19 @@ export interface SyntheticRegion {
   readonly name: string;
   readonly provinces: readonly SyntheticProvince[];
   readonly comuni: readonly [SyntheticComune, SyntheticComune, ...SyntheticComune[]];
-  /** Empty except in a region with land registers. */
+  /** Comuni catastali. Empty except in a region with land registers. */
   readonly comuniCatastali: readonly SyntheticComuneCatastale[];
-  /** Number of valid parcels that are written once, which the database must contain. */
+  /** Number of different valid parcels. The database must contain this number of parcels. */
   readonly parcelCount: number;
-  /** True if features are dense enough that a small region has all of them; otherwise about as dense as in Italy. */
+  /** True if features are so dense that a small region has all kinds of features. Otherwise the density is about that of Italy. */
   readonly dense: boolean;
   /** West, south, east, north of all comuni. */
   readonly box: readonly [number, number, number, number];
   sheets(comune: SyntheticComune): Iterable<SyntheticSheet>;
-  /** Generates parcels on demand, in the order of `index`, for one comune or for all. */
+  /** Generates parcels on demand, in the order of `index`, for one comune or for all comuni. */
   parcels(comune?: SyntheticComune): Iterable<SyntheticParcel>;
   /** Returns the parcels of one sheet. */
   parcelsOf(sheet: SyntheticSheet): Iterable<SyntheticParcel>;
-  /** Returns a separate stream for each key, so that one source's numbers do not change another's. */
+  /** Returns a separate stream for each key, so that the numbers of one source do not change the numbers of another source. */
   random(...key: readonly (string | number)[]): Random;
 }

@@ -1,7 +1,7 @@
 /**
- * The ground of a synthetic region: hills with slopes up to 50°, plains below 1°, and level areas. The surface with trees and roofs differs, so that tests
- * detect confused models. Both models have the grids of their publishers. The true values of a parcel are computed from the numbers in the files by plain
- * arithmetic.
+ * Generates the ground of a synthetic region: hills with slopes up to 50°, plains with slopes below 1°, and level areas. The surface with trees and roofs
+ * differs from the ground, so that tests detect if the models are exchanged. Both models have the grids of their publishers. The true values of a parcel are
+ * computed in TypeScript from the numbers in the files.
  */
 import { utm32, type EastNorth } from './map-projection.ts';
 import { boxOf, mapPoints, placeOf, type Box } from './plane-geometry.ts';
@@ -9,16 +9,16 @@ import { pointOnSurface } from './point-on-surface.ts';
 import { hashKey, randomOf } from './random.ts';
 import type { LonLat, SyntheticParcel, SyntheticRegion } from './region.ts';
 
-/** Waves of the hills: length and height in metres. Their combined steepest slope is about 50°. */
+/** Waves of the hills: length and height in metres. The steepest slope of all waves together is about 50°. */
 const WAVES = [[950, 60], [430, 22], [190, 8], [70, 2]] as const;
-/** Size of cells, in metres and degrees. */
+/** Sizes of cells, in metres and in degrees. */
 export const GROUND_CELL_M = 10;
 export const SURFACE_CELL_DEG = 1 / 3600;
-/** Margin around a region, so that each of its cells has neighbours. */
+/** Margin around a region, so that each cell of the region has neighbours. */
 const MARGIN_M = 50;
 const MARGIN_DEG = 0.001;
 
-/** Every five sheets there is an area without ground, between lines with centres of the other grid: west, south, east, north, in degrees. */
+/** Areas without ground, one in every five sheets. Edges (west, south, east, north, in degrees) are between lines with centres of the other grid. */
 const GAP_EVERY = [0.03, 0.02] as const;
 const GAP: Box = [0.0083, 0.0059, 0.0167, 0.0121];
 
@@ -49,12 +49,12 @@ function roughness(seed: number, x: number, y: number): number {
 
 /** A published elevation model: cells by column and row of an unbounded grid. */
 export interface Model {
-  /** Columns and rows of the written cells, from the grid's origin. Rows count to the south. */
+  /** Columns and rows of the written cells, from the grid's origin. Rows are numbered from north to south. */
   readonly columns: readonly [first: number, end: number];
   readonly rows: readonly [first: number, end: number];
   /** Value in the file; NaN means no data. */
   readonly value: (column: number, row: number) => number;
-  /** Returns the fractional column and row of a point in degrees. A cell's centre has the fraction 0.5. */
+  /** Returns the column and row of a point in degrees, with fractions. The centre of a cell has the fraction 0.5. */
   readonly place: (point: LonLat) => readonly [number, number];
   /** Returns width and height of a cell in this row, in metres. */
   readonly cellMetres: (row: number) => readonly [number, number];
@@ -80,7 +80,7 @@ export function groundModel(region: SyntheticRegion): Model {
   };
 }
 
-/** Returns the surface in cells of 1″ around whole seconds, with columns from 0° E and rows from 0° N. */
+/** Returns the surface in cells of 1″ with centres at whole seconds, with columns from 0° E and rows from 0° N. */
 export function surfaceModel(region: SyntheticRegion): Model {
   const relief = groundOf(region.seed);
   const [west, south, east, north] = region.box;
@@ -141,7 +141,7 @@ export interface Terrain {
   readonly cells: number;
 }
 
-/** @returns null if the model lacks one of the parcel's cells */
+/** Returns the relief of a parcel; null if the model lacks one of the parcel's cells. */
 export function reliefOf(model: Model, { polygons }: Pick<SyntheticParcel, 'polygons'>): Terrain | null {
   const cells = cellsOf(model, polygons);
   const elevations = cells.map(([column, row]) => model.value(column, row));
@@ -160,7 +160,7 @@ export function reliefOf(model: Model, { polygons }: Pick<SyntheticParcel, 'poly
   };
 }
 
-/** Returns the cells with their centre inside the polygons; without one, the cell of the representative point. */
+/** Returns the cells with their centre inside the polygons. If there are none, returns the cell of the representative point. */
 function cellsOf(model: Model, polygons: SyntheticParcel['polygons']): (readonly [number, number])[] {
   const placed = mapPoints(polygons, model.place);
   const [west, south, east, north] = boxOf(placed);
@@ -176,16 +176,16 @@ function cellsOf(model: Model, polygons: SyntheticParcel['polygons']): (readonly
 }
 
 interface Shape {
-  /** Degrees. */
+  /** Slope in degrees. */
   readonly slope: number;
   /** Direction in which water runs, in degrees clockwise from the grid's north; null on level ground. */
   readonly aspect: number | null;
-  /** Metres. */
+  /** Ruggedness (Riley) in metres. */
   readonly riley: number;
   readonly wilson: number;
 }
 
-/** Returns slope and aspect from a cell and its eight neighbours; null if one has no value. */
+/** Returns slope and aspect from a cell and its eight neighbours; null if one of the cells has no value. */
 function shapeOf(model: Model, column: number, row: number): Shape | null {
   const at = (dx: number, dy: number): number => model.value(column + dx, row + dy);
   const around = [[-1, -1], [0, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [0, 1], [1, 1]].map(([dx = 0, dy = 0]) => at(dx, dy));
@@ -216,7 +216,7 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Rounds halves away from zero on the 15 digits of a double, like PostgreSQL's numeric. */
+/** Rounds the 15 digits of a double, halves away from zero, like PostgreSQL's numeric. */
 export function round(value: number, digits: number): number {
   const times = 10 ** digits;
   const whole = Math.round(Number((Math.abs(value) * times).toPrecision(13)));

@@ -1,15 +1,15 @@
-/** Buildings in the synthetic land register of Trento, from parts of parcels that are marked as built. */
+/** Generates the buildings in the synthetic land register of Trento, from parts of parcels that are marked as built. */
 import { itemAt } from './items.ts';
 import { CELL_LAT, CELL_LON } from './make-region.ts';
 import type { LonLat, SyntheticParcel, SyntheticPolygon } from './region.ts';
 
-/** Corners of roofs in a cell, counter-clockwise, in its middle, which no border of a parcel reaches. */
+/** Corners of roofs in a cell, counter-clockwise. Roofs are in the middle of the cell, which no border of a parcel crosses. */
 const SHAPES: readonly (readonly (readonly [number, number])[])[] = [
   [[0.3, 0.3], [0.6, 0.3], [0.6, 0.55], [0.3, 0.55]],
   [[0.3, 0.3], [0.7, 0.3], [0.7, 0.45], [0.45, 0.45], [0.45, 0.7], [0.3, 0.7]],
   [[0.35, 0.3], [0.65, 0.35], [0.6, 0.65], [0.3, 0.6]],
   [[0.3, 0.3], [0.7, 0.3], [0.7, 0.7], [0.6, 0.7], [0.6, 0.4], [0.4, 0.4], [0.4, 0.7], [0.3, 0.7]],
-  // Less than 10 m².
+  // This roof has less than 10 m².
   [[0.5, 0.5], [0.56, 0.5], [0.56, 0.56], [0.5, 0.56]],
 ];
 

@@ -9,7 +9,7 @@ import { ringArea, type MultiPolygon, type Point } from './plane-geometry.ts';
 import type { ZipEntry } from './zip-writer.ts';
 
 export type ShapefileField =
-  /** Text of at most `length` bytes, 1–254. */
+  /** A text of at most `length` bytes (1–254). */
   | { readonly name: string; readonly type: 'text'; readonly length: number }
   /** Whole number of at most `length` characters. */
   | { readonly name: string; readonly type: 'integer'; readonly length: number }
@@ -23,7 +23,7 @@ type ShapefileGeometry =
   | { readonly type: 'point'; readonly point: Point };
 
 export interface ShapefileFeature {
-  /** Null for a null shape. */
+  /** Geometry; null for a null shape. */
   readonly geometry: ShapefileGeometry | null;
   /** One value for each field. */
   readonly values: readonly (string | number | null)[];
@@ -32,12 +32,12 @@ export interface ShapefileFeature {
 export interface ShapefileLayer {
   readonly type: ShapefileGeometry['type'];
   readonly fields: readonly ShapefileField[];
-  /** Coordinates in the CRS of `srid`: easting before northing, longitude before latitude. */
+  /** Features with coordinates in the CRS of `srid`. Easting precedes northing, and longitude precedes latitude. */
   readonly features: Iterable<ShapefileFeature>;
   readonly srid: keyof typeof ESRI_WKT;
   /** Day of the table's last change; by default 2000-01-01. */
   readonly modified?: string;
-  /** Encoding of the table. Default `utf-8`; null leaves the .cpg out (and writes latin1, as old editions do). */
+  /** Encoding of the table, by default `utf-8`. Null omits the .cpg and writes latin1, as in old editions. */
   readonly encoding?: 'utf-8' | 'latin1' | null;
 }
 
@@ -73,7 +73,7 @@ export const ESRI_WKT = {
 
 const SHAPE_TYPE = { point: 1, line: 3, polygon: 5 } as const;
 
-/** Outer rings must be clockwise, with negative area, and holes counter-clockwise. */
+/** Returns the parts of a geometry. Outer rings must be clockwise, with negative area, and holes counter-clockwise. */
 function partsOf(geometry: ShapefileGeometry): readonly (readonly Point[])[] {
   if (geometry.type === 'line') return geometry.lines;
   if (geometry.type === 'point') return [[geometry.point]];
@@ -140,7 +140,7 @@ function cell(field: ShapefileField, value: string | number | null, encoding: 'u
   if (value === null) return bytes;
   const text = field.type === 'real' ? Number(value).toFixed(field.decimals) : field.type === 'date' ? String(value).replaceAll('-', '') : String(value);
   const written = Buffer.from(text, encoding);
-  if (written.length > size) throw new RangeError(`field ${field.name} holds ${size} bytes, got "${text}"`);
+  if (written.length > size) throw new RangeError(`expected at most ${size} bytes in field ${field.name}, found "${text}"`);
   written.copy(bytes, field.type === 'integer' || field.type === 'real' ? size - written.length : 0);
   return bytes;
 }
@@ -157,8 +157,8 @@ export function shapefileParts(layer: ShapefileLayer): ShapefileParts {
   const bounds: Bounds = [Infinity, Infinity, -Infinity, -Infinity];
   let offset = 100;
   for (const { geometry, values } of layer.features) {
-    if (geometry !== null && geometry.type !== layer.type) throw new TypeError(`layer of ${layer.type}s got a ${geometry.type}`);
-    if (values.length !== layer.fields.length) throw new TypeError(`layer has ${layer.fields.length} fields, got ${values.length} values`);
+    if (geometry !== null && geometry.type !== layer.type) throw new TypeError(`expected a ${layer.type} in the layer, found a ${geometry.type}`);
+    if (values.length !== layer.fields.length) throw new TypeError(`expected ${layer.fields.length} values for the fields of the layer, found ${values.length}`);
     if (geometry !== null) for (const part of partsOf(geometry)) extend(bounds, part);
     const content = shapeContent(geometry);
     const header = Buffer.alloc(8);
@@ -185,7 +185,7 @@ function dbf(fields: readonly ShapefileField[], rows: readonly Buffer[], modifie
   const headerSize = 32 + fields.length * 32 + 1;
   const header = Buffer.alloc(headerSize);
   header[0] = 0x03;
-  // A fixed date, so that equal content gives equal bytes.
+  // The date is fixed, so that equal content gives equal bytes.
   const [year, month, day] = modified.split('-').map(Number);
   header[1] = (year ?? 0) - 1900;
   header[2] = month ?? 0;
@@ -213,7 +213,7 @@ function named(parts: ShapefileParts): (readonly [string, Buffer])[] {
   });
 }
 
-/** Writes `<folder>/<name>.shp` and its sidecars, and creates the folder if it is missing. */
+/** Writes `<folder>/<name>.shp` and its sidecars, and creates a missing folder. */
 export async function writeShapefile(folder: string, name: string, layer: ShapefileLayer): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [extension, bytes] of named(shapefileParts(layer))) await writeFile(join(folder, `${name}.${extension}`), bytes);

@@ -1,29 +1,29 @@
-/** Synthetic files and true values of a source. */
+/** Writes the synthetic files of sources, and computes the true values of parcels. */
 import { readdir } from 'node:fs/promises';
 import { loadModule } from '../program.ts';
 import { makeRegion, REGION_CODES, type RegionOptions } from './make-region.ts';
 import type { SyntheticRegion, SyntheticParcel } from './region.ts';
 
-/** Files and truth of a synthetic region (a source's `synthetic.ts`, default export). */
+/** A writer of files and true values for a synthetic region: the default export of a source's `synthetic.ts`. */
 export interface Synthetic {
   /**
-   * Writes this source's files for the synthetic region, in the publisher's exact format, quirks included.
+   * Writes this source's files for the synthetic region, in the publisher's exact format, including irregularities.
    * @param folder existing folder to write to.
    */
   write(region: SyntheticRegion, folder: string): Promise<void>;
   /**
-   * Returns the true values of each parcel that depend on this source, computed without PostGIS: section → field → value.
-   * The returned function is called once per parcel.
+   * Returns a function with the true values of a parcel that depend on this source: section → field → value. The values are computed without PostGIS. The
+   * function is called once per parcel.
    */
   truth?(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown>;
 }
 
-/** The writer of a source's synthetic files. */
+/** Loads the writer of a source's synthetic files. */
 export function loadSynthetic(id: string): Promise<Synthetic> {
   return loadModule(`sources/${id}/synthetic.ts`);
 }
 
-/** Writes the files of a source for the first region that has any, because some sources publish some regions only. */
+/** Writes the files of a source for the first region with files, because some sources publish only some regions. */
 export async function writeOwn(id: string, folder: string, options: Omit<RegionOptions, 'region'>): Promise<SyntheticRegion> {
   const synthetic = await loadSynthetic(id);
   for (const code of REGION_CODES) {
@@ -31,7 +31,7 @@ export async function writeOwn(id: string, folder: string, options: Omit<RegionO
     await synthetic.write(region, folder);
     if ((await readdir(folder)).length > 0) return region;
   }
-  throw new RangeError(`${id} writes nothing of any synthetic region`);
+  throw new RangeError(`source ${id} writes no files for any synthetic region`);
 }
 
 /** Writes the files of all sources. The same (parcels, seed, comuni) give the same bytes. @throws MappaleError of `makeRegion` */

@@ -1,14 +1,17 @@
-/** Writes the annual composite of VIIRS in HDF5, in the groups, the type and the attributes of NASA's files. */
+/** Writes the annual composite of VIIRS in HDF5, with the groups, types and attributes of NASA's files. */
 import { File, ready } from 'h5wasm/node';
 
 export interface ViirsTile {
   readonly rows: number;
   readonly columns: number;
-  /** Row by row from the north-west. Collection 1: tenths of nW cm⁻² sr⁻¹, with 65535 for no data. Collection 2: nW cm⁻² sr⁻¹, with −999.9 for no data. */
+  /**
+   * Values of cells, row by row from the north-west. Collection 1: tenths of nW cm⁻² sr⁻¹, with 65535 for no data. Collection 2: nW cm⁻² sr⁻¹, with −999.9 for
+   * no data.
+   */
   readonly cells: Uint16Array | Float32Array | Float64Array;
-  /** Name of the composite; by default all angles without snow. */
+  /** Name of the dataset; by default the composite of all angles without snow. */
   readonly dataset?: string;
-  /** Type of the attribute `_FillValue`; by default the type of the cells; null omits the attribute. */
+  /** Type of the attribute `_FillValue`, by default the type of the cells. Null omits the attribute. */
   readonly fillType?: '<f' | '<d' | 'text' | null;
 }
 
@@ -17,7 +20,7 @@ const INTEGER_FILL = 65_535;
 
 const library = await ready;
 
-/** @param path of the file, which is replaced */
+/** Writes the composite. @param path path of the file, which is replaced */
 export function writeViirs(path: string, tile: ViirsTile): void {
   const { rows, columns, cells, dataset = 'AllAngle_Composite_Snow_Free' } = tile;
   const dtype = cells instanceof Uint16Array ? '<H' : cells instanceof Float32Array ? '<f' : '<d';

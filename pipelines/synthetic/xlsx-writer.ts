@@ -1,7 +1,7 @@
-/** Writes an Excel workbook of one sheet for synthetic regions and fixtures, in the form that spreadsheet programs write. */
+/** Writes an Excel workbook with one sheet for synthetic regions and fixtures, in the form of spreadsheet programs. */
 import { writeZip } from './zip-writer.ts';
 
-/** A number becomes a number cell, a string a shared text, null an empty cell. */
+/** Value of a cell. A number becomes a number cell, a string becomes a shared text, and null becomes an empty cell. */
 export type XlsxValue = string | number | null;
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
@@ -17,7 +17,7 @@ function columnName(index: number): string {
   return name;
 }
 
-/** Rows are streamed into the sheet, and the distinct texts stay in memory until the end. */
+/** Writes a workbook. Rows are streamed into the sheet, and the distinct texts stay in memory until the end. */
 export async function writeXlsx(path: string, sheet: string, rows: Iterable<readonly XlsxValue[]>): Promise<void> {
   const texts = new Map<string, number>();
   let used = 0;
