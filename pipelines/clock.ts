@@ -1,4 +1,4 @@
-/** The clock of the program. Other modules of `pipelines` read neither the date nor a timer, except for the age of lock files. */
+/** The clock of the program. Other modules of `pipelines` read the date only for the age of lock files. */
 import { testClock } from './config.ts';
 
 export interface Clock {
@@ -9,7 +9,7 @@ export interface Clock {
 
 const SYSTEM: Clock = { now: Date.now, wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)) };
 
-/** Returns a clock that starts at a given time. Waiting advances this clock immediately instead of taking time. @param start milliseconds since 1970 */
+/** Returns a clock that starts at a given time. A wait advances the clock immediately and takes no time. @param start milliseconds since 1970 */
 function clockFrom(start: number): Clock {
   const begun = performance.now();
   let waited = 0;

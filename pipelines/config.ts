@@ -10,7 +10,7 @@ export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
 const UNSET = 'Unset it to use the default.';
 
-/** Settings with their descriptions, which are also in the README. */
+/** Settings with their descriptions. The README contains the same descriptions. */
 export const SETTINGS: Readonly<Record<string, string>> = {
   DATABASE_URL: '`postgres://user:password@host:port/database` or `pglite:FOLDER`. Default: the embedded database in `database` below the home folder',
   MAPPALE_HOME: 'home folder: the embedded database and the files of the demo region, as `--home`. Default: `.mappale` in the working folder if it exists, '
@@ -26,7 +26,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
 
 export interface Config {
   readonly databaseUrl: string;
-  /** Distribute tables with fid over several nodes. Distributed tables stay distributed. */
+  /** True if tables with fid are distributed over several nodes. Distributed tables stay distributed. */
   readonly distributed: boolean;
   readonly log: 'human' | 'json';
   readonly logLevel: 'debug' | 'info' | 'warn';
@@ -71,7 +71,7 @@ function chosen<Value extends string>(env: NodeJS.ProcessEnv, name: string, { va
   });
 }
 
-/** Returns the folder of the embedded database and of the demo region's files. The folder may not exist yet. */
+/** Returns the folder of the embedded database and of the demo region's files, which may not exist yet. */
 export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { MAPPALE_HOME: named, XDG_DATA_HOME: data = '' } = env;
   if (named) return expandPath(named);
@@ -80,17 +80,17 @@ export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
   return join(isAbsolute(data) ? data : join(homedir(), '.local', 'share'), 'mappale');
 }
 
-/** Settings of one source; null: not set. */
+/** Settings of one source. A setting is null if it is not set. */
 export interface SourceSettings {
-  /** `MAPPALE_<SOURCE>_URL`: replaces the base address of the source's files. Without login. */
+  /** `MAPPALE_<SOURCE>_URL` without the login: replaces the base address of the source's files. */
   readonly url: string | null;
-  /** `user:password` of that address (secret). */
+  /** `user:password` of `MAPPALE_<SOURCE>_URL` (secret). */
   readonly login: string | null;
   /** `MAPPALE_<SOURCE>_TOKEN`: token of the user at the publisher (secret). */
   readonly token: string | null;
 }
 
-/** @param id id of the source @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for an invalid address */
+/** Returns the settings of a source. @param id id of the source @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for an invalid address */
 export function sourceSettings(id: string, env: NodeJS.ProcessEnv = process.env): SourceSettings {
   const name = `MAPPALE_${id.toUpperCase()}`;
   const [text, token] = [env[`${name}_URL`]?.trim() || null, env[`${name}_TOKEN`]?.trim() || null];
@@ -141,9 +141,9 @@ export function testVectorEngine<Name extends string>(names: readonly Name[], en
   return chosen(env, 'MAPPALE_TEST_VECTOR_ENGINE', { values: names, hint: 'Unset it to use the fastest engine that is installed.' });
 }
 
-/** Proxy settings, as `curl` and other programs read them. */
+/** Proxy settings from the environment variables that `curl` and other programs use. */
 export interface Proxies {
-  /** Address with login (secret). Null: no proxy. */
+  /** Address with login (secret). Null if there is no proxy. */
   readonly http: string | null;
   readonly https: string | null;
   /** Hosts and domains that are contacted without a proxy. */
@@ -166,7 +166,7 @@ export function readProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
   return { http: proxy('HTTP_PROXY'), https: proxy('HTTPS_PROXY'), except: (env['no_proxy'] || env['NO_PROXY'] || '').split(/[\s,]+/).filter((host) => host !== '') };
 }
 
-/** Returns the name of the user, or its number: a container may run as a user without a name. */
+/** Returns the name of the user. Returns the user's number if there is no name, as in some containers. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -180,12 +180,12 @@ export function programFolders(env: NodeJS.ProcessEnv = process.env): string[] {
   return (env['PATH'] ?? '').split(delimiter);
 }
 
-/** Expands `~` and relative paths like a shell. */
+/** Expands `~` as a shell does, and makes a relative path absolute. */
 export function expandPath(path: string): string {
   return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);
 }
 
-/** Variables of libpq that decide where a server is. Null where a variable is not set. */
+/** Variables of libpq that determine the address of a server. Null if a variable is not set. */
 export interface LibpqSettings {
   readonly host: string | null;
   readonly port: string;
@@ -193,11 +193,11 @@ export interface LibpqSettings {
   readonly service: string | null;
   /** Files that define services, in the order in which libpq reads them. */
   readonly serviceFiles: readonly string[];
-  /** User of the process, as the operating system names it. */
+  /** User of the process in the operating system. */
   readonly systemUser: string;
 }
 
-/** Reads the variables of libpq that the driver does not read itself. */
+/** Reads the variables of libpq that the driver does not read. */
 export function libpqSettings(env: NodeJS.ProcessEnv = process.env): LibpqSettings {
   const { PGHOST, PGPORT, PGUSER, PGSERVICE, PGSERVICEFILE, PGSYSCONFDIR } = env;
   return {

@@ -1,6 +1,5 @@
 /**
- * Error class of the program. Like PostgreSQL's messages, an error has a primary message, a position, the expected and the found
- * value, and a hint.
+ * Defines the error class of the program. Like PostgreSQL's messages, an error has a primary message, a position, the expected and the found value, and a hint.
  */
 
 import { maskTaxCode } from './mask-tax-code.ts';
@@ -30,15 +29,15 @@ export interface ErrorFacts {
   readonly detail?: string | undefined;
   /** Full sentence with the action for the user. */
   readonly hint?: string | undefined;
-  /** Command that fixes the error. Words in capitals must be replaced by the user. Printed last, so that it is easy to find. */
+  /** Command that fixes the error. The user must replace words in capitals. Printed last, so that the command is easy to find. */
   readonly fix?: string | undefined;
   /** Content of `detail` as data. */
   readonly data?: unknown;
-  /** Source that the file at fault belongs to. */
+  /** Source of the file with the error. */
   readonly source?: string | undefined;
   /** Region whose load or publication failed, by its slug; `italia` for the tables of Italy. */
   readonly region?: string | undefined;
-  /** Files at fault, if other files of the same release or region can still be used. */
+  /** Files with the error, if other files of the same release or region can still be used. */
   readonly files?: readonly FaultyFile[] | undefined;
   readonly cause?: unknown;
 }

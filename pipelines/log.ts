@@ -1,18 +1,18 @@
-/** Messages on stderr while the program works: lines for people or JSON for machines. Results go to stdout. */
+/** Prints messages to stderr while the program works, as lines for people or JSON for machines. Results go to stdout. */
 import { CLOCK } from './clock.ts';
 import type { Config } from './config.ts';
 import { asInstalled } from './typed.ts';
 
 export interface Log {
-  /** Identifier of the run on every JSON line; null outside a run. */
+  /** Identifier of the run, in every JSON line; null outside a run. */
   runId: number | null;
   /** Prints a detail, such as the time of one table. Shown with `--verbose` and in JSON. */
   debug(message: string, facts?: Record<string, unknown>): void;
-  /** Prints a step that a user waits for. */
+  /** Prints a step for which a user waits. */
   info(message: string, facts?: Record<string, unknown>): void;
-  /** Prints a fact that a user should act on. */
+  /** Prints a fact that needs an action of the user. */
   warn(message: string, facts?: Record<string, unknown>): void;
-  /** Replaces the last line of a terminal. Prints nothing elsewhere. */
+  /** Replaces the last line of a terminal. Prints nothing if the output is not a terminal. */
   progress(message: string): void;
 }
 

@@ -1,20 +1,21 @@
 #!/usr/bin/env node
-// Starts the program: TypeScript in a checkout, compiled code in the npm package. Modules that an old Node lacks are imported after the version check.
+// Starts the program: TypeScript in a checkout, compiled code in the npm package. Modules that an old version of Node does not have are imported after the
+// version check.
 import { existsSync } from 'node:fs';
 
-// The first process of a container has no default signal handlers, and a signal may arrive while the program still loads.
+// The first process of a container has no default signal handlers, and a signal may arrive before the program is loaded.
 if (process.pid === 1) {
   for (const [signal, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]]) process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(128 + number));
 }
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  process.stderr.write(`error: this Node is too old [NODE_TOO_OLD]\n  detail: expected Node 20.19 or newer, found ${process.versions.node}\n  hint: Install a newer one.\n  type: nvm install 22\n`);
+  process.stderr.write(`error: this Node is too old [NODE_TOO_OLD]\n  detail: expected Node 20.19 or newer, found ${process.versions.node}\n  hint: Install a newer version.\n  type: nvm install 22\n`);
   process.exit(2);
 }
-// A checkout never runs a dist/ that may be older than its sources.
+// In a checkout, compiled code in dist/ is not used, because compiled code may be older than the sources.
 const program = ['../cli/main.ts', '../cli/main.js', '../dist/cli/main.js'].find((file) => existsSync(new URL(file, import.meta.url)));
 if (program === '../cli/main.ts') {
-  // tsx keeps compiled code in the shared temporary folder under a name that another user can take first. Children and threads inherit the setting.
+  // tsx caches compiled code in the shared temporary folder, where another user could create the folder first. Child processes and threads inherit the setting.
   process.env['TSX_DISABLE_CACHE'] = '1';
   const { register: registerHooks } = await import('node:module');
   const { register } = await import('tsx/esm/api');
@@ -23,6 +24,5 @@ if (program === '../cli/main.ts') {
 }
 const { main } = await import(program);
 await main(process.argv);
-// Ends the process after the report, because a failed command may leave open handles.
-// Pending output to a pipe is written first.
+// The process is ended after the report, because a failed command may leave open handles. Pending output to a pipe is written first.
 if (process.exitCode) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

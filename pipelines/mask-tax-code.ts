@@ -3,12 +3,12 @@
  * the applicant (`QIP294582_<codice fiscale>.zip`).
  */
 
-/** A digit of a person's tax code, or the letter that replaces the digit where two persons would have the same code (omocodia). */
+/** Pattern for a digit of a person's tax code. A letter replaces the digit if two persons would have the same code (omocodia). */
 const DIGIT = '[0-9LMNPQRSTUV]';
-/** A person's tax code has 16 characters, a company's 11 digits. */
+/** Matches a tax code. The code of a person has 16 characters, and the code of a company has 11 digits. */
 const TAX_CODE = new RegExp(`(?<![A-Z0-9])(?:[A-Z]{6}(?:\\d[0-9A-Z]{8}|${DIGIT}{2}[ABCDEHLMPRST]${DIGIT}{2}[A-Z]${DIGIT}{3})[A-Z]|\\d{11})(?![A-Z0-9])`, 'gi');
 
-/** @returns the name with `***` in place of a tax code, and in place of the text after `QIP<number>_` */
+/** Returns a file name with `***` in place of a tax code, and in place of the text after `QIP<number>_`. */
 export function maskTaxCode(name: string): string {
   return name.replace(TAX_CODE, '***').replace(/(QIP\d+_)[A-Za-z0-9]+/i, '$1***');
 }

@@ -1,15 +1,15 @@
-/** Parallel work on items, with p-limit as the only queue. */
+/** Runs work on items in parallel. p-limit is the only queue. */
 import pLimit from 'p-limit';
 
 interface ParallelOptions<T> {
-  /** Returns the items that must end first; values outside the items are ignored. */
+  /** Returns the items that must end before an item starts. Values that are not items are ignored. */
   readonly after?: (item: T) => readonly T[];
 }
 
 /**
- * Works on items in parallel, at most `most` at a time. A free lane takes the first item whose predecessors ended. After a failure no new work starts, and
- * running work ends before the error is thrown, because the writer's lock must not be released earlier.
- * @param work receives a lane from 0 to `most` − 1 that no other running work has
+ * Works on items in parallel, at most `most` at a time. A free lane takes the first item whose predecessors have ended. After a failure, no new work starts.
+ * Running work ends before the error is thrown, because the lock of the run must not be released earlier. @param work receives a lane from 0 to `most` − 1 that
+ * no other running work uses
  * @returns the results in the order of the items
  */
 export async function inParallel<T, R>(
@@ -51,14 +51,16 @@ export async function inParallel<T, R>(
   return items.map((item) => results.get(item) as R);
 }
 
-/** Works on items in parallel, at most `most` at a time, and takes the next item only when its result is needed. @yields the results in the items' order */
+/**
+ * Works on items in parallel, at most `most` at a time, and takes the next item only when its result is needed. Yields the results in the order of the items.
+ */
 export async function* resultsInOrder<T, R>(
   most: number, items: Iterable<T> | AsyncIterable<T>, work: (item: T) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
   const working: Promise<R>[] = [];
   for await (const item of items) {
     const begun = work(item);
-    // A failure is thrown when the result is awaited below. Until then it must not count as unhandled.
+    // A failure is thrown when the result is awaited below. Until then, the failure must not count as an unhandled rejection.
     begun.catch(() => undefined);
     working.push(begun);
     if (working.length >= most) yield await (working.shift() as Promise<R>);

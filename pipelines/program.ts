@@ -1,4 +1,7 @@
-/** Facts of this program: its version, and where its modules are. In a checkout TypeScript runs directly. The npm package runs compiled code from `dist/`. */
+/**
+ * Returns facts about this program: its version, and the paths of its modules. In a checkout, TypeScript runs directly. The npm package runs compiled code from
+ * `dist/`.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,12 +12,15 @@ export const IS_COMPILED: boolean = import.meta.url.endsWith('.js');
 
 export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** Returns the path of a module in the form that runs. @param source path of its TypeScript: `…/sources/<id>/source.ts` */
+/** Returns the path of the file that runs for a module. @param source path of the module's TypeScript: `…/sources/<id>/source.ts` */
 export function moduleFile(source: string): string {
   return IS_COMPILED ? source.replace(/\.ts$/, '.js') : source;
 }
 
-/** Loads a module that was found by listing folders. @param source its TypeScript, from the root @returns its default export */
+/**
+ * Loads a module that was found by listing folders. @param source path of the module's TypeScript, relative to the root @returns the default export of the
+ * module
+ */
 export async function loadModule<T>(source: string): Promise<T> {
   return ((await import(pathToFileURL(moduleFile(join(ROOT, source))).href)) as { default: T }).default;
 }

@@ -1,6 +1,9 @@
 /** Formats progress lines, sizes and durations. */
 
-/** @param bytes bytes read of the compressed files @param total bytes of all files @param elapsedMs time since the start */
+/**
+ * Formats a progress line. @param bytes number of bytes that were read from the compressed files @param total bytes of all files @param elapsedMs time since
+ * the start
+ */
 export function progressLine(subject: string, rows: number, bytes: number, total: number, elapsedMs: number): string {
   const share = total === 0 ? 1 : Math.min(1, bytes / total);
   const seconds = elapsedMs / 1000;
@@ -9,7 +12,7 @@ export function progressLine(subject: string, rows: number, bytes: number, total
   return `${subject}: ${(share * 100).toFixed(0)} %, ${group(rows)} rows, ${rate}${left === null ? 'estimating' : `${duration(left)} left`}`;
 }
 
-/** Formats a size such as `512 B`, `1.4 MB` or `2.3 GB`, in powers of ten as publishers use. */
+/** Formats a size such as `512 B`, `1.4 MB` or `2.3 GB`, in powers of ten, like the publishers. */
 export function byteText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const power = Math.min(3, Math.floor(Math.log10(bytes) / 3));
@@ -27,21 +30,21 @@ export function barLine(done: number, of: number, what: string): string {
   return `${bar(of === 0 ? 1 : done / of)} ${done} of ${of} ${what}`;
 }
 
-/** State of the downloads in progress. */
+/** Progress of the running downloads. */
 export interface Bytes {
-  /** Completed files and all files. */
+  /** Number of completed files and of all files. */
   readonly files: number;
   readonly of: number;
-  /** Received and total bytes of the files in progress; null: unknown total. */
+  /** Received and total bytes of the running downloads; null if the total is unknown. */
   readonly have: number;
   readonly total: number | null;
-  /** Bytes received since the start. */
+  /** Number of bytes that were received since the start. */
   readonly came: number;
   readonly elapsedMs: number;
   readonly names: readonly string[];
 }
 
-/** Formats a line with a bar, size, speed and remaining time of the files in progress. */
+/** Formats a line with a bar, and the size, speed and remaining time of the running downloads. */
 export function byteLine({ files, of, have, total, came, elapsedMs, names }: Bytes): string {
   const share = total === null || total === 0 ? null : Math.min(1, have / total);
   const rate = elapsedMs > 500 ? came / (elapsedMs / 1000) : 0;
@@ -50,7 +53,7 @@ export function byteLine({ files, of, have, total, came, elapsedMs, names }: Byt
   return `${done}${byteText(have)}${total === null ? '' : ` of ${byteText(total)}`}${rate > 0 ? `, ${byteText(Math.round(rate))}/s` : ''}${left}; ${files} of ${of} files done${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
 }
 
-/** Created once, because `toLocaleString` looks up its locale in each call, which slows down fast readers. */
+/** Number format, created once. `toLocaleString` looks up the locale in each call, which slows down fast readers. */
 const GROUPED = new Intl.NumberFormat('en-US');
 
 export function group(n: number): string {

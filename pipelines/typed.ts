@@ -1,14 +1,14 @@
-/** Commands that are suggested to the user, named for a checkout or for the npm package. */
+/** Returns commands that are suggested to the user, in the form for a checkout or for the npm package. */
 
 /** True in the npm package, where the program is compiled. */
 const IS_PACKAGE = import.meta.url.endsWith('.js');
 
-/** Installs or compiles GDAL's binding, the faster reader of vector files. */
+/** Command that installs or compiles GDAL's binding, the faster reader of vector files. */
 export const GDAL_SETUP: string = IS_PACKAGE ? 'npm install --global gdal-async' : 'make setup-gdal';
-/** Installs the program's packages again. */
+/** Command that installs the program's packages again. */
 export const PACKAGES_SETUP: string = IS_PACKAGE ? 'npm install --global mappale' : 'make setup';
 
-/** Replaces `npx mappale` with `mappale` in the npm package. @param text a text of the program, not of data */
+/** Replaces `npx mappale` with `mappale` in the npm package. @param text text of the program, not text from data */
 export function asInstalled(text: string): string {
   return IS_PACKAGE ? text.replaceAll('npx mappale', 'mappale') : text;
 }
@@ -20,8 +20,7 @@ export function quoted(word: string): string {
 
 /**
  * Returns the command line of this process with a change.
- * @param change changes the words
- * @param otherwise command to return if the process was not started from a command line
+ * @param change returns the changed words @param otherwise command to return if the process was not started from a command line
  */
 export function retyped(change: (words: readonly string[]) => readonly string[], otherwise: string): string {
   const [, program = '', ...words] = process.argv;
@@ -29,7 +28,7 @@ export function retyped(change: (words: readonly string[]) => readonly string[],
   return ['npx mappale', ...change(words).map(quoted)].join(' ');
 }
 
-/** Sets an option to a value: replaces its present value, or appends the option. */
+/** Sets an option to a value. Replaces the current value, or appends the option. */
 export function withOption(option: string, value: string): (words: readonly string[]) => readonly string[] {
   return (words) => {
     const at = words.indexOf(option);
@@ -37,12 +36,12 @@ export function withOption(option: string, value: string): (words: readonly stri
   };
 }
 
-/** Replaces a wrong word everywhere, also in lists and after an option's name. */
+/** Replaces all occurrences of a wrong word, also in lists and after the name of an option. */
 export function withWord(wrong: string, right: string): (words: readonly string[]) => readonly string[] {
   return (words) => words.map((word) => word.split(/([,=])/).map((part) => (part === wrong ? right : part)).join(''));
 }
 
-/** @returns at most three names that differ from the typed text by a few letters, nearest first */
+/** Returns at most three names that differ from the typed text by a few letters, nearest first. */
 export function nearest(typed: string, names: readonly string[]): string[] {
   const plain = (text: string): string => text.normalize('NFD').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   const most = Math.max(1, Math.floor(plain(typed).length / 3));
@@ -66,7 +65,7 @@ function distanceOf(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Returns text such as `Did you mean molise or marche? `, or an empty text if no name is near. */
+/** Returns text such as `Did you mean molise or marche? `, or an empty text if no name is similar. */
 export function didYouMean(typed: string, names: readonly string[]): string {
   const near = nearest(typed, names);
   return near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `;
