@@ -1,4 +1,4 @@
-/** The only file that reads environment variables. */
+/** Reads the settings. Only this file reads environment variables. */
 import { existsSync } from 'node:fs';
 import { homedir, hostname, userInfo } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
@@ -71,7 +71,7 @@ function chosen<Value extends string>(env: NodeJS.ProcessEnv, name: string, { va
   });
 }
 
-/** Returns the folder of the embedded database and of the demo region's files, which may not exist yet. */
+/** Returns the folder of the embedded database and of the demo region's files. The folder may not yet exist. */
 export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { MAPPALE_HOME: named, XDG_DATA_HOME: data = '' } = env;
   if (named) return expandPath(named);
@@ -119,7 +119,7 @@ function withoutLogin(url: string): string {
 }
 
 /**
- * Returns the moment at which the program's clock starts, in milliseconds since 1970. Null: the system's clock is used. Only tests set `MAPPALE_TEST_CLOCK`.
+ * Returns the moment at which the program's clock starts, in milliseconds since 1970. Null to use the system's clock. Only tests set `MAPPALE_TEST_CLOCK`.
  * @throws MappaleError `CONFIG_UNKNOWN` (exit 2)
  */
 export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
@@ -134,7 +134,7 @@ export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
 }
 
 /**
- * Returns the engine that must read vector files. Null: the fastest installed engine. Only tests set `MAPPALE_TEST_VECTOR_ENGINE`.
+ * Returns the engine that must read vector files. Null to use the fastest installed engine. Only tests set `MAPPALE_TEST_VECTOR_ENGINE`.
  * @throws MappaleError `CONFIG_UNKNOWN` (exit 2)
  */
 export function testVectorEngine<Name extends string>(names: readonly Name[], env: NodeJS.ProcessEnv = process.env): Name | null {
@@ -160,7 +160,7 @@ export function readProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
     const url = text.includes('://') ? text : `http://${text}`;
     if (URL.canParse(url) && /^(?:https?|socks5?):$/.test(new URL(url).protocol) && !/%(?![\da-f]{2})/i.test(url)) return url;
     throw new MappaleError(`${name} is invalid`, {
-      code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected http://PROXY:PORT, found ${JSON.stringify(withoutLogin(url))}`, hint: 'Correct it, or unset it to connect directly.', fix: `unset ${name} ${name.toLowerCase()}`,
+      code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected http://PROXY:PORT, found ${JSON.stringify(withoutLogin(url))}`, hint: 'Correct the setting, or unset it to connect directly.', fix: `unset ${name} ${name.toLowerCase()}`,
     });
   };
   return { http: proxy('HTTP_PROXY'), https: proxy('HTTPS_PROXY'), except: (env['no_proxy'] || env['NO_PROXY'] || '').split(/[\s,]+/).filter((host) => host !== '') };
@@ -185,7 +185,7 @@ export function expandPath(path: string): string {
   return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);
 }
 
-/** Variables of libpq that determine the address of a server. Null if a variable is not set. */
+/** Variables of libpq that determine the address of a server. A variable is null if it is not set. */
 export interface LibpqSettings {
   readonly host: string | null;
   readonly port: string;

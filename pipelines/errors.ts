@@ -5,7 +5,7 @@
 import { maskTaxCode } from './mask-tax-code.ts';
 import { asInstalled } from './typed.ts';
 
-/** Exit code of the process by kind of failure, documented in the README. */
+/** Exit codes of the process by kind of failure. The README documents them. */
 export const EXIT = {
   done: 0,
   bug: 1,
@@ -31,7 +31,7 @@ export interface ErrorFacts {
   readonly hint?: string | undefined;
   /** Command that fixes the error. The user must replace words in capitals. Printed last, so that the command is easy to find. */
   readonly fix?: string | undefined;
-  /** Content of `detail` as data. */
+  /** Content of `detail` in structured form. */
   readonly data?: unknown;
   /** Source of the file with the error. */
   readonly source?: string | undefined;

@@ -10,7 +10,7 @@ export interface Log {
   debug(message: string, facts?: Record<string, unknown>): void;
   /** Prints a step for which a user waits. */
   info(message: string, facts?: Record<string, unknown>): void;
-  /** Prints a fact that needs an action of the user. */
+  /** Prints a fact that requires an action of the user. */
   warn(message: string, facts?: Record<string, unknown>): void;
   /** Replaces the last line of a terminal. Prints nothing if the output is not a terminal. */
   progress(message: string): void;

@@ -54,7 +54,7 @@ export function fold(text: string): string {
     .replace(/\p{M}+/gu, '');
 }
 
-/** A word and whether a full stop follows it. */
+/** A word, and whether a full stop follows the word. */
 export interface Word {
   readonly text: string;
   readonly dot: boolean;
@@ -101,7 +101,7 @@ export function findRoute(folded: string): Route | null {
   return type === undefined ? null : { type, token: `${Number(number)}${suffix}`, start: match.index, end: match.index + whole.length };
 }
 
-/** Returns type and tokens of a name in one language. */
+/** Returns the type and the tokens of a name in one language. */
 export function normaliseStreet(text: string): StreetName {
   return normaliseFolded(fold(text));
 }
@@ -190,7 +190,7 @@ function germanCompound({ text, dot }: Word): { type: string; stem: string } | n
   return null;
 }
 
-/** One of the names of a street. */
+/** A name of a street. */
 interface NamedStreet extends StreetName {
   /** `odonimo`: the official text, or half of a bilingual text; `lingua1`, `lingua2`: the fields DIZIONE_LINGUA. */
   readonly kind: 'odonimo' | 'lingua1' | 'lingua2';

@@ -19,7 +19,7 @@ interface Ending {
   readonly number: number | null;
   /** Second number of a range: `63-65`. */
   readonly rangeTo: number | null;
-  /** Upper case, pieces joined with `/`: `A`, `BIS/A`, `3`. */
+  /** Suffix of the civico in upper case, with pieces joined by `/`: `A`, `BIS/A`, `3`. */
   readonly exponent: string | null;
   readonly colour: 'ROSSO' | 'NERO' | null;
   /** Metres along the road. */
@@ -50,9 +50,9 @@ export interface Contradiction {
 }
 
 export interface ParsedQuery {
-  /** Likeliest first, at most `MOST_READINGS`; empty if the text has no street. */
+  /** Readings, likeliest first, at most `MOST_READINGS`. Empty if the text has no street. */
   readonly readings: readonly Reading[];
-  /** Null if text and caller agree. */
+  /** Contradiction; null if the text and the caller name the same comune. */
   readonly contradiction: Contradiction | null;
 }
 
@@ -149,7 +149,7 @@ export async function findCity(city: string, findComune: FindComune): Promise<re
   return (await resolveCity(city, new Gazetteer(findComune))).comuni ?? [];
 }
 
-/** @returns cadastral codes of the comuni if the text is only a place: `Roma`, `Roma, Lazio`; otherwise empty */
+/** @returns cadastral codes if the text is only the name of a place: `Roma`, `Roma, Lazio`; otherwise empty */
 async function comuniCalled([cut, ...others]: readonly Cut[], province: string | null, gazetteer: Gazetteer): Promise<readonly string[]> {
   const [first] = cut?.street ?? [];
   if (cut === undefined || others.length > 0 || cut.ending !== NO_ENDING || first === undefined || !isCalled(first, gazetteer)) return [];
@@ -250,7 +250,7 @@ function cutsOf(text: string, original: string): Cut[] {
   return civici.length === 1 && !chosen.marked && isRegnal(shown, chosen) ? [uncut, cut] : [cut, uncut];
 }
 
-/** Puts the road's text back where its digits were masked. */
+/** Restores the masked digits of a road. */
 function restore(masked: string, route: string): string {
   const hidden = route.replace(/\d/g, 'x');
   const at = masked.indexOf(hidden);
@@ -328,7 +328,7 @@ function isExponentLetter(letter: string, rest: string, digits: string, original
   return !/^\s+[a-z]/.test(rest) || !'aeios'.includes(letter) || new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
 }
 
-/** Origin of the comune of a reading. `place`: after the number or a comma; `none`: no comune. */
+/** Origin of the comune of a reading. `place`: the comune is after the number or a comma. `none`: there is no comune. */
 interface Found {
   readonly reading: Reading;
   readonly position: 'place' | 'words' | 'none';
@@ -416,7 +416,7 @@ async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<n
   return Math.max(typed, 0);
 }
 
-/** Returns the place of a street if text precedes the street. The text may be a comune, a part of the comune after the street, or no place. */
+/** Returns the place of a street that other text precedes. This text may be a comune, a part of the comune after the street, or no place. */
 async function placeAround(before: readonly Segment[], behind: readonly Segment[], lookup: Lookup): Promise<NamedPlace> {
   const comuni = before.filter((segment) => isCalled(segment, lookup.gazetteer));
   if (comuni.length > 0) return placeOf([...comuni, ...behind], lookup);
@@ -546,7 +546,7 @@ function compose({ type, otherTypes, tokens }: StreetName, ending: Ending, { com
   const reading = { streetType: type, otherTypes, tokens, ...ending, comuni, locality, province };
   // A street with only a number as its name (`Contrada 167`) is found by that number.
   if (ending.number !== null && tokens.join(' ') === type) return { ...reading, tokens: [String(ending.number)], number: null, rangeTo: null, exponent: null };
-  // `12/R`, `12A/R`: red in comuni with red numbers.
+  // `12/R`, `12A/R`: R means red in comuni with red numbers.
   const [, exponent = null, letter] = /^(?:(.*)\/)?([RN])$/.exec(ending.exponent ?? '') ?? [];
   if (letter === undefined || comuni?.some((code) => RED_NUMBERS.has(code)) === false) return reading;
   return { ...reading, exponent, colour: letter === 'R' ? 'ROSSO' : 'NERO' };

@@ -32,7 +32,7 @@ export interface ComuneHit {
  */
 export type FindComune = (keys: readonly string[], names: Names) => Promise<readonly ComuneHit[]>;
 
-/** Names of a comune to consider. */
+/** Kinds of names that are searched. */
 export type Names = 'exact' | 'similar';
 
 /** A named place. */
@@ -41,7 +41,7 @@ export interface Place {
   readonly comuni: readonly string[] | null;
   /** Key of a locality inside the comune; null if none is named. */
   readonly locality: string | null;
-  /** Car plate code in lower case, or key of the name, of a province that is named without a comune. Null if there is none. */
+  /** Province that is named without a comune, as car plate code in lower case or as key of the name. Null if there is none. */
   readonly province: string | null;
 }
 
@@ -350,7 +350,7 @@ const MOST_PLACES = 5;
 
 /**
  * Returns the first of several names that is compatible with all other names. Names after a comune may be its province, its region or the same name. Names
- * before a comune may only be its localities. If the text names a second comune, none is returned.
+ * before a comune may only be localities of the comune. If the text names a second comune, no comune is returned.
  */
 async function ofSeveral(
   parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
@@ -394,7 +394,7 @@ async function agreeing(
   const part = localityKey(text);
   const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
   if (withPart.length > 0) return { hits: withPart, locality: part };
-  // The text is a locality after a word for localities, or a locality that is known only in other comuni.
+  // The text is a locality if it follows a word for localities, or if it is a known locality of other comuni only.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
   const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, lookup);
   return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };
@@ -412,7 +412,7 @@ function narrowed(hits: readonly ComuneHit[], { locality, sure }: Pick<NamedPlac
   return { comuni: there.length > 0 ? there : codes, locality, province: null, sure };
 }
 
-/** Returns the comune that the text after the street names. */
+/** Returns the comune that is named after the street. */
 export async function placeOf(segments: readonly Segment[], lookup: Lookup): Promise<NamedPlace> {
   const { province, gazetteer } = lookup;
   const pieces = piecesOf(segments, province, gazetteer);
@@ -427,7 +427,7 @@ export async function placeOf(segments: readonly Segment[], lookup: Lookup): Pro
     : ofLast(pieces.texts, pieces, lookup);
 }
 
-/** Returns the comune that the end of the last text names. The longest known name counts. The words before the name are a locality. */
+/** Returns the comune that is named at the end of the last text. The longest known name is used. The words before the name are a locality. */
 async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, { gazetteer, names }: Pick<Lookup, 'gazetteer' | 'names'>): Promise<NamedPlace> {
   const named = texts.at(-1) ?? '';
   const coded = gazetteer.withPostalCode(postalCode);

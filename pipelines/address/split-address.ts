@@ -9,9 +9,9 @@ interface SplitAddress {
   readonly streetTypes: readonly string[];
   /** Different words of the street's name, normalised, ascending; empty if no street is written. */
   readonly streetWords: readonly string[];
-  /** Null if no number is written, or for `SNC`. */
+  /** House number; null if no number is written, or for `SNC`. */
   readonly number: number | null;
-  /** Upper case: `A`, `BIS`, `3`; null if there is none. */
+  /** Suffix in upper case: `A`, `BIS`, `3`; null if there is none. */
   readonly exponent: string | null;
   readonly colour: 'ROSSO' | 'NERO' | null;
 }
@@ -56,7 +56,7 @@ function cut(text: string): Cut {
   return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
 }
 
-/** `12R`, `12 ROSSO`: red in comuni with red numbers, which the database knows. */
+/** `12R`, `12 ROSSO`: R means red in comuni with red numbers. The database knows these comuni. */
 function ending([number = '', exponent, colour]: readonly (string | undefined)[]): Pick<SplitAddress, 'number' | 'exponent' | 'colour'> {
   return {
     number: Number(number),

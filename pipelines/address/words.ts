@@ -3,7 +3,7 @@
  * use the same tables.
  */
 
-/** Street types (DUG) that are their own canonical names. */
+/** Street types (DUG) whose written form is the canonical name. */
 const PLAIN_TYPES: readonly string[] = [
   'via', 'viale', 'vialetto', 'viottolo', 'piazza', 'piazzale', 'piazzetta', 'corso', 'vicolo', 'vicoletto', 'vico', 'largo', 'larghetto',
   'strada', 'stradella', 'stradello', 'stradone', 'contrada', 'localita', 'frazione', 'borgo', 'borgata', 'cascina', 'traversa', 'salita',
@@ -46,7 +46,7 @@ export const STREET_TYPES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(WRITTEN_TYPES),
 ]);
 
-/** `P.ta` is piazzetta or porta, `V.co` vico or vicolo, `L.go` largo or lungo. The second meaning is also tried. */
+/** Second meanings of abbreviations. `P.ta` is piazzetta or porta, `V.co` is vico or vicolo, and `L.go` is largo or lungo. The second meaning is also tried. */
 export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'], vco: ['vicolo'] };
 
 /** Endings of German compounds with the street type: `museumstrasse`, `romstr`. Longest first. */

@@ -21,7 +21,7 @@ interface Citation {
 /** Sources of the parcels with the same facts in a section. */
 interface Cited {
   readonly section: string;
-  /** Section, slash, and facts as in the section's `record.sql`. The section alone is the key of all parcels without another key. */
+  /** Keys: the section, a slash, and the facts as in the section's `record.sql`. Parcels without another key have only the section as key. */
   readonly keys: readonly string[];
   /** Source → period. */
   readonly periods: ReadonlyMap<string, string>;
@@ -38,7 +38,7 @@ type Vintages = Map<string, Set<string>>;
 /** A row of `attribution.sql`. */
 interface CitedRow extends Record<string, unknown> {
   readonly key: string;
-  /** Null if the key cites nothing. */
+  /** Source; null if the key has no sources. */
   readonly source_id: string | null;
   readonly vintage: string | null;
 }
@@ -57,7 +57,7 @@ export async function citationsOf(database: Database, joined: Joined, sources: r
   const cite = (section: string, key: string, sourceId: string | null, vintage: string | null): void => {
     const keys = take(found, section, () => new Map<string, Vintages>());
     const cited = take(keys, key, (): Vintages => new Map());
-    // The folder of a source may have been deleted since.
+    // The folder of a source may have been deleted after the publication.
     if (sourceId !== null && known.has(sourceId)) take(cited, sourceId, () => new Set<string>()).add(vintage ?? '');
   };
   if (region === 0) {

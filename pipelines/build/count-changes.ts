@@ -19,9 +19,9 @@ const MOST_COMPARED = 10_000;
 
 interface Swap extends Record<string, unknown> {
   readonly swap: number;
-  /** Null: the region was withdrawn. */
+  /** New publication; null if the region was withdrawn. */
   readonly publication: number | null;
-  /** Null: nothing was published before. */
+  /** Previous publication; null if nothing was published before. */
   readonly before: number | null;
 }
 
@@ -87,7 +87,7 @@ async function addSources(session: Session, { swap, publication }: Swap): Promis
   await session.query(statement('add_sources'), [swap, files.map(({ source }) => source), files.map(({ vintages }) => cutOff(vintages))]);
 }
 
-/** Returns the last day of the latest period in the vintages (`2025`, `2025_2`, `2025-06-30`, `20250630`); null if none names a period. */
+/** Returns the last day of the latest period in the vintages (`2025`, `2025_2`, `2025-06-30`, `20250630`); null if no vintage names a period. */
 export function cutOff(vintages: readonly string[]): string | null {
   return vintages.flatMap((vintage) => lastDay(vintage) ?? []).sort().at(-1) ?? null;
 }

@@ -1,4 +1,4 @@
-/** Runs files with a query and the statements that prepare the query. */
+/** Runs files that contain a query and the statements before the query. */
 import type { Row, Session } from '../db/index.ts';
 import { rolledBack } from '../db/transactions.ts';
 import type { SqlFile } from '../contract/sql-files.ts';

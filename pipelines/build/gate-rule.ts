@@ -41,9 +41,9 @@ const CHANGED_SHARE = 0.05;
 /** Smallest share of changed values for comparing quantiles of fewer than `ENOUGH` values. Example: incomes × 10 in a province with six comuni. */
 const FEW_CHANGED = 0.5;
 /**
- * Changed values that are drawn from the same distribution cross a quantile in both directions. The surplus of one direction has a standard deviation of √(2 ×
- * changed × p × (1 − p)). By chance, a surplus of four standard deviations occurs once in 15,000 comparisons. Three standard deviations (once in 370) would be
- * a false alarm each year.
+ * Limit for the surplus in one direction, in standard deviations. Changed values from the same distribution cross a quantile in both directions. The surplus in
+ * one direction has a standard deviation of √(2 × changed × p × (1 − p)). By chance, a surplus of four standard deviations occurs once in 15,000 comparisons.
+ * Three standard deviations (once in 370) would be a false alarm each year.
  */
 const DEVIATIONS = 4;
 /** Shares are not exact in binary: 1 − 0.8 is less than 0.2. */
@@ -52,7 +52,7 @@ const ROUNDING = 1e-9;
 export interface Comparison {
   readonly relation: Relation;
   readonly gate: TableGate;
-  /** Empty if nothing is published. */
+  /** Statistics of the published table; empty if nothing is published. */
   readonly before: readonly Figures[];
   readonly after: readonly Figures[];
   /** Returns the current province of a comune; empty if the comune is not listed. */
@@ -90,7 +90,7 @@ interface GatedPlace {
   readonly comune: string | null;
 }
 
-/** Returns the limits of a table by the places that they apply to. */
+/** Returns the limits of a table, by the places to which the limits apply. */
 function limitsOf(gate: TableGate) {
   const fields = Object.entries(gate.fields);
   return {
@@ -177,7 +177,7 @@ function explaining(changes: Comparison['changes']): {
   };
 }
 
-/** Returns false if too few values changed, or if as few values crossed the quantile as expected by chance. */
+/** Returns whether the distribution of the values moved. Returns false if too few values changed, or if the number of crossings may be chance. */
 function isMovement({ before, after, changed, crossed }: Changes, quantile: Quantile): boolean {
   const most = Math.max(before, after);
   // At most one of two values can cross their median. If all values changed, no unchanged value explains the old quantile.
@@ -229,7 +229,7 @@ function isPattern(lost: number, left: number): boolean {
   return lost >= LOST_ROWS - ROUNDING || left === 0;
 }
 
-/** Refuses the loss of more than one row and more than a tenth of the rows. */
+/** Refuses the loss of several rows if more than a tenth of the rows is lost. */
 const ROWS: Limit = {
   figure: 'rows', limit: percent(-ROWS_LOST), of: ({ rows }) => rows,
   refuses: ({ rows: before }, { rows: after }) => before > after && before - after >= ROWS_LOST * before - ROUNDING && isPattern(before - after, after),

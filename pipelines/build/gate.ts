@@ -18,7 +18,7 @@ import { figuresOf, type Acceptance } from '../ledger/ledger.ts';
 import type { Joined } from './join.ts';
 import { statementsOf } from '../db/statements.ts';
 
-/** Result of a gate that passed, or was accepted by the operator. */
+/** Result of a gate that passed, or whose refusal the operator accepted. */
 export interface Gated {
   /** Statistics of each gated table that was built. */
   readonly figures: ReadonlyMap<Relation, readonly Figures[]>;

@@ -73,7 +73,7 @@ export class IncrementalBuild {
   /** Number of changed, new and removed parcels; null until the number is determined. */
   #changed: number | null = null;
   #isIndexed = false;
-  /** Whether the outline of the parcels differs; null until this is determined. */
+  /** True if the outline of the parcels differs; null until this is determined. */
   #differs: boolean | null = null;
   /** Names of sets of parcels whose rows also change with other rows. The key is the connection of the parcels: a distance, layers, a column or a table. */
   readonly #reached = new Map<Reach, string>();
@@ -227,7 +227,7 @@ export class IncrementalBuild {
     return this.#reused(session, relation);
   }
 
-  /** Returns whether the changed parcels may matter to tables that depend on the outline of the parcels. */
+  /** Returns whether the changed parcels may affect tables that depend on the outline of the parcels. */
   async #outlineDiffers(session: Session): Promise<boolean> {
     if ((await this.#countChanged(session)) === 0) return false;
     if (this.#differs !== null) return this.#differs;
@@ -237,7 +237,7 @@ export class IncrementalBuild {
     return (this.#differs = differs);
   }
 
-  /** Returns false if another input was built whole, so that its changed rows are unknown. */
+  /** Returns whether the changed rows of all inputs are known. Returns false if another input was built whole. */
   #dependsOnlyOn({ file }: Product): boolean {
     return this.#products.filter(({ relation, stale }) => relation !== PARCELS && stale !== null && file.reads.includes(relation))
       .every(({ relation }) => this.results.has(relation));
@@ -315,7 +315,7 @@ export class IncrementalBuild {
       const start = others.length === 0 ? 'changed' : this.#name(`${table}_start`, file, table);
       if (start !== 'changed') await findWith(session, this.schema, start, parcels, others);
       if (how.by === 'parcels') return start;
-      // Runs once for these parcels, to find the parcels that share a feature with them.
+      // The SQL runs once for these parcels, to find the parcels that share a value with these parcels.
       await this.#runFor(session, product, start);
       const reach = this.#name(`${table}_sharing`, file, how.column);
       await findSharing(session, this.schema, { reach, start, parcels, was: await this.#was(session, relation), table, column: how.column });

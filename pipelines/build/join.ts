@@ -107,7 +107,7 @@ async function provideInputs(build: Build, session: Session): Promise<ReadonlySe
   }
   await provideMembers(session, schema, rankFiles(inventory.used(region)));
   for (const product of products) if (product.stale === null) await providePublished(session, schema, product.relation, product.published);
-  // Completed tables need their layers too, because checks and attributions read layers.
+  // Completed tables also need their layers, because checks and attributions read layers.
   const attributions = region === 0 ? [] : readSectionFiles('attribution');
   for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
     if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, region });
@@ -115,7 +115,7 @@ async function provideInputs(build: Build, session: Session): Promise<ReadonlySe
   return finished;
 }
 
-/** Builds the tables that are not finished, one in each lane at a time. */
+/** Builds the tables that are not finished. Each lane builds one table at a time. */
 async function buildTables(build: Build, finished: ReadonlySet<string>): Promise<void> {
   const { database, region, schema, stale, incremental, lanes, log } = build;
   const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, regionName(region)))) : byRank;

@@ -102,7 +102,7 @@ async function recordPublication(
 
 /**
  * Publishes a region that passed its checks and the quality gate.
- * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) if readers held the tables during every attempt
+ * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) if readers locked the tables during every attempt
  * @throws HeldBack if the region was pinned or withdrawn during the run
  */
 export async function publish(database: Database, joined: Joined, gated: Gated, { sources, runId, parallel }: PublishOptions): Promise<Published> {
@@ -194,7 +194,7 @@ interface Parcels {
   readonly made: MadeTable | undefined;
   /** Published parcels; undefined for a region that is withdrawn or new. */
   readonly before: PublishedTable | undefined;
-  /** Parcels that were published last. */
+  /** Parcels of the last publication. */
   readonly lasting: TableState | undefined;
 }
 

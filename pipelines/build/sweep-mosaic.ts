@@ -6,7 +6,7 @@ import type { Raster } from '../formats/raster.ts';
 
 /** Largest number of bytes of decoded blocks that are kept. */
 const CACHE_BYTES = 128 * 1024 * 1024;
-/** Size in bytes below which a block is read together with the next blocks to the south, which are needed next. Strips are often one row of cells. */
+/** Size in bytes below which a block is read together with the blocks to the south, which are needed next. Strips are often one row of cells. */
 const AHEAD_BYTES = 512 * 1024;
 /** Largest number of open files, because four tiles meet at a corner. A raster in a zip may be unpacked on disk while it is open. */
 const OPEN = 4;
@@ -28,7 +28,7 @@ export interface Tile {
   readonly cellHeight: number;
   readonly blockWidth: number;
   readonly blockHeight: number;
-  /** Null if the file moved or changed. */
+  /** Opens the file; null if the file was moved or changed. */
   readonly open: (() => Promise<Raster>) | null;
 }
 
@@ -138,14 +138,14 @@ export class Mosaic {
   readonly north: number;
   readonly cellWidth: number;
   readonly cellHeight: number;
-  /** By name. Where tiles overlap, the first tile with data counts. */
+  /** Tiles, sorted by name. If tiles overlap, the first tile with data is used. */
   readonly tiles: readonly Placed[];
   readonly #blocks: Blocks;
   #near: readonly Placed[] = [];
-  /** First and last column and row of the cells near which a tile has no neighbour. */
+  /** Range of columns and rows around the last shape that only one tile covers. */
   #alone: readonly [number, number, number, number] | null = null;
 
-  /** @param tiles with cells that coincide */
+  /** @param tiles tiles whose cells coincide */
   constructor(tiles: readonly [Tile, ...Tile[]], blocks: Blocks) {
     const [first] = tiles;
     this.model = first.model;
@@ -202,7 +202,7 @@ export class Mosaic {
   async #read(
     first: readonly [Placed, number][], row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null,
   ): Promise<void> {
-    // Blocks are read one after another, so that no file is closed during a read. This variable keeps the blocks, because together they may exceed the cache.
+    // Blocks are read one after another, so that no file is closed during a read. The blocks are kept here, because they may together exceed the cache.
     const held = new Map<number, Block>();
     for (let missing: readonly [Placed, number][] | null = first; missing !== null; missing = this.#fill(row, firstColumn, count, into, origin, held)) {
       for (const [placed, number] of missing) held.set(number, await this.#blocks.read(placed, number));

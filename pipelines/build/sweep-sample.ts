@@ -10,7 +10,7 @@ type Run = readonly [tile: number, row: number, first: number, last: number];
 export type Detail = 'counts' | 'runs';
 
 interface Sample {
-  /** Cells with a value. */
+  /** Number of cells with a value. */
   readonly cells: number;
   readonly missing: number;
   readonly values: readonly (number | string | null)[];

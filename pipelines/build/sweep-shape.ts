@@ -40,7 +40,7 @@ export class Shape {
   runs = new Int32Array(64);
   /** First cell and end of each run, in alternation. */
   bounds = new Int32Array(128);
-  /** Corners in columns and rows, ring after ring. */
+  /** Corners of all rings, in columns and rows. */
   #xs = new Float64Array(256);
   #ys = new Float64Array(256);
   /** Number of corners up to the end of each ring. */

@@ -32,7 +32,7 @@ interface ShapeRow {
   readonly geom: Uint8Array | null;
 }
 
-/** Columns that the sweep fills, after `turn` and `id`. */
+/** Columns of the sweep's table that follow `turn` and `id`. */
 const COUNTS: Columns = { model: 'int4', cells: 'int4', missing: 'int4', unread: 'bool' };
 const RUNS: Columns = { release_id: 'int4', position: 'int8', turn: 'int4', row_number: 'int4', first_column: 'int4', last_column: 'int4' };
 
@@ -40,8 +40,8 @@ const statement = statementsOf('sweep');
 
 /**
  * Runs a file that builds a table, with the sweeps of the file. Call inside a transaction.
- * @param schema in which unqualified names are created
- * @param published published partition of the table, or null. If a raster is missing, a sweep copies rows of this partition from `standing_<table>`
+ * @param schema schema in which unqualified names are created
+ * @param published current partition of the table, or null. If a raster is missing, a sweep copies rows of this partition from `standing_<table>`
  * @param detail `runs`: also records runs of cells, for the explanation of a few parcels
  */
 export async function runTableFile(
@@ -154,7 +154,7 @@ class Pass {
   }
 }
 
-/** Buffers rows for a table. */
+/** A buffer of rows for a table. */
 class Batch {
   readonly writer: RowWriter;
   readonly #session: Session;

@@ -19,14 +19,13 @@ const LABELS = ['Real bytes', 'Verbatim header', 'Document'] as const;
 /** Matches a year, or the word "undated". */
 const DATED = /(?<!\d)(?:19|20)\d{2}(?!\d)|\bundated\b/;
 
-/** @throws input error `EVIDENCE_MALFORMED` for notes without the section, an item or a date */
+/** Reads the evidence for a source. @throws input error `EVIDENCE_MALFORMED` for notes without the section, an item or a date */
 export function evidenceOf(id: string): Evidence {
   return readEvidence(readFileSync(join(ROOT, 'sources', id, 'notes.md'), 'utf8'), `sources/${id}/notes.md`);
 }
 
 /**
- * @param notes text of the file
- * @param at name of the file in messages
+ * Reads the evidence in notes. @param notes text of the file @param at name of the file in messages
  * @throws input error `EVIDENCE_MALFORMED` unless the section has exactly three items, each `none` or a text with a date
  */
 export function readEvidence(notes: string, at: string): Evidence {
@@ -49,7 +48,7 @@ function valueOf(item: string, label: string, at: string): string | null {
 }
 
 function malformed(at: string, detail: string): MappaleError {
-  return inputError('the notes of a source do not state how its format is known', {
+  return inputError('the notes of a source lack the evidence for its format', {
     code: 'EVIDENCE_MALFORMED', at, detail, hint: 'Install the program again, or report it.',
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Fingerprints of build results: versions, files, SQL without comments and layout, and the engine. A fingerprint is the digest of named facts. The facts are
- * also stored, so that differences can be explained.
+ * Computes fingerprints of build results, from versions, files, SQL without comments and layout, and the engine. A fingerprint is the digest of named facts.
+ * The facts are also stored, so that differences can be explained.
  */
 import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 

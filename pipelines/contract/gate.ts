@@ -4,7 +4,7 @@
 export interface Moves {
   /** Allowed change of median and 95th percentile, as a share of the old value. Default 0.25. */
   readonly by?: number;
-  /** Smaller absolute changes are never suspicious. */
+  /** Absolute change below which a move is never suspicious. */
   readonly step?: number;
   readonly why: string;
 }
@@ -65,7 +65,7 @@ export interface TableGate {
   /** Section of the record that shows the table's values. */
   readonly section: string;
   readonly by: PlacedBy;
-  /** Column whose values separate rows: only rows with the same value are compared. `presence` separates rows with a value from rows without. */
+  /** Column whose values separate rows: only rows with the same value are compared. `presence` separates rows with a value from rows without a value. */
   readonly slice?: { readonly column: string; readonly presence?: true; readonly show?: (value: string) => string };
   readonly fields: Readonly<Record<string, FieldGate>>;
   /** Numbers and nullable columns that have no gate, each with the reason. */
@@ -83,7 +83,7 @@ export const quantity = (more: Omit<Quantity, 'kind'> = {}): Quantity => ({ kind
 export const truth: Truth = { kind: 'truth' };
 export const presence = (more: Omit<Presence, 'kind'> = {}): Presence => ({ kind: 'presence', ...more });
 
-/** @returns the same field gate for each name */
+/** Returns the same field gate for each name. */
 export function each<T extends FieldGate>(names: readonly string[], field: T): Record<string, T> {
   return Object.fromEntries(names.map((name) => [name, field]));
 }

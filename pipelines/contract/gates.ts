@@ -20,7 +20,7 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   ...Object.fromEntries(SECTIONS.flatMap(({ name, tables }) => Object.entries(tables).map(([relation, table]) => [relation, gateOfTable(name, table)]))),
 };
 
-/** @returns null for a table without a gate. @throws Error for an undeclared table: a bug */
+/** Returns the gate of a table; null for a table without a gate. @throws Error for an undeclared table: a bug */
 export function gateOf(relation: Relation): TableGate | null {
   const gate = GATES[relation];
   if (gate === undefined) throw new Error(`${relation} has no entry in sql/core/gates.ts and in no section`);

@@ -23,7 +23,7 @@ const NAMES: readonly string[] = [
   'Calabria', 'Sicilia', 'Sardegna',
 ];
 
-/** West, south, east, north; in the order of the names. */
+/** Boxes of the regions (west, south, east, north), in the order of the names. */
 const BOXES: readonly (readonly [number, number, number, number])[] = [
   [6.6, 44.0, 9.3, 46.5], [6.75, 45.4, 8.0, 46.05], [8.45, 44.6, 11.5, 46.7], [10.3, 45.6, 12.55, 47.15], [10.55, 44.75, 13.15, 46.75],
   [12.25, 45.5, 13.95, 46.7], [7.45, 43.7, 10.15, 44.75], [9.15, 43.7, 12.85, 45.2], [9.6, 42.2, 12.45, 44.55], [11.85, 42.3, 13.35, 43.7],
@@ -43,7 +43,7 @@ export const REGIONS: readonly Region[] = NAMES.map((name, index) => ({
   slug: name.toLowerCase().replaceAll("'", '').replaceAll(' ', '-'),
 }));
 
-/** Key for comparing the many spellings of a region's name: letters only, no accents, lower case. */
+/** Returns a key for comparing spellings of a region's name: only letters, without accents, in lower case. */
 function key(text: string): string {
   return text.normalize('NFD').toLowerCase().replace(/[^a-z]/g, '');
 }
@@ -108,7 +108,7 @@ export function regionOfFid(fid: number): number {
   return Math.floor(fid / FIDS_OF_REGION);
 }
 
-/** @param region a region's code, or 0 for Italy */
+/** Returns the name of a region. @param region code of the region, or 0 for Italy */
 export function regionName(region: number): string {
   const name = region === 0 ? 'Italia' : findRegion(region)?.name;
   if (name === undefined) throw new Error(`expected a region's code 1–20, or 0 for Italy, found ${region}`);

@@ -44,7 +44,7 @@ export function chooseSources<S extends { readonly id: string }>(sources: readon
   const unknown = ids?.find((id) => !known.includes(id));
   if (unknown !== undefined) {
     throw new MappaleError(`there is no source ${unknown}`, {
-      code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${known.join(', ')}`, hint: `${didYouMean(unknown, known)}See them with their publishers.`, fix: 'npx mappale sources',
+      code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected one or more of ${known.join(', ')}`, hint: `${didYouMean(unknown, known)}See them with their publishers.`, fix: 'npx mappale sources',
     });
   }
   return ids === null ? sources : sources.filter(({ id }) => ids.includes(id));

@@ -19,7 +19,7 @@ export interface Section {
   readonly kinds: readonly ParcelKind[];
   /** Place of the coverage in the record: `meta.coverage`, or the block with a coverage for each field. The block then exists for every kind of parcel. */
   readonly coverage: 'meta' | 'block';
-  /** True if coverage differs within a comune. If omitted, coverage follows from the comune or from the found features. */
+  /** True if coverage differs within a comune. If omitted, the comune or the found features determine the coverage. */
   readonly reaches?: 'points';
   /** True if the section contains names of comuni. The list of comuni is then also cited. */
   readonly namesComuni?: true;

@@ -1,6 +1,6 @@
 /**
- * Statements that create the tables of a source, from its `tables` and `layers`. `defineSource` has checked names and types. No text in the statements comes
- * from data.
+ * Returns the statements that create the tables of a source, from the source's `tables` and `layers`. `defineSource` has checked names and types. No text in
+ * the statements comes from data.
  */
 import type { Column } from '../formats/copy.ts';
 import type { Layer, Source } from './source.ts';

@@ -53,7 +53,7 @@ export interface Manifest {
   readonly cadence: string;
   /** CRS of the published coordinates as text, or null without coordinates. */
   readonly crs: string | null;
-  /** `newest`: a section uses the newest vintage only. `all`: every vintage counts (a time series). */
+  /** Vintages that sections use. `newest`: only the newest vintage. `all`: every vintage (a time series). */
   readonly keep: 'newest' | 'all';
   /** True if other sources need these layers (codes of comuni). The source is then loaded first and published for all of Italy. */
   readonly reference?: boolean;
@@ -83,9 +83,9 @@ export interface Probe {
   readonly size: number;
   /** First 64 KiB. */
   readonly head: Buffer;
-  /** Central directory of a zip (also kmz, xlsx, gpkg.zip); null for other files. A broken zip throws before `recognise`. */
+  /** Central directory of a zip (also kmz, xlsx, gpkg.zip); null for other files. A damaged zip causes an error before `recognise`. */
   readonly entries: readonly ZipEntry[] | null;
-  /** Returns the first 64 KiB of one entry, inflated. `path` may descend into nested zips: `CB.zip/H833_X.zip/H833_X_ple.gml`. */
+  /** Returns the first 64 KiB of one entry after decompression. `path` may name an entry of a nested zip: `CB.zip/H833_X.zip/H833_X_ple.gml`. */
   headOf(path: string): Promise<Buffer>;
   /** Returns the listing of a zip inside the zip. */
   entriesOf(path: string): Promise<readonly ZipEntry[]>;
@@ -153,11 +153,11 @@ export interface Reject {
   readonly raw: string | Buffer;
 }
 
-/** Receives the records of one member. The program adds the provenance, counts the records and flushes. */
+/** Receives the records of one member. The sink adds the provenance, counts the records and flushes. */
 export interface MemberSink {
   /** Provenance key, the first value of every row. */
   readonly memberId: number;
-  /** Returns the writer of a staging table's rows for this member. Fast readers write fields to it directly. */
+  /** Returns the writer of a staging table's rows for this member. Fast readers write fields directly to this writer. */
   writer(table: string): RowWriter;
   /** Writes one row from values in column order, and counts one accepted record. */
   row(table: string, position: number, values: readonly unknown[]): void;
@@ -170,7 +170,7 @@ export interface MemberSink {
    * few values, which are masked and shortened.
    */
   added(column: string, sample?: string): void;
-  /** Waits until the database has received the written rows. Call it once per chunk of input, outside the inner loop. */
+  /** Waits until the database has received the written rows. Call this once per chunk of input, outside the inner loop. */
   drain(): Promise<void> | undefined;
   /** Ends the member. The argument is the number of records by an independent count (lines, features). Called once. */
   close(records: number): Promise<void>;
@@ -196,7 +196,7 @@ export interface Sink {
    * not parsed.
    */
   reuse(facts: MemberFacts): Promise<boolean>;
-  /** Returns the same as `reuse`, but records nothing. For readers that look at later members in advance. Omitted by sinks that never reuse members. */
+  /** Returns the result of `reuse` without recording it, for readers that look at later members in advance. Omitted by sinks that never reuse members. */
   reusable?(facts: MemberFacts): boolean;
   /**
    * Records a known part of the file that is not read, with the reason. Omitted by sinks without reports.
@@ -213,7 +213,7 @@ type LayerColumn = readonly [type: string, description: string];
 /** Columns of a layer by name, in their order. */
 export type LayerColumns = Readonly<Record<string, LayerColumn>>;
 
-/** Columns with their descriptions that a staging table and a layer have in common. */
+/** Columns that a staging table and a layer have in common, with descriptions. */
 export type SharedColumns = Readonly<Record<string, readonly [type: Column, description: string]>>;
 
 /** Returns the columns of a staging table without their descriptions. */
@@ -238,7 +238,7 @@ export interface Layer {
 export interface PlaceColumns {
   /** Columns that distinguish series of the same place: a year, a level. Values of several columns are joined by a blank. */
   readonly series?: readonly string[];
-  /** Code of the comune or unit. A null counts as the empty code. */
+  /** Code of the comune or unit. Null is treated as an empty code. */
   readonly place: string;
   /** Region of the place, as the publisher states it. */
   readonly region?: string;
@@ -267,7 +267,7 @@ interface LayerChecks {
   readonly grid?: 'one';
 }
 
-/** Layer tables by name without schema. */
+/** Layer tables, by name without schema. */
 export type Layers = Readonly<Record<string, Layer>>;
 
 export interface Source {

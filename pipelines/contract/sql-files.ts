@@ -27,7 +27,7 @@ type Incremental =
 export interface SqlFile {
   /** Path relative to the project's root. */
   readonly file: string;
-  /** Section of a file in a section's folder. */
+  /** Section of the file; null if the file is not in the folder of a section. */
   readonly section: string | null;
   readonly purpose: string;
   readonly reads: readonly Relation[];
@@ -141,7 +141,10 @@ export function incrementalOf(value: string | null, file: string): Incremental |
     + `"without a change under the same feature of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", optionally followed by "from the outline of the parcels", found "${value}"`);
 }
 
-/** Returns the files of a folder whose names match, sorted by name. Returns none if the folder is missing. @param named all `.sql` files by default */
+/**
+ * Returns the files of a folder whose names match, sorted by name. Returns none if the folder is missing. @param named pattern of the names; by default all
+ * `.sql` files
+ */
 export function readSqlFolder(folder: string, named = /\.sql$/): SqlFile[] {
   const path = join(ROOT, folder);
   if (!existsSync(path)) return [];
@@ -157,9 +160,9 @@ export function sectionFolders(): string[] {
 }
 
 /**
- * Returns the files of one kind of all sections, by section. `build.sql` builds the section's table, and `build_<name>.sql` another table of the section.
- * `record.sql` has the functions for the section's block, and `columns.sql` the function for its columns. The other kinds are `explain.sql`, `attribution.sql`
- * and `checks.sql`.
+ * Returns the files of one kind in all sections, by section. `build.sql` builds the section's table, and `build_<name>.sql` builds another table of the
+ * section. `record.sql` has the functions for the section's block, and `columns.sql` the function for its columns. The other kinds are `explain.sql`,
+ * `attribution.sql` and `checks.sql`.
  */
 export function readSectionFiles(kind: 'build' | 'record' | 'columns' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
   const named = new RegExp(`^${kind}(_[a-z0-9_]+)?\\.sql$`);
@@ -172,7 +175,7 @@ export function tableFiles(): SqlFile[] {
 }
 
 /**
- * Returns the files that build the tables of a region: a region's code, or 0 for Italy. If two files build one table, the file for this region has priority.
+ * Returns the files that build the tables of a region (code 0 for Italy). If two files build one table, the file for this region has priority.
  */
 export function tableFilesOf(region: number): SqlFile[] {
   const files = tableFiles().filter((file) => (file.scope === 'italy') === (region === 0));
@@ -255,7 +258,7 @@ export function schemaOf(relation: Relation): string {
   return relation.slice(0, relation.indexOf('.'));
 }
 
-/** Layers that a region's parcels are built from. */
+/** Layers from which a region's parcels are built. */
 export const PARCEL_LAYERS: readonly Relation[] = [...new Set(
   tableFiles().filter(({ writes }) => writes[0] === 'core.parcel').flatMap(({ reads }) => reads.filter((read) => schemaOf(read) === 'layer')),
 )];

@@ -6,7 +6,7 @@ import { sha256 } from './sql-files.ts';
 
 /** Properties that show whether a file changed since the last survey. */
 export interface Stamp {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** Time of the last change of the content, in milliseconds since 1970. A copied file may have the time of the original. */
   readonly modifiedMs: number;
@@ -34,7 +34,7 @@ export interface LocatedFile {
   readonly recognition: Recognition;
 }
 
-/** The files of one release, found and hashed. */
+/** The files of one release, with their hashes. */
 export interface Located {
   readonly source: RegisteredSource;
   readonly vintage: string;
@@ -57,7 +57,7 @@ export interface Survey {
 
 /** Result of an earlier survey of a file, so that an unchanged file can be skipped. */
 export interface SeenFile extends Omit<Stamp, 'changedUs'> {
-  /** Null in surveys of older versions of the program. */
+  /** Time of the last change; null in surveys of older versions of the program. */
   readonly changedUs: number | null;
   readonly sha256: string | null;
   readonly recognition: { readonly source: string; readonly recognition: Recognition } | null;

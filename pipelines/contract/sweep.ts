@@ -31,7 +31,7 @@ export interface CellRows {
   readonly cellHeightM: number;
 }
 
-/** An accumulator: computes the values of one shape after another. */
+/** An accumulator that computes the values of one shape after another. */
 export interface Accumulator {
   /**
    * Adds the cells `first … end − 1` of a row in the shape. With a halo, the row has one more cell on each side and the rows to the north and south.
@@ -74,7 +74,7 @@ export function rounded(value: number, digits: 1 | 2): number {
   return (Math.sign(value) * (whole + (up ? 1 : 0))) / scale + 0;
 }
 
-/** Returns the given sweeps unchanged. The compiler checks their type. Sweeps run in this order. */
+/** Returns the given sweeps unchanged. The compiler checks their type. Sweeps run in the given order. */
 export function defineSweeps(...sweeps: readonly Sweep[]): readonly Sweep[] {
   return sweeps;
 }

@@ -89,7 +89,7 @@ interface Reached {
   readonly names: Names;
 }
 
-/** Creates a table of the changed parcels and the parcels around them, and a table of all parcels on which their rows depend. */
+/** Creates a table of the changed parcels and the parcels around them. Also creates a table of all parcels on which the rows of these parcels depend. */
 async function findReached(session: Session, schema: string, was: Place, { which, statement, names }: Reached): Promise<void> {
   const find = async (around: Reach): Promise<{ found: string }> => {
     const found = `${statement}_${around}`;
@@ -136,14 +136,14 @@ export async function findWith(session: Session, schema: string, reach: Reach, p
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
 }
 
-/** Parcels that share a value of a column. */
+/** A set of parcels that share a value of a column, and the tables for finding them. */
 interface Sharing {
   readonly reach: Reach;
   /** Set of parcels with the shared values. */
   readonly start: Reach;
-  /** Published parcels. */
+  /** Table of the published parcels. */
   readonly parcels: Place;
-  /** Published rows. */
+  /** Table of the published rows. */
   readonly was: Place;
   /** Current rows of the parcels in `start`. */
   readonly table: string;

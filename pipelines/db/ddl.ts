@@ -36,7 +36,7 @@ export async function hasRelation(session: Session, relation: Relation): Promise
   return (await one<{ there: boolean }>(session, catalog('has_relation'), [ident(schemaOf(relation), tableOf(relation))])).there;
 }
 
-/** Drops all views and intermediate tables of a workspace except those to keep. */
+/** Drops all views and tables of a workspace except the given tables. */
 export async function dropOthers(session: Session, schema: string, keep: ReadonlySet<string>): Promise<void> {
   await runEach(session, catalog('drop_others'), [schema, [...keep]]);
 }

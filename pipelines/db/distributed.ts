@@ -94,7 +94,7 @@ export class OnNodes {
     this.#published = published;
   }
 
-  /** @returns null if the database is not distributed or the region is Italy, which has no tables with fid */
+  /** Opens the tables of a region on the nodes. @returns null if the database is not distributed, or for Italy, which has no tables with fid */
   static async open(database: Database, region: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>): Promise<OnNodes | null> {
     if (region === 0 || !(await isDistributed(database))) return null;
     await createSchema(database, shardSchema(region));
@@ -180,7 +180,7 @@ export class OnNodes {
     await script(session, 'fill', { to, from, columns: await columnNames(session, to) });
   }
 
-  /** Creates a table on the nodes once, in its own transaction. */
+  /** Creates a table on the nodes in a separate transaction, if the table does not exist. */
   #once(table: string, make: (session: Session, to: Place) => Promise<void>): Promise<Place> {
     const to = { schema: this.#schema, table };
     const known = this.#made.get(table);

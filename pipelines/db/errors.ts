@@ -9,23 +9,23 @@ interface ServerError extends Error {
   readonly where?: string;
 }
 
-/** Meaning of an error, and how to fix it. */
+/** Meaning of an error, with the fix. */
 interface Meaning {
   /** English meaning for the documentation, because the server's message may be in another language. */
   readonly means: string;
   readonly hint: string;
-  /** Command that fixes the error on a local server with its usual names. */
+  /** Command that fixes the error on a local server with default names. */
   readonly fix?: string;
 }
 
 /** Errors by their PostgreSQL or system code. Fixes that depend on the server's address are in `server-address.ts`. */
 export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
   '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
-  28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow it in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
+  28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow the role in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
   '3D000': { means: 'there is no such database', hint: 'Create the database first.', fix: 'createdb DATABASE' },
-  42501: { means: 'the role lacks a privilege', hint: 'Use the role that loaded the database in DATABASE_URL. To load a new database, the role needs the right to create schemas.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
+  42501: { means: 'the role lacks a privilege', hint: 'Use the role in DATABASE_URL that loaded the database. To load a new database, the role needs the right to create schemas.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
   40001: { means: 'another session changed the same rows', hint: 'Another session changed the same rows at the same time. Run the same command again. Published data is unchanged.' },
-  '40P01': { means: 'this command and another session had a deadlock', hint: 'Another session and this command waited for locks of each other. Run the same command again. Published data is unchanged.' },
+  '40P01': { means: 'this command and another session had a deadlock', hint: 'Another session and this command waited for each other\'s locks. Run the same command again. Published data is unchanged.' },
   53100: {
     means: 'the disk of the server is full', fix: 'npx mappale prune',
     hint: 'The disk of the server is full. Free space, then run the same command again. Published data is unchanged. Prune also removes unfinished data of earlier runs.',

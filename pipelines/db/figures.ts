@@ -22,7 +22,7 @@ export interface IdentityFigures {
 
 /** Statistics of one slice of one place. */
 export interface Figures {
-  /** Empty if the table has no slices. */
+  /** Name of the slice; empty if the table has no slices. */
   readonly slice: string;
   /** ISTAT code of the province. Empty if the comune is not in the list of comuni. */
   readonly province: string;
@@ -77,7 +77,7 @@ function figuresOf(name: string, field: FieldGate, column: string): string {
   });
 }
 
-/** @returns SQL conditions: whether the identity applies to a row, and whether the row violates the identity */
+/** Returns two SQL conditions: whether the identity applies to a row, and whether the row violates the identity */
 function conditionsOf({ parts, is, whole }: Identity): { known: string; broken: string } {
   const columns = parts.map((name) => `t.${ident(name)}`);
   const total = `t.${ident(whole)}`;
@@ -85,7 +85,7 @@ function conditionsOf({ parts, is, whole }: Identity): { known: string; broken: 
   return { known: `${total} is not null and num_nonnulls(${columns.join(', ')}) > 0`, broken: `${columns.map((column) => `coalesce(${column}, 0)`).join(' + ')} > ${total}` };
 }
 
-/** Returns SQL for slice and place of a row of the table `t` with the comune `c`. */
+/** Returns the SQL for the slice and the place of a row of the table `t` with the comune `c`. */
 function placed({ by, slice }: TableGate): string[] {
   const sliced = slice === undefined ? figures('no_slice') : figures(slice.presence === true ? 'slice_by_presence' : 'slice_by_value', { column: slice.column, name: slice.column });
   if (by === 'whole') return [sliced, figures('whole_place', { whole: WHOLE })];
@@ -110,7 +110,7 @@ type Found = {
 export async function measure(session: Session, gate: TableGate, { table, parcels }: Measured, only: readonly string[] | null = null): Promise<Figures[]> {
   const fields = Object.entries(gate.fields);
   const identities = gate.identities ?? [];
-  if (gate.by === 'fid' && parcels === null) throw new Error(`${table.table} is a table of parcels, and no parcels were given`);
+  if (gate.by === 'fid' && parcels === null) throw new Error(`${table.table} is a table of parcels, but the call has no parcels`);
   const columns = [
     ...placed(gate),
     ...fields.map(([name, field], index) => `${expressionOf(name, field)} as f${index}`),
@@ -147,7 +147,7 @@ export interface Changes {
    * Number of changed values. Values of only the old version and values of only the new version are counted separately. The larger number is used.
    */
   readonly changed: number;
-  /** Share of values that crossed the old quantile in the direction of its move. 0 if the quantile did not move. */
+  /** Surplus of values that crossed the old quantile in the direction of its move. 0 if the quantile did not move. */
   readonly crossed: { readonly median: number; readonly p95: number };
 }
 

@@ -42,7 +42,7 @@ export async function dropPast(session: Session): Promise<void> {
   await session.query(statement('end_past'));
 }
 
-/** Drops the views of past rows of Italy's tables, which a publication of Italy replaces as a whole. Call inside its transaction. */
+/** Drops the views of past rows of Italy's tables, which a publication of Italy replaces as a whole. Call inside the transaction of that publication. */
 export async function dropPastOfItaly(session: Session): Promise<void> {
   for (const { relation } of await nationalTables(session)) await session.query(statement('end_seen', { view: { schema: PAST, table: tableOf(relation) } }));
 }
@@ -135,7 +135,7 @@ function swapOf({ relation, split }: RecordTable): Part {
     case null: return { sql: statement('swap_of_italy', { relation }) };
     case 'LIST (region_code)': return { sql: statement('swap_of_region', { relation, region: { sql: 't.region_code' } }) };
     case OF_PARCELS: return { sql: statement('swap_of_region', { relation, region: { sql: 'core.region_of(t.fid)' } }) };
-    default: throw new Error(`${relation} is partitioned by ${split}, expected region_code or fid: its history could not be assigned to swaps`);
+    default: throw new Error(`${relation} is partitioned by ${split}, expected region_code or fid. Its history cannot be assigned to swaps`);
   }
 }
 
@@ -143,7 +143,7 @@ function digestOfRow(content: readonly string[]): string {
   return statement('digest_of_row', { columns: content });
 }
 
-/** Returns the condition that a row `h` of history has the same key. @param digest digest of a row without a key */
+/** Returns the condition that a row `h` of history has the key of a row. @param digest digest of a row without a key */
 function sameKey(table: Pick<RecordTable, 'key'>, alias: string, digest = `${alias}.${ident(DIGEST)}`): Part {
   return { sql: keyOf(table).map((name) => `h.${ident(name)} = ${name === DIGEST ? digest : `${alias}.${ident(name)}`}`).join(' and ') };
 }

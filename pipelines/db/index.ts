@@ -19,7 +19,7 @@ export async function onDatabase<T>(url: string, access: Access, work: (database
 }
 
 /**
- * @param access `read`: transactions are read-only by default, and a missing database is not created
+ * Opens a database. @param access `read`: transactions are read-only by default, and a missing database is not created
  * @param url `postgres://…`, `pglite:<folder>` or `pglite:memory`
  * @throws MappaleError `DATABASE_URL_UNKNOWN`, `DATABASE_URL_UNREADABLE` (exit 2), `SQL_*`, `DATABASE_OUT_OF_DATE` (exit 6), `DATABASE_IN_USE` (exit 7)
  */
@@ -27,7 +27,7 @@ export async function openDatabase(url: string, access: Access = 'write'): Promi
   if (url.startsWith('postgres://') || url.startsWith('postgresql://')) return openPostgres(url, access);
   if (url.startsWith('pglite:')) return openPglite(url.slice('pglite:'.length), access);
   throw new MappaleError('DATABASE_URL has an unknown scheme', {
-    code: 'DATABASE_URL_UNKNOWN', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: 'expected postgres://user:password@host:port/database or pglite:<folder>, found another beginning',
+    code: 'DATABASE_URL_UNKNOWN', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: 'expected postgres://user:password@host:port/database or pglite:<folder>, found another scheme',
     hint: `${/(?:^|\s)(?:host|hostaddr|port|dbname|user|password)\s*=/i.test(url) ? 'Write the address in the form postgres://user:password@host:port/database' : 'Correct it'}, or unset it to use the embedded database.`, fix: 'unset DATABASE_URL',
   });
 }

@@ -10,7 +10,7 @@ import type { Database, Session } from './types.ts';
 const workspace = statementsOf('workspace');
 
 /**
- * Runs work inside a workspace. Tables of the workspace have unqualified names, and the memory settings are for bulk work. @throws MappaleError
+ * Runs work inside a workspace. Tables of the workspace have unqualified names, and the memory settings are suitable for bulk work. @throws MappaleError
  * `SESSIONS_NOT_KEPT` (exit 6) behind a pooler in transaction mode
  */
 export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
@@ -61,7 +61,7 @@ function distinct(values: readonly number[]): number[] {
   return [...new Set(values)];
 }
 
-/** Creates the view of a layer's current rows in a workspace. Needs `current_member` and `current_place`. */
+/** Creates the view of a layer's current rows in a workspace. The tables `current_member` and `current_place` must exist. */
 export async function provideLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<void> {
   const layer = tableOf(relation);
   const names = { schema, layer, from: placeOf(relation) };
@@ -99,7 +99,7 @@ export async function provideRelease(session: Session, schema: string, relation:
   await provide(session, schema, tableOf(relation), 'rows_of_releases', { from: placeOf(relation), releases: [releaseId] });
 }
 
-/** Records the files of a release that have rows in a layer without place columns. Needs `member`. */
+/** Records the files of a release that have rows in a layer without place columns. The table `member` must exist. */
 export async function recordWholeFiles(session: Session, schema: string, layer: string, releaseId: number): Promise<void> {
   await session.query(workspace('note_whole_files', { schema, layer }), [layer, releaseId]);
 }

@@ -1,6 +1,6 @@
 /**
- * Completes a server's address like libpq, from the service file, the socket folder and the user of the process. The driver itself reads `PGHOST`, `PGPORT`,
- * `PGUSER`, `PGPASSWORD`, `PGDATABASE` and, for TCP connections, `PGPASSFILE`.
+ * Completes a server's address like libpq, from the service file, the socket folder and the user of the process. The driver reads `PGHOST`, `PGPORT`, `PGUSER`,
+ * `PGPASSWORD`, `PGDATABASE` and, for TCP connections, `PGPASSFILE`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { LibpqSettings } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 
-/** Reader of password files that the driver uses. The package has no type declarations. */
+/** The driver's reader of password files. The package has no type declarations. */
 const pgpass = createRequire(import.meta.url)('pgpass') as (place: SocketPlace, callback: (password: string | undefined) => void) => void;
 
 interface SocketPlace {
@@ -27,7 +27,7 @@ const KEYWORDS = new Set([
 ]);
 
 /**
- * Adds the missing parts of an address. The address has priority, then the service, then the environment.
+ * Adds the missing parts of an address, from the service or otherwise from the environment.
  * @param host true if the address has a host before its path
  * @throws MappaleError `PGSERVICE_UNKNOWN` (exit 2)
  */

@@ -12,7 +12,7 @@ import { isAlive } from '../program.ts';
  * Takes a lock. The file contains the process number and the name of a socket in the same folder, which answers while the process runs. The socket works across
  * containers of this machine, where process numbers are not unique. A lock is taken over if its process has ended, or if the lock is older than the last boot.
  * A hard link creates the complete file, so that no process reads an empty file.
- * @param inUse returns the error for a lock that another process holds
+ * @param inUse returns the error if another process has the lock
  * @throws MappaleError of `inUse`
  */
 export async function takeLock(lock: string, inUse: (found: string) => MappaleError): Promise<void> {
@@ -64,7 +64,7 @@ interface Life {
 /** Locks of this process with their sockets. Null if sockets are not supported. */
 const held = new Map<string, Life | null>();
 
-/** Runs work with a short path of a folder, which contains the folder's descriptor. The length of socket addresses is limited. */
+/** Runs work with a short path of a folder, because the length of socket addresses is limited. The short path contains the folder's file descriptor. */
 async function inFolder<T>(folder: string, work: (short: string) => Promise<T>): Promise<T> {
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {

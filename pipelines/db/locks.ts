@@ -13,7 +13,7 @@ export class Locks {
     this.#session = session;
   }
 
-  /** @returns false if another connection has the lock */
+  /** Takes a lock. @returns false if another connection has the lock */
   async take(name: string, how: 'alone' | 'shared'): Promise<boolean> {
     return (await one<{ taken: boolean }>(this.#session, statement(how === 'shared' ? 'try_share' : 'try_lock'), [`mappale ${name}`])).taken;
   }
@@ -31,7 +31,7 @@ export class Locks {
     await this.#session.query(statement('unlock_all')).catch(() => undefined);
   }
 
-  /** @throws MappaleError if the connection was lost, and all locks with the connection */
+  /** @throws MappaleError if the connection was lost, because all locks are then released */
   verify(): Promise<unknown> {
     return (this.#asked ??= this.#session.query(statement('is_alive')).finally(() => (this.#asked = undefined)));
   }

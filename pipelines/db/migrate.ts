@@ -26,7 +26,7 @@ const MINIMUM = { postgres: 15, postgis: [3, 3] } as const;
 export const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
 export interface MigrateOptions {
-  /** True to delete rows that the new tables cannot contain. Only a user may decide this. */
+  /** True to delete rows that the new tables cannot contain. Only a user may request this. */
   readonly lose?: boolean;
   /** True to determine the steps without changing anything. */
   readonly dry?: boolean;
@@ -109,7 +109,7 @@ function withoutFunctions(parts: readonly Part[], before: Applied): Applied {
   return new Map([...before].filter(([file]) => !functions.has(file)));
 }
 
-/** Thrown to roll back a dry run. */
+/** An error that rolls back a dry run. */
 class Dry extends Error {}
 
 /** Creates the extensions, before all other steps, because some extensions need an administrator. @throws MappaleError `EXTENSION_FORBIDDEN` */
@@ -120,8 +120,8 @@ async function makeExtensions(session: Session, place: ServerPlace, label: strin
     await session.query(`create extension if not exists ${name} schema ${SEARCH_PATH}`).catch((error: unknown) => {
       if (!(error instanceof MappaleError) || error.code !== 'SQL_42501') throw error;
       throw new MappaleError(`the role may not create the extension ${name}`, {
-        code: 'EXTENSION_FORBIDDEN', kind: 'database', at: label, detail: `expected ${lacking.join(', ')} in the database, or the right to create them, found neither`,
-        hint: 'Ask an administrator of the server to create them once, then run the command again.',
+        code: 'EXTENSION_FORBIDDEN', kind: 'database', at: label, detail: `expected ${lacking.join(', ')} in the database, or the right to create extensions, found neither`,
+        hint: 'Ask an administrator of the server to create the extensions once, then run the command again.',
         fix: byAdministrator(place, lacking.map((each) => `create extension if not exists ${each} schema ${SEARCH_PATH}`).join('; ')), cause: error,
       });
     });
@@ -191,7 +191,7 @@ async function noteApplied(session: Session, { file, source }: Part): Promise<vo
 function refuseChangedMigration(open: readonly Part[], before: Applied): void {
   const changed = open.find(({ kind, file }) => kind === 'migration' && before.has(file.file));
   if (changed === undefined) return;
-  throw new MappaleError('a migration was changed after it was applied', {
+  throw new MappaleError('a migration was changed after its application', {
     code: 'MIGRATION_CHANGED', kind: 'database', at: changed.file.file, hint: 'Put the change into a new migration with the next number.',
   });
 }
@@ -205,7 +205,7 @@ async function runParts(session: Session, parts: readonly Part[]): Promise<strin
   return parts.map(({ file }) => `${file.file}: ${file.purpose}`);
 }
 
-/** Applies the layers of sources. @param onLoss is called if rows would be lost */
+/** Applies the layers of sources. @param onLoss called if rows would be lost */
 async function applyLayers(session: Session, open: readonly Part[], before: Applied, onLoss: 'drop' | 'keep'): Promise<{ steps: readonly string[]; losses: readonly Loss[] }> {
   const steps: string[] = [];
   const losses: Loss[] = [];

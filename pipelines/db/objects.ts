@@ -145,7 +145,7 @@ export function isFunction({ kind, name }: Damage): boolean {
 const LOST_REFERENCES: ReadonlySet<string> = new Set(['SQL_42703', 'SQL_42P01']);
 
 /**
- * Recreates missing indexes and constraints, except those of a lost column or table. Call inside a transaction.
+ * Recreates missing indexes and constraints. Indexes and constraints of a lost column or table stay missing. Call inside a transaction.
  * @returns the steps as text
  */
 export async function repairTables(session: Session, damage: readonly Damage[]): Promise<string[]> {

@@ -17,7 +17,7 @@ interface Bound {
   readonly key: number;
 }
 
-/** @throws Error for a parent with another partitioning: a bug of a migration */
+/** Returns how a table is partitioned. @throws Error for a parent with another partition key: a bug of a migration */
 export async function splitOf(session: Session, relation: Relation): Promise<Split> {
   if (!(await hasRelation(session, relation))) throw new Error(`an SQL file writes ${relation}, but no migration creates this table`);
   const key = await partitionKey(session, schemaOf(relation), tableOf(relation));
@@ -47,7 +47,7 @@ export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: s
 /**
  * Adds not-null and bound constraints in the workspace, so that attaching does not scan the table while the parent is locked. Columns get the collations of the
  * parent.
- * @throws Error if columns differ (a bug of a SQL file); MappaleError if a row is outside the region or lacks a value
+ * @throws Error if columns differ (a bug of an SQL file); MappaleError if a row is outside the region or lacks a value
  */
 export async function proveBound(session: Session, { schema, table }: Place, parent: Relation, { split, key }: Bound): Promise<void> {
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
@@ -79,14 +79,14 @@ export async function detach(session: Session, parent: Relation, partition: stri
   await giveTable(session, { schema, table: partition }, 'previous');
 }
 
-/** Returns the tables in `previous` that restore a patched table: the replaced rows, and the fids of their parcels. */
+/** Returns the tables in `previous` for restoring a patched table: the replaced rows, and the fids of their parcels. */
 export function formerRows(partition: string): { readonly rows: Place; readonly fids: Place } {
   return { rows: { schema: 'previous', table: `${partition}_rows` }, fids: { schema: 'previous', table: `${partition}_fids` } };
 }
 
 /**
  * Replaces rows of some parcels in a published table. The replaced rows are kept under the name of the former content. Takes no lock that blocks readers. Call
- * inside a transaction. @param content name of the present content
+ * inside a transaction. @param content name of the current content
  */
 export async function patchRows(session: Session, published: Place, content: string, { fids, came }: Readonly<Record<'fids' | 'came', Place>>): Promise<void> {
   const former = formerRows(content);

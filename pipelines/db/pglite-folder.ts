@@ -36,7 +36,7 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
     fix: resolve(folder) === resolve(USUAL_FOLDER) ? OTHER_FOLDER : `export DATABASE_URL=pglite:${USUAL_FOLDER}`,
   });
   const unfinished = existsSync(unfinishedMark(folder));
-  if (folder.trim() === '') throw refuse('an empty name', 'Name a folder: DATABASE_URL=pglite:.mappale/database, or unset it.');
+  if (folder.trim() === '') throw refuse('an empty name', 'Name a folder: DATABASE_URL=pglite:.mappale/database. Or unset DATABASE_URL.');
   let names: string[];
   try {
     names = await readdir(folder);
@@ -53,7 +53,7 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
   }
   if (unfinished) return 'half-made';
   // PGlite does not write `postmaster.opts`, so the folder belongs to a server.
-  if (names.includes('postmaster.opts')) throw refuse('the data folder of a PostgreSQL server', 'Name another folder in DATABASE_URL, or the server itself: DATABASE_URL=postgres://….');
+  if (names.includes('postmaster.opts')) throw refuse('the data folder of a PostgreSQL server', 'Name another folder in DATABASE_URL, or name the server: DATABASE_URL=postgres://….');
   const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   if (Number(version) > EMBEDDED_MAJOR) {
     throw new MappaleError('the embedded database was created by a newer version of this program', {
@@ -61,7 +61,7 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
     });
   }
   if (Number(version) !== EMBEDDED_MAJOR) {
-    throw new MappaleError('the folder holds a database of another version of PostgreSQL', {
+    throw new MappaleError('the folder contains a database of another version of PostgreSQL', {
       code: 'PGLITE_OTHER_VERSION', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version === '' ? 'no number' : version}`,
       hint: 'If the folder belongs to a server, set DATABASE_URL to another folder. If an earlier version of this program created the folder, load the regions again into another folder. The folder was not changed.', fix: OTHER_FOLDER,
     });
@@ -78,7 +78,7 @@ export async function takeFolder(folder: string, purpose: Purpose): Promise<void
   try {
     await mkdir(dirname(folder), { recursive: true });
     await takeLock(lockOf(folder), (found) => new MappaleError('the embedded database is in use', {
-      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until the other program ends. Several programs at once need a PostgreSQL server.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
+      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until the other program ends. To use several programs at once, use a PostgreSQL server.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
     }));
   } catch (error) {
     throw error instanceof MappaleError ? error : isFull(error) ? noRoom(folder, purpose, 0) : unwritable(folder, error);
@@ -116,7 +116,7 @@ function unwritable(folder: string, error: unknown): MappaleError {
   const { code, message } = error as NodeJS.ErrnoException;
   return new MappaleError('the folder of the embedded database is not writable', {
     code: 'PGLITE_FOLDER', kind: 'usage', at: folder, detail: `expected a writable folder, found: ${code === undefined ? String(error) : message}`,
-    hint: 'Allow this user to write there, or use another folder.', fix: OTHER_FOLDER, cause: error,
+    hint: 'Allow this user to write to the folder, or use another folder.', fix: OTHER_FOLDER, cause: error,
   });
 }
 

@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import type { Extension } from '@electric-sql/pglite';
 import { tarFiles } from '../formats/tar.ts';
 
-/** The library, the files of `create extension postgis`, and the coordinate reference systems of PROJ. */
+/** Needed files: the library, the files of `create extension postgis`, and the coordinate reference systems of PROJ. */
 const NEEDED = /^(lib\/postgresql\/postgis-3\.so|share\/postgresql\/extension\/postgis(\.control|--\d+\.\d+\.\d+\.sql)|share\/proj\/.+)$/;
 
 const CHUNK_BYTES = 256 * 1024;

@@ -29,7 +29,7 @@ class EmbeddedSession extends OneSession {
   readonly #pglite: Opened;
   /** Statements that run before each piece of work. */
   readonly #reset: string;
-  /** Folder of the database; null: in memory. */
+  /** Folder of the database; null if the database is in memory. */
   readonly #folder: string | null;
 
   constructor(pglite: Opened, access: 'read' | 'write', folder: string | null) {
@@ -101,7 +101,7 @@ class Embedded extends SessionDatabase {
   readonly pooling = null;
   readonly parallel = 1;
   readonly #session: EmbeddedSession;
-  /** Folder of the database; null: in memory. */
+  /** Folder of the database; null if the database is in memory. */
   readonly #folder: string | null;
   /** Work is done one at a time, because there is only one connection. */
   readonly #exclusive = pLimit(1);
@@ -251,7 +251,7 @@ interface NewPglite {
   readonly dataDir: string;
   /** Settings of the server in addition to PGlite's settings, as `name=value`. */
   readonly settings: readonly string[];
-  /** Archive of the data folder, if the database is new. */
+  /** Archive with the initial data folder of a new database. */
   readonly snapshot: Blob | undefined;
 }
 

@@ -59,7 +59,7 @@ export async function beginPooled(client: pg.ClientBase, access: 'read only' | '
   await applySettings(client, settings, 'transaction');
 }
 
-/** Pool mode: how a pooler assigns server processes to sessions. */
+/** Pool mode, which determines how a pooler assigns server processes to sessions. */
 type PoolMode = 'session' | 'transaction' | 'statement' | 'too_small';
 
 /**
@@ -96,7 +96,7 @@ export async function poolModeOf({ connectionString, label }: ServerAddress): Pr
 class Sessions {
   readonly #processes = new Map<pg.Client, number>();
 
-  /** Returns false if the connection had another process before, or if the process belongs to another connection. */
+  /** Returns whether a connection keeps its process. Returns false if the connection had another process before, or if another connection has the process. */
   keeps(client: pg.Client, process: number): boolean {
     const known = this.#processes.get(client);
     if (known !== undefined) return known === process;

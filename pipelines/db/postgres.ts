@@ -237,7 +237,10 @@ const SETTINGS = [
 /** Setting with which the server ends the statement of a killed process within a second. Otherwise the statement could block the next run. */
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
-/** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` if no server answers, `SESSIONS_NOT_KEPT`, and the errors of `serverFaults` */
+/**
+ * Opens a server's database. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` if no server answers, `SESSIONS_NOT_KEPT`, and the errors of
+ * `serverFaults`
+ */
 export async function openPostgres(url: string, access: Access): Promise<Database> {
   const address = await resolveAddress(url);
   const settings = [...SETTINGS, ...(access === 'read' ? ['default_transaction_read_only=on'] : [])];

@@ -14,7 +14,7 @@ import { statementsOf } from './statements.ts';
 import { first, one, type Database, type Row } from './types.ts';
 
 interface ReaderOptions {
-  /** Number of connections for answers. For each three of these connections, one connection counts requests. */
+  /** Number of connections for answers. The number of connections for counting requests is a third of this number. */
   readonly connections: number;
   /** Time limit of a statement in milliseconds. The server cancels longer statements. */
   readonly statementTimeoutMs: number;
@@ -66,8 +66,8 @@ export interface Reader {
   /** Calls a function that counts requests or invalid keys. All other functions are read-only. */
   count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   /**
-   * Opens all connections for answers, and runs work once on each. Does nothing on PGlite.
-   * @throws MappaleError (kind `database`), if some connections cannot be opened. The work on the other connections is done first
+   * Opens all connections for answers, and runs work once on each connection. Does nothing on PGlite. @throws MappaleError (kind `database`) if some
+   * connections cannot be opened. The work on the other connections is done first
    */
   onEach(work: (connection: Reader) => Promise<void>): Promise<void>;
   /** Returns the state of the reader's connections; empty on PGlite. */

@@ -1,4 +1,4 @@
-/** Maintains the register of fids: provides the previous parcels to a build, and retires parcels that disappear. */
+/** Maintains the register of fids. Provides the previous parcels to a build, and retires parcels that disappear. */
 import { firstFid } from '../contract/regions.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
 import { retireDistributed } from './distributed.ts';

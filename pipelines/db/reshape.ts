@@ -21,7 +21,7 @@ interface Reshaped {
 
 /** Schema of the existing layers while the schema `layer` contains the new layers. */
 const OLD_LAYERS = 'layer_standing';
-/** Thrown to roll back a trial. */
+/** An error that rolls back a trial. */
 class Kept extends Error {}
 
 /**
@@ -51,7 +51,7 @@ export async function reshapeLayers(session: Session, file: SqlFile, former: rea
       if (file.writes.some((relation) => tableOf(relation) === table) || !(await hasRelation(session, `${OLD_LAYERS}.${table}`))) continue;
       await dropWorkspaces(session);
       await session.query(`drop table ${ident(OLD_LAYERS, table)}`);
-      steps.push(`layer.${table}: dropped, because the source no longer has it`);
+      steps.push(`layer.${table}: dropped, because the source no longer has this layer`);
     }
     if (losses.length > 0) throw new Kept();
     await dropSchema(session, 'layer');
@@ -68,7 +68,7 @@ async function objection(session: Session, sql: string): Promise<string | null> 
     await savepoint(session, 'attempt', () => session.query(sql));
     return null;
   } catch (error) {
-    // Errors of the SQL state classes 22 and 23 concern rows, and 42 concerns types. Other errors are unexpected.
+    // Errors with an SQL state of class 22 or 23 concern rows, and errors of class 42 concern types. Other errors are unexpected.
     if (error instanceof MappaleError && /^SQL_(22|23|42)/.test(error.code)) return error.message;
     throw error;
   }

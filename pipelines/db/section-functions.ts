@@ -9,13 +9,16 @@ const sections = statementsOf('sections');
 /** Name under which the ledger records the generated SQL. No file on disk has this name. */
 const FILE = 'sql/api/sections.sql';
 
-/** @throws Error if a section's `record.sql` lacks its function or its name is not a valid SQL name: a bug of the project */
+/**
+ * Returns the SQL of the functions. @throws Error if a section's `record.sql` lacks its function, or if the section's name is not a valid SQL name: a bug of
+ * the project
+ */
 export function sectionFunctions(): SqlFile {
   const written = new Set<string>((['record', 'columns'] as const).flatMap(readSectionFiles).flatMap(({ writes }) => writes));
   for (const name of SECTION_NAMES) {
     for (const [file, called] of [['record', 'section'], ['columns', 'columns']] as const) {
       const wanted = `api.${called}_${name}`;
-      if (!/^[a-z]+(_[a-z]+)*$/.test(name) || !written.has(wanted)) throw new Error(`sql/sections/${name}/${file}.sql: expected that it writes ${wanted}`);
+      if (!/^[a-z]+(_[a-z]+)*$/.test(name) || !written.has(wanted)) throw new Error(`sql/sections/${name}/${file}.sql: expected ${wanted} in the "-- writes:" line`);
     }
   }
   const cases = (statement: 'record' | 'reach' | 'row', called: string): { sql: string } => ({

@@ -1,4 +1,4 @@
-/** Parses `DATABASE_URL` of a server before connecting, so that a password is never looked up as a host or printed. */
+/** Parses `DATABASE_URL` of a server before the program connects. So a password is never looked up as a host or printed. */
 import pg from 'pg';
 import { libpqSettings, type LibpqSettings } from '../config.ts';
 import { MappaleError } from '../errors.ts';
@@ -18,7 +18,7 @@ export interface ServerPlace {
 
 export interface ServerAddress {
   readonly place: ServerPlace;
-  /** Name for messages: host, port, database and user. Contains no other part of the address. */
+  /** Name for messages, which contains only host, port, database and user. */
   readonly label: string;
   /** Address for the driver, without its `options`. */
   readonly connectionString: string;

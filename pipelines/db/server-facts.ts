@@ -57,7 +57,7 @@ export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAd
   const [first] = elsewhere;
   if (first !== undefined) {
     fault('extensions are in another schema', 'EXTENSION_SCHEMA', `expected ${elsewhere.map(([name]) => name).join(', ')} in ${SEARCH_PATH}, found ${elsewhere.map(([name, schema]) => `${name} in ${schema}`).join(', ')}`,
-      `Use a database in which no other program needs these extensions in another schema: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved to another schema.`);
+      `Use a database in which no other program needs the extensions in another schema: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved to another schema.`);
   }
   if (facts.searchPath !== SEARCH_PATH) {
     fault('the session ignores search_path', 'SEARCH_PATH', `expected search_path ${SEARCH_PATH}, found ${facts.searchPath}`, 'A connection pooler drops session settings. Connect to the server directly.');
@@ -73,7 +73,7 @@ export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAd
       byAdministrator({ ...place, database: 'postgres' }, `alter role ${ident(user)} reset default_transaction_read_only; alter database ${ident(database)} reset default_transaction_read_only`));
   }
   if (facts.owner !== null) {
-    fault('the database belongs to another role', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of this role, found ${user}`, 'Use the role that loaded the database in DATABASE_URL.', asRole(place, facts.owner));
+    fault('the database belongs to another role', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of this role, found ${user}`, 'Use the role in DATABASE_URL that loaded the database.', asRole(place, facts.owner));
   }
   return faults;
 }

@@ -1,7 +1,7 @@
 /** Base classes that both engines share. */
 import type { CopyIn, Database, Row, Session } from './types.ts';
 
-/** One connection. */
+/** A session: one connection to the database. */
 export abstract class OneSession implements Session {
   abstract query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   abstract script(sql: string, origin: string): Promise<void>;
@@ -23,7 +23,7 @@ export abstract class OneSession implements Session {
   }
 }
 
-/** A database in which each statement runs on its own session. Use `session` for work that changes settings. The session is reset afterwards. */
+/** A database in which each statement runs in a separate session. Use `session` for work that changes settings. The session is reset afterwards. */
 export abstract class SessionDatabase implements Database {
   abstract readonly engine: Database['engine'];
   abstract readonly label: string;

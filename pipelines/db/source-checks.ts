@@ -19,7 +19,7 @@ function sharedChecks(layer: string, { checks = {} }: Layer): Check[] {
   return [
     ...(within === undefined ? [] : [check('in_italy', 'error', `every row of ${layer} is in or around Italy, ${rangeOf(within)}`, 'within', edgesOf(within))]),
     ...(overlaps === undefined ? [] : [check('in_italy', 'error', `every row of ${layer} has a part in or near Italy, ${rangeOf(overlaps)}`, 'overlaps', edgesOf(overlaps))]),
-    ...(pieces === undefined ? [] : [check('pieces_whole', 'error', 'the pieces of a polygon have together the area of the polygon, to a millionth', 'pieces', { pieces })]),
+    ...(pieces === undefined ? [] : [check('pieces_whole', 'error', 'the pieces of a polygon together have the area of the polygon, to a millionth', 'pieces', { pieces })]),
     ...(area === undefined ? [] : [check('of_a_size', 'warn', `an area of ${layer} is between ${group(area[0])} m² and ${group(area[1])} m²`, 'area', { least: area[0], most: area[1] })]),
     ...(grid === undefined ? [] : [check('on_one_grid', 'warn', 'the edges of all tiles are on one grid, so that the tiles can be read as one raster', 'grid')]),
   ];

@@ -107,7 +107,7 @@ export async function appliedFor(reader: Reader): Promise<Applied | null> {
     const { applied } = await reader.call<{ applied: Record<string, AppliedFile> | null }>('select applied from api.applied_files()', []);
     return new Map(Object.entries(applied ?? {}));
   } catch (error) {
-    // 3F000: the schema does not exist. 42883: the function does not exist.
+    // 3F000 means that the schema does not exist, and 42883 means that the function does not exist.
     if (error instanceof MappaleError && error.code === 'SQL_3F000') return null;
     if (error instanceof MappaleError && error.code === 'SQL_42883') return new Map();
     throw error;

@@ -18,7 +18,7 @@ export interface Session {
 export interface CopyIn {
   /** Writes complete rows in binary COPY format, without header or trailer. Returns a promise only if the caller should wait. */
   write(chunk: Buffer): Promise<void> | undefined;
-  /** Commits. @returns the number of copied rows */
+  /** Ends the COPY and commits. @returns the number of copied rows */
   end(): Promise<number>;
   /** Aborts the COPY. No rows are kept. */
   abort(): Promise<void>;

@@ -59,7 +59,7 @@ const feature = z.object({ type: z.literal('Feature'), geometry }).transform((ea
 const collection = z.object({ type: z.literal('FeatureCollection'), features: z.array(feature).min(1) }).transform(({ features }) => features.flat());
 const drawing = z.union([geometry, feature, collection]);
 
-/** Coordinate systems of GeoJSON from before RFC 7946 that equal longitude and latitude. */
+/** Names of coordinate systems in GeoJSON before RFC 7946 that mean longitude and latitude in degrees. */
 const IN_DEGREES = /CRS84$|EPSG:{1,2}4326$/;
 const namedSystem = z.object({ crs: z.object({ properties: z.object({ name: z.string() }) }) });
 

@@ -89,7 +89,7 @@ export type ChangeFormat = keyof typeof WRITERS;
 export const CHANGE_FORMATS = Object.keys(WRITERS) as readonly ChangeFormat[];
 
 /**
- * Writes all changes after a place in the changelog. Publications during the work are left to the next call. @throws MappaleError `NO_HISTORY`,
+ * Writes all changes after a position in the changelog. Publications during the work are left to the next call. @throws MappaleError `NO_HISTORY`,
  * `NOT_PUBLISHED`, `CHANGES_NOT_KEPT`, `PUBLICATION_UNKNOWN` (exit 2)
  */
 export async function writeChanges(database: Database, work: WrittenChanges): Promise<Changes> {

@@ -1,4 +1,4 @@
-/** The changelog of a region: parcels that each publication added, removed or changed, with the values of an export. The rows come from history. */
+/** Reads the changelog of a region: parcels that each publication added, removed or changed, with the values of an export. The values come from history. */
 import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { cellsOf, columnsOf, type Ask, type Cell } from './columns.ts';
@@ -41,7 +41,7 @@ export interface ChangesRefusal {
 interface ChangesBatch {
   /** Publications on which the answer depends. */
   readonly tag: string;
-  /** Sorted by publication and fid. */
+  /** Lines of the changelog, sorted by publication and fid. */
   readonly lines: readonly ChangeLine[];
   /** Position after the parcels of this batch; null if no parcel follows. */
   readonly next: { readonly publication: number; readonly fid: number | null } | null;
@@ -98,7 +98,7 @@ export async function changesBatch(ask: Ask, { region, from, until, most }: Want
   return { tag, last, lines, next: { publication: swap, fid: fids.length < most ? null : fids.at(-1) ?? null } };
 }
 
-/** A change without its publication. */
+/** A change without the publication. */
 type Change = Omit<ChangeLine, 'publication' | 'published_at'>;
 
 /** Returns the changes of compared parcels, without parcels that did not change. */

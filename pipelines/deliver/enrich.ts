@@ -28,8 +28,8 @@ const OWN: readonly OutputColumn[] = [
 ];
 
 /**
- * Columns that are added to a table.
- * @param header header of the table. If the name of an added column exists, the program's name is added as a prefix until the name is unique
+ * Returns the columns that are added to a table. @param header header of the table. If the name of an added column exists, the program's name is added as a
+ * prefix until the name is unique
  */
 export function addedColumns(header: readonly string[], key: FoundKey, sections: readonly string[]): readonly OutputColumn[] {
   const taken = new Set(header);
@@ -39,7 +39,7 @@ export function addedColumns(header: readonly string[], key: FoundKey, sections:
 
 export interface EnrichedRow {
   readonly status: Status;
-  /** Unchanged cells of the row, then the cells of `addedColumns`. */
+  /** Unchanged cells of the row, followed by the cells of `addedColumns`. */
   readonly cells: readonly Cell[];
 }
 

@@ -66,7 +66,7 @@ export interface Format {
   readonly mediaType: string;
   /** Name of the geometry column; null if there is none. */
   readonly geometry: string | null;
-  /** `region`: the format writes whole regions only. */
+  /** `region` if the format can write only whole regions. */
   readonly writes: 'parts' | 'region';
   /** Returns the columns that the format writes; omitted if the format writes all columns. */
   columns?(sections: readonly string[]): readonly OutputColumn[];
@@ -170,7 +170,7 @@ async function look(
     });
   }
   if (found.fids === null) {
-    throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found only addresses', hint: 'Load its cadastral map first.', fix: `npx mappale load-region ${region.slug} --data FOLDER` });
+    throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found only addresses', hint: 'First load the cadastral map of the region.', fix: `npx mappale load-region ${region.slug} --data FOLDER` });
   }
   const bytes = Buffer.from(found.fids.buffer, found.fids.byteOffset, found.fids.byteLength);
   const fids = Int32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readInt32BE(index * 4));
@@ -246,7 +246,7 @@ async function* tilesOf(
   if (current?.digest !== digest) throw publicationChanged();
 }
 
-/** Returns the first and last tile of an extent. */
+/** Returns the first and the last tile of an extent. */
 function cornersOf([west, south, east, north]: Extent, z: number): readonly [TileNumber, TileNumber] {
   return [tileAt(z, west, north), tileAt(z, east, south)];
 }

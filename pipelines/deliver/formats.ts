@@ -120,7 +120,7 @@ function byGdal({ format, described, tables }: GdalFormat): Format['write'] {
       throw error;
     }
     await written(gdal(at, 'close', dataset));
-    return 'true and false are 1 and 0';
+    return 'true is 1 and false is 0';
   };
 }
 

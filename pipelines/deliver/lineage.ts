@@ -15,7 +15,7 @@ export interface Kin {
 }
 
 export interface Lineage {
-  /** Oldest first. */
+  /** Kin of the parcel, oldest publication first. */
   readonly data: { readonly parents: readonly Kin[]; readonly children: readonly Kin[] };
   readonly meta: {
     readonly fid: number;

@@ -4,7 +4,7 @@ import { regionName } from '../contract/regions.ts';
 import type { Ask, Cell, OutputColumn, AnswerRows } from './columns.ts';
 import type { Key, Named } from './keys.ts';
 
-/** Results of a row. */
+/** Statuses of a row, with their meaning. */
 export const STATUSES = {
   found: 'one parcel',
   ambiguous: 'several parcels match equally well and the first is used: the smallest at a point, the smallest fid of a reference, the best of an address',
@@ -43,14 +43,14 @@ export function matchColumns(key: Key): readonly OutputColumn[] {
   return key === 'street' ? MATCHED : [];
 }
 
-/** @returns cells of `matchColumns` without a match */
+/** Returns the cells of `matchColumns` without a match. */
 export function unmatched(key: Key): readonly Cell[] {
   return matchColumns(key).map(() => null);
 }
 
 /** Rows of a batch, in their order. */
 export interface Places {
-  /** Publications that the results come from; empty if no query was needed. */
+  /** Publications from which the results come; empty if no query was needed. */
   readonly publications: readonly string[];
   readonly placed: readonly Placed[];
 }
@@ -149,7 +149,7 @@ function placedBy([, fid, candidates, region, ...more]: Line, otherwise: Placed)
   return region === null ? otherwise : { ...NOTHING, ...unpublished(region) };
 }
 
-/** Used instead of a region's code if the region is unknown. */
+/** Code for an unknown region. */
 const ABROAD = 0;
 
 function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {

@@ -35,7 +35,7 @@ function textLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Returns the styles of the map's layers whose columns are exported. @param fieldOf name of the field of a column */
+/** Returns the styles of the map's layers whose columns are exported. @param fieldOf returns the name of the field for a column */
 export function qgisStyles(columns: readonly OutputColumn[], fieldOf: (column: string) => string): QgisStyle[] {
   const exported = new Set(columns.map(({ name }) => name));
   return TILE_LAYERS.flatMap(({ name, title, section }, index): QgisStyle[] => {

@@ -21,7 +21,7 @@ export function stacPath(path: string): string {
 /** Names of types in the table extension, which does not define names. */
 const TYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'int16', int4: 'int32', int8: 'int64', float8: 'double', text: 'string', bool: 'boolean' };
 
-/** @returns the text of the file */
+/** Returns the text of the STAC item. */
 export function stacItem(facts: ExportFacts, { name, mediaType, geometry, bytes, sha256 }: Asset): string {
   const { region, area, title, columns, parcels, extent, publishedAt, digest, licences, createdBy } = facts;
   const [west, south, east, north] = extent;
@@ -36,7 +36,7 @@ export function stacItem(facts: ExportFacts, { name, mediaType, geometry, bytes,
     bbox: extent,
     properties: {
       datetime: publishedAt, created: publishedAt, updated: publishedAt, title,
-      // There are several licences, each for some of the columns.
+      // There are several licences. Each licence applies to some of the columns.
       license: 'other',
       attribution: [...new Set(licences.map(({ attribution }) => attribution))].join('; '),
       providers: [...holders.map((holder) => ({ name: holder, roles: ['producer', 'licensor'] })), { name: createdBy, roles: ['processor'] }],

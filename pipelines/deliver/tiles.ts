@@ -75,7 +75,7 @@ function layersOf({ name: section, title, kinds }: Section): TileLayer[] {
 export interface Tile {
   /** Publications from which the tile was built. */
   readonly publication: string;
-  /** Null for an empty tile. */
+  /** Bytes of the tile; null for an empty tile. */
   readonly bytes: Buffer | null;
 }
 
@@ -152,7 +152,7 @@ export async function regionTile(ask: Ask, region: number, sections: readonly st
       parts.push(vectorTile(tile, 'parcels', features, drawings));
     }
   }
-  // Layers follow each other in the tile.
+  // The layers of a tile are concatenated.
   return { publication: outlines.publication, bytes: parts.length === 0 ? null : Buffer.concat(parts) };
 }
 

@@ -78,7 +78,7 @@ export function publicLookup(ask: LookupFunction = resolve): LookupFunction {
   };
 }
 
-/** Finds a `PrivateAddress` among an error and its causes. */
+/** Finds a `PrivateAddress` in an error or its causes. */
 export function privateAddressOf(error: unknown): PrivateAddress | null {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each instanceof PrivateAddress) return each;

@@ -14,7 +14,7 @@ interface BodyBounds {
 }
 
 /**
- * Yields the chunks of a body. Fails if the body is too slow or too large. If no bytes arrive, the timeout of the connection applies.
+ * Yields the chunks of a body. Fails if the body arrives too slowly or is too large. If no bytes arrive, the timeout of the connection applies.
  * @throws input errors `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE`
  */
 export async function* bounded(chunks: AsyncIterable<Buffer>, { clock, most, at }: BodyBounds): AsyncGenerator<Buffer> {

@@ -67,7 +67,7 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_M
 const PROXY_LOGIN = /\(407\)/;
 
 export class Publisher {
-  /** Agent that connects to public addresses only. */
+  /** Agent that connects only to public addresses. */
   readonly #agent: EnvHttpProxyAgent;
   /** Agent for hosts that the operator configured. */
   readonly #namedAgent: EnvHttpProxyAgent;
@@ -131,7 +131,7 @@ export class Publisher {
     const through = this.#proxies.http === null && this.#proxies.https === null ? 'If this machine needs a proxy, set HTTPS_PROXY=http://PROXY:PORT. ' : 'HTTPS_PROXY and HTTP_PROXY set the proxy, and NO_PROXY the hosts without a proxy. ';
     return inputError('the publisher cannot be reached', {
       code: 'DOWNLOAD_UNREACHABLE', at: this.#hide(url), detail: `expected an answer, found: ${this.#hide(reasonOf(error))}`,
-      hint: `Check the internet connection and open the address in a browser. Then run the command again; downloaded files are kept. ${through}`.trim(), cause: error,
+      hint: `Check the internet connection and open the address in a browser. Then run the command again. Downloaded files are kept. ${through}`.trim(), cause: error,
     });
   }
 
@@ -219,7 +219,7 @@ function plain(headers: Dispatcher.ResponseData['headers']): Record<string, stri
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]])));
 }
 
-/** Returns an answer with a decompressed body, even if the server compressed the body without a request. */
+/** Returns an answer with a decompressed body, even if the server compressed the body unrequested. */
 function answerOf(
   status: number, headers: Record<string, string>, sent: Readable, chunks: AsyncGenerator<Buffer>, from: Pick<Answer, 'url' | 'redirected' | 'elsewhere'>,
 ): Answer {
@@ -239,7 +239,7 @@ const GZIP: Packing = { stream: createGunzip, mark: Buffer.from([0x1f, 0x8b]) };
 /** Methods of decompression, by `Content-Encoding`. */
 const UNPACK: Readonly<Record<string, Packing | undefined>> = { gzip: GZIP, 'x-gzip': GZIP, deflate: { stream: createInflate, mark: null }, br: { stream: createBrotliDecompress, mark: null } };
 
-/** Decompresses a body. A body without the magic number is passed on unchanged, because some servers declare a wrong encoding. */
+/** Decompresses a body. A body without the magic number stays unchanged, because some servers declare a wrong encoding. */
 async function* unpacked(body: Readable, chunks: AsyncGenerator<Buffer>, { stream, mark }: Packing): AsyncGenerator<Buffer> {
   const first = await chunks.next();
   if (first.done === true) return;
@@ -331,7 +331,7 @@ export async function postJson(
   }
 }
 
-/** Creates an agent with proxies. Plain HTTP is sent to a proxy as a request, because many proxies allow tunnels for HTTPS only. */
+/** Creates an agent with proxies. Plain HTTP is sent to a proxy as a request, because many proxies allow tunnels only for HTTPS. */
 function agentOf({ http, https, except }: Proxies, options: EnvHttpProxyAgent.Options): EnvHttpProxyAgent {
   return new EnvHttpProxyAgent({ ...options, httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: except.includes('*') ? '*' : [...except, ...THIS_MACHINE].join(','), proxyTunnel: false });
 }

@@ -87,7 +87,7 @@ interface Found extends Version {
   /** First bytes of the file if the server supports ranges. */
   readonly head: Buffer;
   readonly answer: Answer;
-  /** The complete answer of a server without range support. Its body is already being sent. */
+  /** The complete answer of a server without range support. The server is already sending its body. */
   readonly whole: Answer | null;
   /** True if the server answered that nothing changed (304). */
   readonly same: boolean;
@@ -200,7 +200,7 @@ export function byHand({ folder, file, source, token }: Wanted): string {
   return token === null ? without : `The token may have expired. Get a new token, and set ${settingOf({ source }, 'TOKEN')} to the new token. ${without}`;
 }
 
-/** Returns the last part of an address as a visible file name without folders. A page with links must not be able to select a folder. */
+/** Returns the last part of an address as a visible file name without folders. A page must not be able to select a folder. */
 export function plainName(text: string): string {
   return basename(decoded(text).replaceAll('\\', '/')).replaceAll(/^\.+|[\0-\x1f\x7f:]/g, '_');
 }
@@ -221,7 +221,7 @@ async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroun
   if (found !== undefined) return new URL(found, answer.url).href;
   throw inputError('the page no longer links the file', {
     code: 'DOWNLOAD_LINK', at: around.hide(url), detail: `expected a link like ${link.source}, found ${linksOf(page).length} other links`,
-    hint: `The page has changed. Open the page and download the file. Save it as ${join(wanted.folder, '…')} under its own name.`,
+    hint: `The page has changed. Open the page and download the file. Save the file with its original name in ${wanted.folder}.`,
   });
 }
 
@@ -350,7 +350,7 @@ export function unwritable(error: unknown, folder: string): MappaleError | null 
   if (!isForbidden(error) && !['ENOTDIR', 'EISDIR', 'EEXIST'].includes(code)) return null;
   return new MappaleError('the data folder is not writable', {
     code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a writable folder, found: ${message}`,
-    hint: 'Use another folder, or allow this user to write there.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,
+    hint: 'Use another folder, or allow this user to write to the folder.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,
   });
 }
 
@@ -432,7 +432,7 @@ function incomplete(at: string, size: number, expected: number | null, error: un
   }
   return inputError('the download was cut short', {
     code: 'DOWNLOAD_SHORT', at, detail: `expected ${expected ?? 'all'} bytes, found ${size}${error === null ? '' : `: ${reasonOf(error)}`}`,
-    hint: 'Run the command again. The download continues where it stopped, if the publisher allows it.',
+    hint: 'Run the command again. If the publisher allows it, the download continues where it stopped.',
   });
 }
 
@@ -519,7 +519,7 @@ async function refusePage(part: string, answer: Answer, wanted: Wanted, around: 
   throw pageError(head, answer, around.hide, byHand(wanted));
 }
 
-/** Verifies the file with the source's recognition. A wrong file is deleted. */
+/** Checks that the source recognises the file. A wrong file is deleted. */
 async function accept(part: string, answer: Answer, { source, folder }: Wanted, around: Surroundings): Promise<{ role: string; vintage: string }> {
   const name = basename(part);
   try {

@@ -99,7 +99,7 @@ export async function fetchRegions(context: FetchContext, options: FetchOptions)
   }
 }
 
-/** A fetch that has begun. */
+/** State of a fetch that has started. */
 interface Fetching {
   readonly context: FetchContext;
   readonly clock: Clock;
@@ -143,7 +143,7 @@ function hidingLog(log: Log, hide: (text: string) => string): Log {
 interface Fetched {
   readonly task: Task;
   readonly files: readonly FileReport[];
-  /** Error of writing the record that the files were requested. */
+  /** Error that occurred when the request of the files was recorded. */
   readonly failure: MappaleError | null;
 }
 
@@ -265,7 +265,7 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
     refuseOneForMany(own.url, [...wanted.values()]);
     // A user who named the source needs the reason for missing files.
     const nothing = only === null || needsToken || declared.files === undefined ? null : `its publisher has no files of ${regions.map(({ name }) => name).join(', ')}`;
-    // A token replaces the manual step.
+    // With a token, no manual step is necessary.
     const hand = token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
     return {
       source, folder: into, settings: own, files: [...wanted.values()], regions: slugs, left: wanted.size > 0 ? null : reasons[0] ?? nothing, byHand: hand,
@@ -338,7 +338,7 @@ async function takeFolder(folder: string, lock: string): Promise<void> {
   }
 }
 
-/** Prints one progress line for all parallel downloads. */
+/** A printer of one progress line for all parallel downloads. */
 class Progress {
   readonly #log: Log;
   readonly #files: number;

@@ -8,14 +8,14 @@ import { quoted, retyped, withOption } from '../typed.ts';
 import { isFull } from './file-error.ts';
 
 /**
- * Checks that a file can be written to a path. Runs before long work begins.
+ * Checks that a file can be written to a path. Call before long work begins.
  * @param option option that names the path
  * @throws MappaleError `FOLDER_MISSING`, `FOLDER_UNWRITABLE`, `NOT_A_FILE_NAME` (exit 2)
  */
 export async function mustBePlace(path: string, option = '--out'): Promise<void> {
   const folder = dirname(path);
   if (!await stat(folder).then((found) => found.isDirectory(), () => false)) {
-    throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Create the folder, or name another folder.', fix: `mkdir -p ${quoted(folder)}` });
+    throw new MappaleError('the output folder does not exist', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Create the folder, or name another folder.', fix: `mkdir -p ${quoted(folder)}` });
   }
   const there = await stat(path).catch(() => null);
   const found = basename(path) === '-' ? 'standard output' : there?.isDirectory() === true ? 'a folder' : there !== null && !there.isFile() ? 'a device or a pipe' : null;
@@ -27,7 +27,7 @@ export async function mustBePlace(path: string, option = '--out'): Promise<void>
   }
   if (!await access(folder, constants.W_OK).then(() => true, () => false)) {
     throw new MappaleError('the folder is not writable', {
-      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: 'expected a folder that this user may write to', hint: 'Name another folder, or allow this user to write there.', fix: `ls -ld ${quoted(folder)}`,
+      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: 'expected a folder that this user may write to', hint: 'Name another folder, or allow this user to write to the folder.', fix: `ls -ld ${quoted(folder)}`,
     });
   }
 }

@@ -30,10 +30,10 @@ export const COPY_HEADER: Buffer = Buffer.from([0x50, 0x47, 0x43, 0x4f, 0x50, 0x
 /** Trailer: a field count of −1. */
 export const COPY_TRAILER: Buffer = Buffer.from([0xff, 0xff]);
 
-/** Days between 1970-01-01 and PostgreSQL's epoch, 2000-01-01. */
+/** Number of days between 1970-01-01 and PostgreSQL's epoch, 2000-01-01. */
 const EPOCH_DAYS = 10_957;
 
-/** Writes a value that is not null as a field. */
+/** A function that writes a value as a field. The value is not null. */
 type Encoder = (writer: RowWriter, value: unknown) => void;
 
 /** @throws TypeError for a value of another kind */

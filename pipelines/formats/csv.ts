@@ -178,7 +178,7 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
     } catch (error) {
       throw wrong(lines + 1 + linesBeforeFault(bytes), 'bytes that are not valid UTF-8', error);
     }
-    // Some files have single names that were encoded twice. A file with only such names is detected later, from its rows.
+    // Some files contain a few names that were encoded twice. A file with only such names is detected later, from its rows.
     const seen = withoutDoubles(last + text);
     const odd = ODD_TEXT.exec(seen);
     if (odd !== null) {
@@ -227,7 +227,7 @@ function linesBeforeFault(bytes: Buffer): number {
 
 /**
  * Normalises a column name. Converts the name to lower case, and removes accents, footnote marks such as `(2)`, line breaks, apostrophes and other punctuation.
- * `"Codice Catastale del\n Comune (3)"` → `codice_catastale_del_comune`; A column without a name becomes `''`.
+ * `"Codice Catastale del\n Comune (3)"` → `codice_catastale_del_comune`. A column without a name becomes `''`.
  */
 export function normaliseHeader(name: string): string {
   return name
@@ -321,7 +321,7 @@ export interface ExpectedColumns<K extends string> {
   readonly mayLack?: Readonly<Record<string, string>> | undefined;
   /** All columns of each known edition, including unused columns. The header must have all columns of one edition, in any order. */
   readonly editions?: Editions;
-  /** Pattern of column names that are data, such as a column for each day. These columns are never reported as added. */
+  /** Pattern of column names that contain data, such as a column for each day. These columns are never reported as added. */
   readonly data?: RegExp;
   /** Name of the file in messages. */
   readonly at: string;
@@ -357,7 +357,7 @@ export class FoundColumns<K extends string> {
     this.added = added;
   }
 
-  /** Reports the added columns to the member. The values of the first records follow through `sample` or `fieldsOf`. */
+  /** Reports the added columns to the member. `sample` and `fieldsOf` then report the values of the first records. */
   reportTo(sink: AddedColumnSink): this {
     for (const { name } of this.added) sink.added(name);
     this.#sink = sink;

@@ -1,4 +1,4 @@
-/** Free space on a disk. */
+/** Measures the free space on a disk. */
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -62,7 +62,7 @@ interface Open extends Element {
  */
 export class ElementReader {
   readonly #parser = new Parser();
-  /** UTF-16 units since the last event, which is the text that the parser buffers. */
+  /** Number of UTF-16 units since the last event, which is the length of the parser's buffered text. */
   #held = 0;
   readonly #handler: ElementHandler;
   /** Names of the open elements outside wanted elements, and the open elements of the current wanted element. The outermost element comes first. */

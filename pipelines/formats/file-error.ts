@@ -43,17 +43,17 @@ export function isForbidden(error: unknown): boolean {
  */
 export function fileError(error: unknown, at: string): MappaleError | null {
   if (error instanceof MappaleError) return error;
-  // A full disk is not an error of the file that is read. A region must not lose a file because of a full disk.
+  // A full disk is not an error of the file that is read. A full disk must not remove a file from a region.
   if (isFull(error)) return diskFull(error as NodeJS.ErrnoException);
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || NOT_OF_THE_FILE.includes(code)) return null;
   const [words, name, found, hint] = FILE_WORDS[code]
-    ?? ['the file cannot be read', 'FILE_UNREADABLE', message, 'Check whether its disk is intact and connected, then copy or download the file again.'];
+    ?? ['the file cannot be read', 'FILE_UNREADABLE', message, 'Check whether the disk of the file is intact and connected, then copy or download the file again.'];
   return inputError(words, { code: name, at, detail: `expected a file that can be read, found ${found.replace('{user}', userName)}`, hint, cause: error });
 }
 
 const FORBIDDEN = [
-  'the file may not be read', 'FILE_UNREADABLE', 'a file that {user} may not read',
+  'the file is not readable for this user', 'FILE_UNREADABLE', 'a file that {user} may not read',
   'Give this user the right to read the file (chmod u+rX, or chown), or move the file out of the folder.',
 ] as const;
 

@@ -8,7 +8,7 @@ import type { VectorValue } from './vector.ts';
 const MAGIC_BYTES = 8;
 /** Number of bytes to read at a time. */
 const CHUNK_BYTES = 1_048_576;
-/** Fields of the tables, by their number in the schema. */
+/** Fields of the tables, with their numbers in the schema. */
 const HEADER = { columns: 7 } as const;
 const COLUMN = { type: 1 } as const;
 const FEATURE = { geometry: 0, properties: 1 } as const;
@@ -115,7 +115,7 @@ export class FlatGeobufFile {
     return this.#take(size.readUInt32LE(0));
   }
 
-  /** Returns the next bytes of the file; empty at its end. @throws Error if the file ends inside these bytes */
+  /** Returns the next bytes of the file; empty at the end of the file. @throws Error if the file ends inside these bytes */
   #take(count: number): Buffer {
     if (this.#bytes.length - this.#at < count) {
       const rest = this.#bytes.subarray(this.#at);

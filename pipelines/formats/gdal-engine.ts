@@ -5,7 +5,7 @@ import type { ChosenEngine, LoadedEngine, VectorEngine } from './gdal.ts';
 import { loadNative } from './gdal-native.ts';
 import { loadWasm } from './gdal-wasm.ts';
 
-/** Loads each engine. */
+/** Functions that load the engines. */
 interface EngineLoaders {
   readonly native: () => Promise<LoadedEngine>;
   readonly wasm: () => Promise<LoadedEngine>;

@@ -32,7 +32,7 @@ async function loadGdal(): Promise<Gdal> {
   return gdal;
 }
 
-/** Open datasets by their numbers. */
+/** Open datasets, by number. */
 const datasets = new Map<number, Gdal.Dataset>();
 let opened = 0;
 

@@ -172,7 +172,7 @@ function instance(): Promise<Wasm> {
   return loaded;
 }
 
-/** Runs GDAL. After a failure during a call the instance is not used again. */
+/** Runs GDAL. After a failure during a call, the instance is not used again. */
 function guarded<T>(work: () => T): T {
   try {
     return work();
@@ -193,7 +193,7 @@ interface Reading {
   readonly failure: string | null;
   /** Columns after the layer's fields, from `addedTo`. */
   readonly added: readonly string[];
-  /** Number of features read so far. */
+  /** Number of features that have been read. */
   count: number;
 }
 
@@ -244,7 +244,7 @@ const ADDED = [['FID', 'mappale fid'], ['OGR_GEOMETRY', 'mappale geometry']] as 
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '\\"')}"`;
 
-/** Returns a statement in GDAL's SQL dialect, which reads the open dataset and no database. @param columns with quoted names */
+/** Returns a statement in GDAL's SQL dialect, which reads the open dataset and no database. @param columns quoted names of the columns */
 function selection(columns: readonly string[], table: string): string {
   return ['SELECT', columns.join(', '), 'FROM', quoted(table)].join(' ');
 }
@@ -254,7 +254,7 @@ function addedTo(layer: GdalLayer): string[] {
   return ADDED.filter(([value]) => !names.has(value)).map(([, name]) => name);
 }
 
-/** Returns the options of ogr2ogr that translate a layer to a FlatGeobuf. @param fid of the only feature to translate, or null for all */
+/** Returns the options of ogr2ogr that translate a layer to a FlatGeobuf. @param fid fid of the only feature to translate, or null for all features */
 function readOptions(layer: GdalLayer, fid: number | null): string[] {
   const added = addedTo(layer);
   const columns = ['*', ...ADDED.filter(([, name]) => added.includes(name)).map(([value, name]) => `${value} AS ${quoted(name)}`)];

@@ -11,7 +11,7 @@ export interface GdalLayer {
   readonly spatial: boolean;
   readonly fields: readonly VectorField[];
   readonly featureCount: number;
-  /** WKT of the CRS; null if the file states none. */
+  /** WKT of the CRS; null if the file has no WKT. */
   readonly wkt: string | null;
   /** EPSG number if the file has a number without WKT; null if the file has another name. */
   readonly epsg?: number | null;
@@ -36,13 +36,13 @@ export interface GdalBatch {
   readonly failure: unknown;
 }
 
-/** Formats that can be written, in addition to shapefiles. */
+/** Formats that can be written. Shapefiles are written by another module. */
 export type WrittenFormat = 'GPKG' | 'OpenFileGDB' | 'FlatGeobuf';
 
 export interface GeoPackageFeature {
   /** Values in the order of `fields`. */
   readonly values: readonly VectorValue[];
-  /** GeoJSON or WKB, in the axis order easting/northing or lon/lat. */
+  /** Geometry as GeoJSON or WKB, with easting before northing or longitude before latitude. */
   readonly geometry: { readonly type: string; readonly coordinates: unknown } | Uint8Array | null;
 }
 
@@ -70,11 +70,11 @@ export interface EngineFacts {
 
 /** Calls that the thread answers. Numbers identify datasets, and indexes identify layers. */
 export interface GdalCalls {
-  /** @param encoding of a shapefile's text; null if the format defines the encoding */
+  /** Opens a dataset. @param encoding encoding of a shapefile's text; null if the format defines the encoding */
   open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }>;
   /** Returns a batch of features of a layer. @param which `first` starts again with the first feature @param srid SRID that is written into the geometries */
   read(dataset: number, index: number, srid: number, which: 'first' | 'next'): Promise<GdalBatch>;
-  /** @throws Error if buffered data could not be written */
+  /** Closes a dataset. @throws Error if buffered data cannot be written */
   close(dataset: number): Promise<void>;
   /** Creates a file or folder, or replaces an existing file or folder. @param date time in UTC that is written into a GeoPackage instead of the current time */
   create(path: string, format: WrittenFormat, date?: string): Promise<number>;

@@ -17,7 +17,7 @@ const BATCH_FEATURES = 500;
 const OUTSIDE_BYTES = 16_777_216;
 
 const [QUOTE, BACKSLASH, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\:[]{}');
-/** Depth of a feature's members in the document. */
+/** Nesting depth of a feature's members in the document. */
 const FEATURE_DEPTH = 3;
 const BLANK = new Set(Buffer.from(' \t\r\n,'));
 
@@ -41,7 +41,7 @@ interface Part {
   readonly names: number;
 }
 
-/** A splitter of documents: separates the elements of `features` from the rest of the document. */
+/** A splitter of documents, which separates the elements of `features` from the rest of the document. */
 class Splitter {
   /** Text of the document with an empty list in place of the features. */
   readonly outside: Buffer[] = [];
@@ -198,9 +198,9 @@ function repeatedName(feature: Buffer): string | null {
 }
 
 interface FeatureHandler {
-  /** Receives the rest of the document, after the last feature. */
+  /** Called with the rest of the document after the last feature. */
   readonly document: (outside: JsonObject) => void;
-  /** Receives a name that a feature has twice among its properties. */
+  /** Called with a name that a feature has twice among its properties. */
   readonly repeated: (name: string) => void;
 }
 
@@ -233,13 +233,13 @@ async function* featuresOf(path: string, at: string, { document, repeated }: Fea
   document(outside);
 }
 
-/** Returns the members of a feature that are fields: its properties, and a text `id`. */
+/** Returns the members of a feature that are fields: the properties, and a text `id`. */
 function* membersOf({ id, properties }: JsonObject): Generator<[string, Json]> {
   if (typeof id === 'string' && !(isObject(properties) && 'id' in properties)) yield ['id', id];
   if (isObject(properties)) for (const [name, value] of Object.entries(properties)) yield [name, value ?? null];
 }
 
-/** Widens the type of a field by a value. */
+/** Extends the type of a field so that it includes a value. */
 function widen(known: VectorField['type'] | undefined, value: Json): VectorField['type'] | undefined {
   if (value === null) return known;
   const type = typeof value === 'boolean' || Number.isInteger(value) ? 'integer' : typeof value === 'number' ? 'real' : 'string';
@@ -254,7 +254,7 @@ function valueOf(value: Json | undefined, type: VectorField['type']): VectorValu
   return type === 'string' ? String(value) : Number(value);
 }
 
-/** Returns the CRS of a document: by default WGS 84 with longitude before latitude, null for an unknown name. */
+/** Returns the CRS of a document. The default is WGS 84 with longitude before latitude. Null for an unknown name. */
 function crsOf({ crs }: JsonObject): number | null {
   if (crs === undefined) return 4326;
   const name = isObject(crs) && isObject(crs['properties']) ? crs['properties']['name'] : undefined;

@@ -4,11 +4,11 @@
  */
 import { ElementReader, type Element, type FoundElement } from './elements.ts';
 
-/** Longitude, latitude, longitude, latitude, … in degrees. */
+/** A ring as longitude, latitude, longitude, latitude, … in degrees. */
 export type Ring = readonly number[];
 
 export interface Part {
-  /** Outer ring first. */
+  /** Rings; the outer ring is first. */
   readonly rings: readonly Ring[];
   /** Reason why the polygon cannot be used, `code: expected … found …`; null if it can be used. */
   readonly fault: string | null;
@@ -40,14 +40,14 @@ interface KmlHandler {
   broken(message: string): void;
 }
 
-/** Matches an ampersand that is not the start of an entity (`SANT&ANTONIO`). A parser would read up to the next semicolon. */
+/** Matches an ampersand that is not the start of an entity (`SANT&ANTONIO`). Without this, a parser would read up to the next semicolon. */
 const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/g;
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 /** Maximum length of a placemark, sufficient for a million positions. The longest published zones have some ten thousand positions. */
 export const PLACEMARK_CHARS = 32 * 1024 * 1024;
 /** Maximum length of a tag or entity that is divided between two chunks. */
 const MAX_TAG_CHARS = 4096;
-/** Limits of a placemark and of a text. */
+/** Maximum lengths of a placemark and of a text. */
 const MOST = { text: PLACEMARK_CHARS, element: PLACEMARK_CHARS };
 
 export class KmlReader {

@@ -9,7 +9,7 @@ import { readRows, typesOf, type Columns } from './copy.ts';
  */
 export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 
-/** Matches text that was encoded two or three times, such as `Ã¬` for `ì`, in any case. Publishers' files have single such texts. */
+/** Matches text that was encoded two or three times, such as `Ã¬` for `ì`, in any case. Publishers' files contain a few such texts. */
 const DOUBLY_ENCODED = /[\u00c2\u00c3\u00e2\u00e3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/g;
 
 /** Removes text that was encoded twice. If the remaining text is malformed, letters were lost. */
@@ -32,7 +32,7 @@ const OWN_TEXTS = 2;
  * texts are doubly encoded.
  */
 const OWN_SHARE = 0.2;
-/** First bytes of `Ã`, `Â` and `â€` in UTF-8. */
+/** Bytes in UTF-8 with which `Ã`, `Â` and `â€` begin. */
 const MARKS = [Buffer.from([0xc3, 0x83]), Buffer.from([0xc3, 0x82]), Buffer.from([0xc3, 0xa2, 0xe2])];
 
 /** Returns false if the bytes certainly contain no text that was encoded twice, otherwise true. */

@@ -16,7 +16,7 @@ interface ParquetColumn {
   readonly type: ParquetType;
 }
 
-/** West, south, east, north; degrees. */
+/** Extent in degrees: west, south, east, north. */
 export type Extent = readonly [west: number, south: number, east: number, north: number];
 
 /** Cells of a row, in the order of the columns. */
@@ -75,7 +75,7 @@ export class ParquetFile {
   readonly #writer: ParquetWriter;
   readonly #columns: readonly ParquetColumn[];
   readonly #more: MoreColumns;
-  /** By column. */
+  /** Buffered values, by column. */
   #cells: (ParquetCells[number] | bigint)[][];
   #rows = 0;
 

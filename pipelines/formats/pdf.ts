@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { MappaleError } from '../errors.ts';
 
-/** Browsers that print without a window, in the order of the search. */
+/** Names of browsers that print without a window, in the order of the search. */
 const BROWSERS = [
   'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -25,8 +25,7 @@ async function programAt(name: string, folders: readonly string[]): Promise<stri
 
 /**
  * Finds the browser that prints pages.
- * @param named name or path from the user; undefined: the first known browser
- * @param folders searched folders
+ * @param named name or path from the user; undefined for the first known browser @param folders folders that are searched
  * @throws MappaleError `BROWSER_MISSING` (exit 2)
  */
 export async function findBrowser(named: string | undefined, folders: readonly string[]): Promise<string> {

@@ -25,7 +25,7 @@ const LEAF_ENTRIES = 4_096;
 const [GZIP, MVT] = [2, 1];
 
 interface PmtilesFacts {
-  /** West, south, east, north; degrees. */
+  /** Bounds in degrees: west, south, east, north. */
   readonly bounds: readonly [number, number, number, number];
   readonly minzoom: number;
   readonly maxzoom: number;
@@ -40,7 +40,7 @@ interface Entry {
   run: number;
 }
 
-/** Returns the number of a tile: by zoom, and along a Hilbert curve in each zoom. */
+/** Returns the number of a tile. Tiles are numbered by zoom, and along a Hilbert curve in each zoom. */
 export function tileId({ z, x, y }: TileNumber): number {
   let id = (4 ** z - 1) / 3;
   let [column, row] = [x, y];
@@ -151,7 +151,7 @@ function directories(entries: readonly Entry[]): { root: Buffer; leaves: Buffer 
   }
 }
 
-/** Serialises the entries column by column, compressed. */
+/** Serialises and compresses the entries, column by column. */
 function directory(entries: readonly Entry[]): Buffer {
   const bytes: number[] = [];
   const varint = (value: number): void => {

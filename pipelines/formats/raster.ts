@@ -52,8 +52,7 @@ export function isRaster(head: Buffer): boolean {
 }
 
 /**
- * @param path of the file
- * @param member path inside a zip. The member is kept in a temporary file until the raster is closed
+ * Opens a raster. @param path path of the file @param member path inside a zip. The member is kept in a temporary file until the raster is closed
  * @throws input errors `RASTER_*` with the reason, errors of `ZipArchive`; MappaleError `TEMP_FULL` (exit 2)
  */
 export async function openRaster(path: string, member: string = ''): Promise<Raster> {
@@ -97,7 +96,7 @@ async function openPlain(path: string, at: string, name: string): Promise<Raster
         hint: 'Download the file again. A login page or an error page may have been saved with the name of the file.',
       });
     }
-    // The library is imported here, because it is large and most runs have no such file.
+    // The library is imported here, because the library is large and most runs have no such file.
     const { openViirs } = await import('./viirs-hdf5.ts');
     return await openViirs(path, at, name);
   } finally {

@@ -28,8 +28,7 @@ const HEADER_BYTES = 100;
 const FILE_CODE = 9994;
 
 /**
- * @param path of the .shp
- * @param label name in messages
+ * Inspects a shapefile. @param path path of the .shp @param label name in messages
  * @throws input errors `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `DBF_HEADER`, `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, `NOT_A_FILE`
  */
 export async function inspectShapefile(path: string, label: string): Promise<Shapefile> {
@@ -137,7 +136,7 @@ interface DbfFacts {
   readonly records: number;
   readonly deleted: number;
   readonly languageDriver: number;
-  /** True if every text is valid UTF-8. The last character may be cut at the end of the field. */
+  /** True if every text is valid UTF-8. The field may cut the last character. */
   readonly utf8: boolean;
 }
 

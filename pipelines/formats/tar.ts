@@ -10,7 +10,7 @@ interface TarFile {
 
 /**
  * Yields the wanted files of a tar archive in their order, with one file in memory at a time.
- * @param stream the archive, not compressed
+ * @param stream uncompressed archive
  * @throws Error if the archive ends inside a file
  */
 export async function* tarFiles(stream: AsyncIterable<Buffer>, wanted: (path: string) => boolean): AsyncGenerator<TarFile, void, undefined> {

@@ -5,7 +5,7 @@ import { MappaleError, type ErrorFacts } from '../errors.ts';
 /** Size in KiB of unconsumed messages at which a thread waits. */
 const AHEAD_KIB = 8 * 1024;
 
-/** Message to a thread: one task. */
+/** Message to a thread, with one task. */
 export interface Order<Task> {
   readonly task: Task;
   /** Size in KiB of the task's messages that were consumed. */
@@ -19,7 +19,7 @@ export type Posted<Message> =
   /** `facts` of an error that the program foresees; another one as it is. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly facts: ErrorFacts | null };
 
-/** Posts the results of a task. */
+/** An outbox, which posts the results of a task. */
 export class Outbox<Message> {
   readonly #port: MessagePort;
   readonly #taken: Int32Array;

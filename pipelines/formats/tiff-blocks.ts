@@ -12,7 +12,7 @@ export const COMPRESSIONS: Readonly<Record<number, Compression>> = { 1: 'none', 
 
 export interface Packing {
   readonly compression: Compression;
-  /** 1: none; 2: differences of the numbers in a row; 3: differences of bytes, grouped by significance. */
+  /** Predictor. 1: none. 2: differences of the numbers in a row. 3: differences of bytes, grouped by significance. */
   readonly predictor: number;
   /** Byte order of the file. */
   readonly little: boolean;
@@ -27,7 +27,7 @@ export interface Packing {
 const LITTLE = endianness() === 'LE';
 const inflated = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate);
 
-/** Decompresses a block. @returns whole rows in the machine's byte order, aligned for their type of number @throws Error that describes the damage */
+/** Decompresses a block. @returns whole rows in the machine's byte order, aligned to the size of a number @throws Error that describes the damage */
 export async function unpack(packed: Buffer, packing: Packing): Promise<Buffer> {
   const { compression, predictor, little, sampleBytes, width, least, most } = packing;
   const found = compression === 'none' ? packed : compression === 'lzw' ? unpackLzw(packed, most) : await inflated(packed, { maxOutputLength: most });

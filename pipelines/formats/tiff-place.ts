@@ -13,19 +13,19 @@ const KEY = {
 
 const PROJECTED = 1;
 const GEOGRAPHIC = 2;
-/** Value that means that coordinates are the centre of a cell. */
+/** Value for coordinates at the centre of a cell. */
 const PIXEL_IS_POINT = 2;
 const USER_DEFINED = 32_767;
 const TRANSVERSE_MERCATOR = 1;
 const METRE = 9001;
 /** Codes of UTM projections without a datum: 16000 plus the number of the northern zone. */
 const UTM_NORTH = 16_000;
-/** First EPSG number of a datum's northern UTM zones, by the code of its geographic CRS or datum. */
+/** Base of the EPSG numbers of a datum's northern UTM zones, by the code of the geographic CRS or datum. */
 const UTM_OF_DATUM: Readonly<Record<number, number>> = { 4326: 32_600, 6326: 32_600, 4258: 25_800, 6258: 25_800 };
 
 type Keys = ReadonlyMap<number, number | string>;
 
-/** @throws input errors `RASTER_CRS`, `RASTER_PLACE`, `RASTER_ROTATED`, `RASTER_SOUTH_UP` */
+/** Returns the position of a raster. @throws input errors `RASTER_CRS`, `RASTER_PLACE`, `RASTER_ROTATED`, `RASTER_SOUTH_UP` */
 export async function placeOf(image: Image): Promise<Pick<RasterGrid, 'epsg' | 'transform'>> {
   const keys = await keysOf(image);
   return { epsg: epsgOf(image, keys), transform: await transformOf(image, keys.get(KEY.rasterType) === PIXEL_IS_POINT ? 'point' : 'area') };

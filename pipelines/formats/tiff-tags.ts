@@ -13,7 +13,7 @@ const MOST_TAGS = 4096;
 const MOST_TAG_BYTES = 1_048_576;
 const MOST_BLOCKS = 16_777_216;
 
-/** A file of known size that is read at positions. */
+/** A file of known size that is read at given positions. */
 export class RasterFile {
   readonly #handle: FileHandle;
   readonly size: number;
@@ -60,7 +60,7 @@ export interface Directory {
   readonly next: number;
 }
 
-/** Reads numbers in the file's byte order. */
+/** A reader of numbers in the file's byte order. */
 export class TiffReader {
   readonly file: RasterFile;
   readonly little: boolean;

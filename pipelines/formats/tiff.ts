@@ -8,7 +8,7 @@ import { COMPRESSIONS, unpack } from './tiff-blocks.ts';
 import { placeOf } from './tiff-place.ts';
 import { Image, RasterFile, TiffReader, type Directory } from './tiff-tags.ts';
 
-/** Tags by number. */
+/** Numbers of the tags. */
 const TAG = {
   subfileType: 254, width: 256, height: 257, bits: 258, compression: 259, fillOrder: 266, stripOffsets: 273, bands: 277, rowsPerStrip: 278,
   stripBytes: 279, predictor: 317, tileWidth: 322, tileHeight: 323, tileOffsets: 324, tileBytes: 325, sampleFormat: 339, metadata: 42_112, noData: 42_113,
@@ -28,7 +28,7 @@ const ARRAYS = {
   int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array, float32: Float32Array,
   float64: Float64Array,
 } as const;
-/** Types of a sample by SampleFormat and bits. */
+/** Types of a sample, by SampleFormat and number of bits. */
 const SAMPLES: Readonly<Record<string, SampleType>> = {
   '1/8': 'uint8', '1/16': 'uint16', '1/32': 'uint32', '2/8': 'int8', '2/16': 'int16', '2/32': 'int32', '3/32': 'float32', '3/64': 'float64',
 };
@@ -106,7 +106,7 @@ async function sampleTypeOf(image: Image): Promise<SampleType> {
   const type = SAMPLES[`${format}/${bits}`];
   if (type === undefined || await image.whole(TAG.fillOrder, 1) !== 1) {
     const kind = ['sample format 0', 'unsigned integers', 'integers', 'floats'][format] ?? `sample format ${format}`;
-    throw image.file.refused('RASTER_SAMPLES', 'the raster has cells of an unsupported type', 'integers of 8, 16 or 32 bits or floats of 32 or 64', `${bits} bits of ${kind}`,
+    throw image.file.refused('RASTER_SAMPLES', 'the raster has cells of an unsupported type', 'integers of 8, 16 or 32 bits, or floats of 32 or 64 bits', `${bits} bits of ${kind}`,
       'Convert it: gdal_translate -ot Float32 OLD.tif NEW.tif');
   }
   return type;

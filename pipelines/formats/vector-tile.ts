@@ -1,6 +1,6 @@
 /**
- * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them. Coordinates are integers in units of 1e-7 degrees, and each is the
- * difference from the previous coordinate. Both engines can write TWKB, but only PostgreSQL can write tiles.
+ * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them. Coordinates are integers in units of 1e-7 degrees, stored as differences
+ * from the previous coordinates. Both engines can write TWKB, but only PostgreSQL can write tiles.
  */
 
 /** Number of units along a side of a tile. */

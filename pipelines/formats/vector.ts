@@ -29,7 +29,7 @@ export type VectorValue = string | number | null;
 
 export interface VectorField {
   readonly name: string;
-  /** `date` and `datetime` values are ISO text; `other` is text in GDAL's form. */
+  /** Type of the values. `date` and `datetime` values are ISO text, and `other` is text in GDAL's form. */
   readonly type: 'string' | 'integer' | 'real' | 'date' | 'datetime' | 'other';
 }
 
@@ -41,7 +41,7 @@ export interface VectorFeature {
   readonly properties: Readonly<Record<string, VectorValue>>;
   /** EWKB, little-endian, XY, with the layer's SRID; null if there is no usable geometry. */
   readonly ewkb: Buffer | null;
-  /** Reason why `ewkb` is null although the file has a geometry; null otherwise. */
+  /** Reason why `ewkb` is null if the file has a geometry; otherwise null. */
   readonly geometryError: string | null;
 }
 
@@ -245,7 +245,7 @@ export class VectorLayer {
     if (srid !== null) return srid;
     throw inputError('the CRS of the layer is not known', {
       code: 'CRS_UNKNOWN', at: this.at, detail: `expected an EPSG code or a known name, found ${wkt.slice(0, 80)}`,
-      hint: 'Convert the file to EPSG:4326, 3035 or 32632 with ogr2ogr, or report the name of its CRS.',
+      hint: 'Convert the file to EPSG:4326, 3035 or 32632 with ogr2ogr, or report the name of the CRS.',
     });
   }
 }
@@ -330,7 +330,7 @@ export class VectorDataset {
 }
 
 function unreadable(at: string, error: unknown): MappaleError {
-  // A reader treats a missing GDAL like a file that cannot be read.
+  // For a reader, a missing GDAL is equal to an unreadable file.
   if (error instanceof MappaleError && error.code === 'GDAL_MISSING') {
     const { message, code, detail, hint, fix } = error;
     return inputError(message, { code, at, detail, hint, fix, cause: error });

@@ -24,8 +24,7 @@ const INTEGERS = { scale: 0.1, noData: 65_535 };
 const FLOATS = { scale: 1, noData: -999.9 };
 
 /**
- * @param at name of the raster in messages
- * @param name published name, with the tile's position
+ * Opens a tile of VIIRS. @param at name of the raster in messages @param name published name, with the tile's position
  * @throws input errors `RASTER_CONTENT`, `RASTER_DAMAGED`, `RASTER_PLACE`, `RASTER_SAMPLES`, `RASTER_TOO_LARGE`
  */
 export async function openViirs(path: string, at: string, name: string): Promise<Raster> {
@@ -56,7 +55,7 @@ export async function openViirs(path: string, at: string, name: string): Promise
   }
 }
 
-/** Returns the error for an unusable file. */
+/** A function that returns the error for an unusable file. */
 type Refuse = (code: string, message: string, expected: string, found: string, hint: string) => MappaleError;
 
 /** Calls the library. @throws input error `RASTER_DAMAGED` for errors of the library */

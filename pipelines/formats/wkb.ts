@@ -148,7 +148,7 @@ export function multiPolygonOf(wkb: Uint8Array): MultiPolygon {
     return [bytes.readDoubleLE(at - 16), bytes.readDoubleLE(at - 8)];
   };
   const polygon = (): number[][][] => {
-    // Byte order and type of the member.
+    // The byte order and the type of the member are skipped.
     at += 5;
     return counted(() => counted(position));
   };

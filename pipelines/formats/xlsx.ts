@@ -37,7 +37,7 @@ export interface XlsxRow {
   readonly cells: readonly (string | null)[];
 }
 
-/** Some rows, and the part of the sheet that was read. */
+/** A batch of rows, and the size of the part of the sheet that was read. */
 interface XlsxBatch {
   readonly rows: readonly XlsxRow[];
   /** Number of decompressed bytes of the sheet so far. */
@@ -59,7 +59,7 @@ export class Workbook {
   static async open(archive: ZipArchive): Promise<Workbook> {
     const paths = new Set(archive.entries.map((entry) => entry.path));
     if (!paths.has('xl/workbook.xml') || !paths.has('xl/_rels/workbook.xml.rels')) {
-      throw unreadable(archive.label, 'no xl/workbook.xml: the file is a zip, but not an Excel workbook');
+      throw unreadable(archive.label, 'no xl/workbook.xml, so the zip is not an Excel workbook');
     }
     const relations = await elementsOf(archive, 'xl/_rels/workbook.xml.rels', 'Relationship');
     const targets = new Map(relations.map(({ attributes }) => [attributes['Id'], attributes['Target'] ?? '']));
@@ -122,7 +122,7 @@ export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): r
 }
 
 /**
- * Counts the rows with a value without the parser, by a text search for the tags `row`, `v` and `t`. The count detects errors of the parser.
+ * A counter of rows with a value. Searches the text for the tags `row`, `v` and `t` without the parser. The count detects errors of the parser.
  */
 export class XlsxRowCounter {
   #rest = '';
@@ -212,7 +212,7 @@ function contentOf({ children }: Element): string | null {
 }
 
 /**
- * Converts each `<row>` with a value to a row.
+ * Returns a function that converts each `<row>` with a value to a row.
  * @param extent `cut`: the texts are only the first texts of the file @throws Error for a value that cannot be read with certainty
  */
 function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row: XlsxRow) => void): (row: Element) => void {
@@ -246,7 +246,7 @@ function columnBehind(before: number, reference: string | undefined, row: number
   return column;
 }
 
-/** @returns undefined for an empty cell; null for an unknown text */
+/** Returns the value of a cell: undefined for an empty cell, null for an unknown text. */
 function valueOf(cell: Element, texts: readonly string[], extent: 'whole' | 'cut', at: string): string | null | undefined {
   const text = contentOf(cell);
   if (text === null) {

@@ -1,6 +1,6 @@
 /**
- * Reads elements from a long XML document, with namespaces and exact positions. Every element must be well-formed. For documents in which a damaged part must
- * not affect other parts.
+ * Reads elements from a long XML document, with namespaces and exact positions. Every element must be well-formed. Used for documents in which a damaged part
+ * must not affect other parts.
  */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 

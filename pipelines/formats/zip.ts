@@ -80,7 +80,7 @@ export interface EntryExtent {
   readonly crc32: number;
 }
 
-/** A reader of a range of an open file or memory at given positions, also for yauzl. */
+/** A reader of bytes at given positions in a range of an open file or memory. yauzl also uses this reader. */
 class Bytes extends yauzl.RandomAccessReader {
   readonly #of: { readonly handle: FileHandle; readonly path: string } | Buffer;
   readonly #start: number;
@@ -101,7 +101,7 @@ class Bytes extends yauzl.RandomAccessReader {
   async at(position: number, length: number): Promise<Buffer> {
     const from = this.#start + position;
     const count = Math.max(0, Math.min(length, this.size - position));
-    // In a damaged file, a position may be a number that cannot be read from.
+    // In a damaged file, a position may not be a valid number.
     if (count === 0 || !Number.isSafeInteger(from) || from < 0) return Buffer.alloc(0);
     if (this.#of instanceof Uint8Array) return this.#of.subarray(from, from + count);
     const { buffer, bytesRead } = await this.#of.handle.read(Buffer.allocUnsafe(count), 0, count, from);
@@ -216,7 +216,7 @@ async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: n
 async function inflateAtOnce({ at, compressed, size }: EntryExtent): Promise<Buffer | null> {
   try {
     const packed = compressed instanceof Uint8Array ? compressed : await readStretch(compressed);
-    // The buffer is one byte larger than the result, so that the result is one piece.
+    // The buffer is one byte larger than the result. So the result is one piece.
     return inflateRawSync(packed, { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
@@ -275,7 +275,7 @@ export class ZipArchive {
   readonly #release: () => Promise<void>;
   readonly #inner = new Set<ZipArchive>();
   #outer: ZipArchive | null = null;
-  /** Number of zips that contain this zip. */
+  /** Nesting depth: the number of zips that contain this zip. */
   #depth = 0;
   /** Name of the archive in messages: `MOLISE.zip!CB.zip`. */
   readonly label: string;
@@ -426,7 +426,7 @@ export class ZipArchive {
   }
 
   async #dataStart(entry: yauzl.Entry): Promise<number> {
-    // Local header: 30 fixed bytes, then name and extra field. The lengths of name and extra field may differ from the central directory.
+    // A local header has 30 fixed bytes, followed by the name and the extra field. The lengths of name and extra field may differ from the central directory.
     const header = await this.#bytes.at(entry.relativeOffsetOfLocalHeader, 30);
     if (header.length !== 30 || header.readUInt32LE(0) !== LOCAL_HEADER) throw unreadable(`${this.label}!${entry.fileName}`, new Error('no local file header'));
     return entry.relativeOffsetOfLocalHeader + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
@@ -529,7 +529,7 @@ function tempFull({ at, size }: EntryExtent, folder: string, free: number | null
   return new MappaleError('there is not enough space for temporary files', {
     code: 'TEMP_FULL', kind: 'usage', at,
     detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
-    hint: 'Free space there, or set TMPDIR to a folder on a larger disk.', fix: 'export TMPDIR=/OTHER_DISK/tmp', cause,
+    hint: 'Free space in this folder, or set TMPDIR to a folder on a larger disk.', fix: 'export TMPDIR=/OTHER_DISK/tmp', cause,
   });
 }
 

@@ -1,4 +1,4 @@
-/** Steps 3 and 4a: moves staged rows to the layers of one release and accounts for every record. Checks the layers and attaches the layers as partitions. */
+/** Steps 3 and 4a: moves staged rows to the layers of one release and accounts for every record. Then checks the layers and attaches them as partitions. */
 import type { Database, Session } from '../db/index.ts';
 import { copyMembers } from '../db/changed-rows.ts';
 import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, lookIn, renameIndexes, tablesIn } from '../db/ddl.ts';
@@ -133,7 +133,7 @@ export class Repetition extends Error {
   }
 }
 
-/** @throws Repetition */
+/** Refuses reused members with repeated records. @throws Repetition */
 async function refuseRepetition(session: Session, { located, reused }: Staged, whole: string): Promise<void> {
   if (reused.length === 0) return;
   const repeating = new Set<number>();

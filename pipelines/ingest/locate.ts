@@ -142,7 +142,7 @@ export async function recognise(
       if (recognition !== null) claims.push({ source: source.id, recognition });
     }
     if (claims.length > 1) {
-      throw inputError('two sources claim the same file', {
+      throw inputError('two sources recognise the same file', {
         code: 'FILE_AMBIGUOUS', at: file.path, detail: `expected one source, found ${claims.map(({ source }) => source).join(' and ')}`,
         hint: 'The file matches both sources. Use the downloaded file in its original zip archive.',
       });
@@ -178,7 +178,7 @@ function sidecarMissing(name: string, source: string, part: string): MappaleErro
 
 /** First bytes of other file formats, with name and hint. */
 const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string])[] = [
-  ['d0cf11e0a1b11ae1', 'an old Excel workbook (.xls), whatever its extension', 'Save the file as .xlsx, or use the publisher\'s CSV.'],
+  ['d0cf11e0a1b11ae1', 'an old Excel workbook (.xls), independent of the extension', 'Save the file as .xlsx, or use the publisher\'s CSV.'],
   ['1f8b', 'a gzip archive', 'Extract the archive and use the files inside.'],
   ['377abcaf271c', 'a 7-Zip archive', 'Extract the archive and use the files inside.'],
   ['526172211a07', 'a RAR archive', 'Extract the archive and use the files inside.'],
@@ -213,10 +213,10 @@ async function wrongContent(probe: Probe, source: string): Promise<MappaleError>
   if (isPage(head)) {
     const title = titleOf(head);
     return stop('the file is a web page', 'FILE_IS_PAGE', title === '' ? JSON.stringify(firstLine(head).slice(0, 60)) : `a page with the title ${JSON.stringify(title.slice(0, 80))}`,
-      'The server sent a web page instead of the file, for a login, an error, a firewall or a limit. Open the page in a browser, and download the file again.');
+      'The server sent a web page instead of the file. The page may be a login, an error, or the answer of a firewall. Open the page in a browser, and download the file again.');
   }
   if (entries !== null) {
-    const hint = `Remove this file from the folder, or download the file described by npx mappale sources ${source}.`;
+    const hint = `Remove this file from the folder, or download the file that npx mappale sources ${source} describes.`;
     const sheets = await sheetNames(probe);
     if (sheets !== null) return stop('the content of the workbook does not match its name', 'ZIP_CONTENT', `a workbook with ${sheets.length === 1 ? 'the sheet' : 'the sheets'} ${named(sheets)}`, hint);
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);

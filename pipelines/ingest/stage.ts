@@ -56,7 +56,7 @@ export interface Staged {
 
 /** A member with the same bytes as a member of an earlier release. */
 interface ReusedMember {
-  /** Number in the ledger. */
+  /** Number of the member in the ledger. */
   readonly memberId: number;
   readonly path: string;
   /** Member in the provenance of the rows, and the release whose partitions contain the rows. */
@@ -80,7 +80,7 @@ export interface EarlierMember extends MemberFacts, Counts {
 export type Reusable = (facts: MemberFacts) => EarlierMember | undefined;
 
 /**
- * @throws MappaleError of the source (kind `input`), `ACCOUNTING` if records were lost, `TOO_MANY_REJECTS`
+ * Stages the files of a release. @throws MappaleError of the source (kind `input`), `ACCOUNTING` if records were lost, `TOO_MANY_REJECTS`
  */
 export async function stage(database: Database, located: Located, fingerprint: string, reusable: Reusable, log: Log): Promise<Staged> {
   const { source } = located;
@@ -316,7 +316,7 @@ class StageSink implements Sink {
     const ids = new Map(written.map(({ fileId, path, memberId }) => [`${fileId} ${path}`, memberId]));
     return this.#taken.map(({ fileId, facts: { path }, from }) => {
       const memberId = ids.get(`${fileId} ${path}`);
-      if (memberId === undefined) throw new Error(`the ledger gave ${path} no number`);
+      if (memberId === undefined) throw new Error(`the ledger assigned no number to ${path}`);
       this.#records += from.records;
       return { memberId, path, fromMemberId: from.memberId, fromReleaseId: from.releaseId, rows: referred.has(from.releaseId) ? 'referred' : 'copied' };
     });
@@ -416,12 +416,12 @@ export function refuseRejects(located: Located, records: number, rejects: number
   });
 }
 
-/** Verifies records = rows + rejects + duplicates. @throws MappaleError `ACCOUNTING` (exit 1) */
+/** Verifies that records = rows + rejects + duplicates. @throws MappaleError `ACCOUNTING` (exit 1) */
 export function refuseLoss(at: string, { records, rows, rejects, duplicates }: Counts, when: string): void {
   if (records === rows + rejects + duplicates) return;
   throw new MappaleError(`the number of records is wrong after ${when}`, {
     code: 'ACCOUNTING', kind: 'bug', at,
     detail: `expected ${records} records = rows + rejects + duplicates, found ${rows} + ${rejects} + ${duplicates} = ${rows + rejects + duplicates}`,
-    hint: 'Nothing of this release is used. Please report the error and attach the file.',
+    hint: 'The release is not used. Report the error and attach the file.',
   });
 }

@@ -1,4 +1,4 @@
-/** Lists data folders: every file once, and every other entry with a reason. Opens no file. */
+/** Lists data folders: every file once, and every other entry with a reason. No file is opened. */
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
@@ -24,7 +24,7 @@ export class Folders {
   readonly #names = new Map<string, ReadonlyMap<string, readonly string[]>>();
   /** Real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
-  /** Links to folders. */
+  /** Links to folders, which are searched last. */
   readonly #links: string[] = [];
 
   /** @throws MappaleError `DATA_MISSING` (exit 2) */
@@ -102,7 +102,7 @@ export class Folders {
   #linked(path: string): void {
     const real = realpathSync(path);
     if (`${realpathSync(dirname(path))}/`.startsWith(real === '/' ? '/' : `${real}/`)) {
-      throw inputError('the folder is linked into itself', {
+      throw inputError('a link leads to a folder that contains the link', {
         code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found a link to ${real}, which contains the link`,
         hint: 'Remove the link. The target is also searched without the link.',
       });
@@ -115,7 +115,7 @@ export class Folders {
     this.files.set(path, { path, ...stampOf(info) });
   }
 
-  /** Lists the folder of a file that was named explicitly, on demand. */
+  /** Lists the folder of a file that the user named, on demand. */
   #namesIn(folder: string): ReadonlyMap<string, readonly string[]> {
     let found = this.#names.get(folder);
     if (found === undefined) {

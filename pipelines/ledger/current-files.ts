@@ -34,7 +34,7 @@ export interface LoadedFile {
   /** Region that a user assigned. */
   readonly assigned: number | null;
   readonly complete: boolean;
-  /** True for an export of a service that may lack features. Such an export supersedes no file, and all other files have priority. */
+  /** True for an export of a service that may be incomplete. Such an export supersedes no file, and all other files have priority. */
   readonly mayBeCut?: boolean;
   /** Tile or scenario of the file; null if the rows contain the places. */
   readonly place: string | null;
@@ -53,7 +53,7 @@ export interface LoadedFile {
 /** A current file of a region and layer, with its places. */
 export interface CurrentFile {
   readonly file: LoadedFile;
-  /** 1 is the newest. */
+  /** Rank of the file; 1 is the newest file. */
   readonly rank: number;
   /** True if all rows of the file in this layer are current for the region. */
   readonly whole: boolean;
@@ -166,7 +166,7 @@ type Keep = Source['manifest']['keep'];
 interface Wanted {
   /** Region code, or 0 for Italy. */
   readonly region: number;
-  /** Name without the schema. */
+  /** Name of the layer without the schema. */
   readonly layer: string;
   readonly register: Register;
   /** Comuni with parcels in the region that belong to another region in the list. By default none. */
@@ -254,7 +254,7 @@ function placeCount(file: LoadedFile, layer: string): number {
   return file.held.reduce((sum, held) => sum + (held.layer === layer ? held.places.length : 0), 0);
 }
 
-/** Returns the files with rows of the region, without these places. */
+/** Returns the files with rows of the region. The given places are left out. */
 function candidatesOf(question: Question, without: ReadonlySet<string>): Candidate[] {
   return question.files.flatMap((file) => file.held.filter(({ layer }) => layer === question.layer).flatMap((held): Candidate[] => {
     const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, question));
@@ -266,7 +266,7 @@ function candidatesOf(question: Question, without: ReadonlySet<string>): Candida
 /**
  * Leaves out all older files of a kind that a complete file supersedes, independent of their places. A complete file of one tile or scenario supersedes only
  * older files of that tile or scenario. @param sorted files of one kind, newest first
- * @returns the remaining files, and the places that only superseded files have
+ * @returns the remaining files, and the places that only the superseded files contain
  */
 function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly remaining: readonly Candidate[]; readonly fewer: Fewer | null } {
   const whole = sorted.find(({ file }) => isWhole(file) && file.place === null);
@@ -298,7 +298,7 @@ class Owners {
   readonly owned = new Set<string>();
   readonly #layer: string;
   readonly #keep: Keep;
-  /** Owners among the files of one kind. */
+  /** Owners of the places, among the files of one kind. */
   #owners = new Map<Claim, Candidate>();
 
   constructor(layer: string, keep: Keep) {

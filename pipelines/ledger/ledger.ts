@@ -83,7 +83,7 @@ export interface SchemaWarning {
   readonly source: string;
   readonly vintage: string;
   readonly file: string;
-  /** Null for `EXPORT_MAY_BE_CUT`, which concerns the whole file. */
+  /** Name of the column; null for `EXPORT_MAY_BE_CUT`, which concerns the whole file. */
   readonly column: string | null;
   /** Sample values, which are shown only on this machine. */
   readonly samples: readonly string[];
@@ -106,7 +106,7 @@ export async function schemaWarnings(session: Session, releases: readonly number
 
 /** A warning about one file, with the columns that its publisher added. Sample values are left out, so that the warning may be sent to other machines. */
 export interface FileWarning extends Pick<SchemaWarning, 'code' | 'source' | 'vintage' | 'file'> {
-  /** Empty for `EXPORT_MAY_BE_CUT`. */
+  /** Added columns; empty for `EXPORT_MAY_BE_CUT`. */
   readonly columns: readonly string[];
 }
 

@@ -58,7 +58,7 @@ export async function refuseFewer(database: Database, region: number, name: stri
   const known = new Set(published.map(({ id }) => id));
   for (const { relation, current } of layers) {
     for (const { file, before, was, now, lost } of current.fewer) {
-      // On a first load such a file is accepted.
+      // On a first load, a file with fewer comuni is accepted.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
       throw new MappaleError(`${name}: a complete file has fewer comuni than the current file`, {
         code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}: without ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,
@@ -68,7 +68,7 @@ export async function refuseFewer(database: Database, region: number, name: stri
   }
 }
 
-/** Returns files with comuni of unknown region. Neither packaging, list of comuni nor rows contain the region. */
+/** Returns files with comuni of unknown region. Their region is neither in the packaging, nor in the list of comuni, nor in the rows. */
 export function unplacedComuni(inventory: Inventory, relations: readonly Relation[]): { file: LoadedFile; places: string[] }[] {
   const layers = new Set(relations.map(tableOf));
   return countable(inventory.files).flatMap((file) => {

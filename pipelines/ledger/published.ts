@@ -27,7 +27,7 @@ export async function publishedTables(session: Session, region: number, state: '
   return (await tablesOf(session, region, state)).get(region) ?? new Map<Relation, PublishedTable>();
 }
 
-/** @throws MappaleError `NOT_PUBLISHED` (exit 2) with the command that publishes the region */
+/** Refuses a region that is not published. @throws MappaleError `NOT_PUBLISHED` (exit 2) with the command that publishes the region */
 export async function mustBePublished(session: Session, region: Region): Promise<void> {
   if ((await publishedTables(session, region.code)).size === 0) throw await notPublished(session, region.code);
 }
@@ -51,7 +51,7 @@ export function publications(session: Session): Promise<Map<number, Map<Relation
   return tablesOf(session, null, 'current');
 }
 
-/** @param region null: all */
+/** Returns the published tables. @param region region code, or null for all regions */
 async function tablesOf(session: Session, region: number | null, state: 'current' | 'previous'): Promise<Map<number, Map<Relation, PublishedTable>>> {
   const rows = await session.query<Omit<PublishedTable, 'currentTable'> & { region: number }>(ledger('published_tables'), [region, state]);
   const found = new Map<number, Map<Relation, PublishedTable>>();

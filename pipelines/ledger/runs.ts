@@ -122,7 +122,7 @@ interface Writer extends Coordination {
   verify(): Promise<unknown>;
 }
 
-/** Coordination without more locks, for a run that is the only run that writes. */
+/** Coordination without more locks, for the only run that writes. */
 const ALONE: Coordination = { current: async (known) => known, shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
 
 function asOnlyWriter<T>(database: Database, work: (writer: Writer) => Promise<T>): Promise<T> {
@@ -203,7 +203,7 @@ async function alreadyRunning(session: Session): Promise<MappaleError> {
     code: 'ALREADY_RUNNING', kind: 'locked',
     detail: writer === undefined
       ? 'expected no other run that writes, found a run that has not yet recorded its name'
-      : `expected no other writer, found ${writer.command} as process ${writer.pid} on ${writer.host}, since ${writer.started_at.toISOString()}`,
+      : `expected no other run that writes, found ${writer.command} as process ${writer.pid} on ${writer.host}, since ${writer.started_at.toISOString()}`,
     hint: 'Wait until the other run ends, then run the same command again. Loads of several regions can run at the same time if each has --concurrent.',
   });
 }

@@ -30,7 +30,7 @@ export async function diff(database: Database, region: number): Promise<Differen
     const was = await publishedTables(session, region, 'previous');
     const parcels = { was: was.get('core.parcel'), now: now.get('core.parcel') };
     if (was.size === 0 || parcels.was === undefined || parcels.now === undefined) {
-      throw new MappaleError('there is no previous publication to compare with', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'List what is published.', fix: 'npx mappale status' });
+      throw new MappaleError('there is no previous publication to compare with', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'List the published regions.', fix: 'npx mappale status' });
     }
     const place = (table: PublishedTable): Promise<Place | Part> => placeOfContent(session, table, now.get(table.relation));
     const ofParcels = { was: await place(parcels.was), now: await place(parcels.now) };

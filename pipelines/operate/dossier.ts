@@ -97,7 +97,7 @@ function boxAround(shape: Shape): Dossier['box'] {
   return [west - margin, south - margin, east + margin, north + margin];
 }
 
-/** @returns null if there is no such parcel */
+/** Reads the dossier of a parcel. @returns null if there is no such parcel */
 export async function readDossier(database: Database, fid: number): Promise<Dossier | null> {
   return database.session((session) => session.transaction(async () => {
     await session.query(statement('hold'));

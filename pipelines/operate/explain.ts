@@ -29,7 +29,7 @@ export interface Evidence {
   /** Value of the feature. */
   readonly value: string | null;
   readonly rule: string;
-  /** Overlap, distance or weight; null if the rule has none. */
+  /** Overlap, distance or weight; null if the rule has no measure. */
   readonly measure: number | null;
   readonly unit: string | null;
   readonly source: string;
@@ -69,7 +69,8 @@ export interface Explanation {
 const NO_FIELD = 'meta.';
 
 /**
- * @param longestMs timeout of a statement in milliseconds; if omitted, there is no timeout. The embedded database has no timeout
+ * Explains the values of a section for one parcel. @param longestMs timeout of a statement in milliseconds. If omitted, and on the embedded database, there is
+ * no timeout
  * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of an unpublished region; `SQL_57014` if a statement exceeds the timeout
  */
 export async function explain({ database, sources }: Pick<Context, 'database' | 'sources'>, fid: number, section: string, longestMs?: number): Promise<Explanation> {
@@ -131,7 +132,7 @@ const WORKSPACE = 'pg_temp';
 
 /**
  * Runs the rules of a section again on parcels of one region, and creates the view `evidence`.
- * @param work runs before the transaction is rolled back, with the rules that ran
+ * @param work called before the transaction is rolled back, with the rules that ran
  */
 async function onRerun<T>(
   { database, sources }: Pick<Context, 'database' | 'sources'>, fids: readonly number[], section: string, longestMs: number | null,
@@ -149,7 +150,7 @@ async function onRerun<T>(
   const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
   const reads = new Set([...rules, file].flatMap((each) => each.reads));
-  // `provideMembers` provides the rows of the ledger.
+  // The other relations are rows of the ledger, which `provideMembers` creates.
   for (const relation of ['core.parcel', 'core.parcel_register', 'ledger.file_place', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
   return inWorkspace(database, WORKSPACE, (session) => rolledBack(session, async () => {
     if (longestMs !== null) await setLocal(session, 'statement_timeout', String(longestMs));

@@ -36,7 +36,7 @@ export interface FindingCount {
 export interface AddressRegister {
   /** Number of published addresses of the comune; null if no file of addresses is loaded for the comune. */
   readonly addresses: number | null;
-  /** The earlier file of addresses. Null if there is no earlier file. Then `moved`, `new` and `missing` are unknown. */
+  /** The earlier file of addresses. Null if there is no earlier file. Without an earlier file, `moved`, `new` and `missing` are unknown. */
   readonly compared_with: { readonly file: string; readonly vintage: string } | null;
   readonly findings: readonly FindingCount[];
 }

@@ -1,4 +1,4 @@
-/** Stops using a loaded file if the result passes the quality gate. Can also undo this. */
+/** Stops using a loaded file if the result passes the quality gate. Can also make a forgotten file current again. */
 import { basename, resolve } from 'node:path';
 import { VERSION } from '../program.ts';
 import type { Context } from '../run/context.ts';
@@ -27,7 +27,7 @@ interface ForgetOptions {
 }
 
 /**
- * @param file path, name, or at least the first 8 characters of the sha256
+ * Forgets a file, or undoes this. @param file path, name, or at least the first 8 characters of the sha256
  * @throws MappaleError `FILE_NOT_LOADED`, `FILE_NOT_UNIQUE` (exit 2)
  */
 export async function forget(context: Context, file: string, { undo = false, reason = null, accept = null }: ForgetOptions = {}): Promise<Forgotten> {
@@ -40,7 +40,7 @@ export async function forget(context: Context, file: string, { undo = false, rea
   const [first] = matches;
   if (first === undefined) {
     throw new MappaleError(undo ? 'no forgotten file matches' : 'no loaded file matches', {
-      code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'List what is loaded.', fix: 'npx mappale status',
+      code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'List the loaded files.', fix: 'npx mappale status',
     });
   }
   const digests = [...new Set(matches.map(({ sha256 }) => sha256))];

@@ -33,7 +33,7 @@ interface PublishedField {
 export interface Absence {
   /** Reason: the parcel was not yet published, no longer published, or its region was withdrawn. */
   readonly why: 'not_there' | 'gone' | 'withdrawn';
-  /** For a parcel that no longer exists: the only current parcel with the same geometry. */
+  /** The only current parcel with the same geometry, for a parcel that no longer exists. */
   readonly successor_fid: number | null;
   /** UTC */
   readonly since: string;
@@ -68,7 +68,7 @@ interface PastRecord extends Record<string, unknown> {
   };
 }
 
-/** Value of a field at one time. */
+/** The value of a field at one time. */
 interface Read {
   readonly section: string;
   readonly field: string;

@@ -30,7 +30,7 @@ export interface PublishedState {
 /** State of a database, or the known part of the state if the database does not answer. */
 type DescribedState = PublishedState | Pick<PublishedState, 'regions' | 'sources' | 'warnings' | 'refreshed'>;
 
-/** Downloads of `watch` by source. */
+/** Downloads of `watch`, by source. */
 export type Downloads = readonly {
   readonly source: string;
   /** Time when all files of the source were last requested; null if never. */
@@ -40,7 +40,7 @@ export type Downloads = readonly {
   readonly bytes: number;
 }[];
 
-/** Statement for the state. Every role that may execute the API functions may run the statement. */
+/** Statement that reads the state. Every role that may execute the API functions may run the statement. */
 export const STATE_STATEMENT = 'select state from api.published_state()';
 
 /**

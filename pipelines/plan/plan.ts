@@ -178,7 +178,7 @@ function whyNotRead(
   const loaded = inventory.files.find((each) => logicalKey(each) === key && each.reader === source.reader)
     ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
   if (loaded !== undefined) return loaded;
-  if (regions !== null && region !== null && !regions.includes(region)) return `the file belongs to ${regionName(region)}, which was not requested`;
+  if (regions !== null && region !== null && !regions.includes(region)) return `it belongs to ${regionName(region)}, which was not requested`;
   if (source.manifest.keep === 'all' || place !== undefined) return null;
   const hasAll = ({ name, recognition: other }: LocatedFile): boolean => name !== file.name && !mayBeExport(name) && other.role === role && other.complete
     && other.place === undefined && (other.region === null || other.region === region);

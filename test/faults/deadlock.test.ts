@@ -93,7 +93,7 @@ describeEngines('a deadlock with another session', (engine) => {
     if (ended.code === 0) return;
     expect(ended.code, outcomeOf(ended)).toBe(6);
     expect(outcomeOf(ended)).toMatch(/\[SQL_40P01\]/);
-    expect(outcomeOf(ended)).toContain('Another session and this command waited for locks of each other. Run the same command again. Published data is unchanged.');
+    expect(outcomeOf(ended)).toContain('Another session and this command waited for each other\'s locks. Run the same command again. Published data is unchanged.');
     expect(ended.stderr).not.toMatch(/\n {4}at /);
   }
 

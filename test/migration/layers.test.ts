@@ -49,7 +49,7 @@ const KEEPS: readonly Case[] = [
   },
   {
     what: 'a dropped layer', change: () => '-- purpose: none\n-- reads: none\n-- writes: layer.seismic_other\n-- grain: none\n-- crs: none\ncreate table layer.seismic_other (release_id int4 not null) partition by list (release_id);\n',
-    steps: [/layer\.seismic_other: made, empty/, /layer\.seismic_zone: dropped, because the source no longer has it/],
+    steps: [/layer\.seismic_other: made, empty/, /layer\.seismic_zone: dropped, because the source no longer has this layer/],
   },
 ];
 

@@ -45,7 +45,7 @@ describe('formats of the report', () => {
     expect(bad.out).toContain('error: the columns have changed [COLUMNS_CHANGED]');
     expect(bad.out).toContain('at: made_column-renamed_2026.csv:1');
     expect(bad.out).toContain('new: "ZONA"');
-    expect(bad.out).toContain('hint: Use the file as downloaded');
+    expect(bad.out).toContain('hint: Use the downloaded file');
   });
 
   it('json is the list of verdicts, also with --json', async () => {
@@ -216,7 +216,7 @@ describe('names that were encoded twice', () => {
     const path = join(folder, 'STRAD_MOLI_20260703.csv');
     writeFileSync(path, Buffer.from(Buffer.from(streets(['VIA CIR\u00d2', 'VIA PER\u00d2', 'LOCALIT\u00c0 FINTA', 'VIA FORL\u00cc']), 'utf8').toString('latin1'), 'utf8'));
     const [verdict] = await validate([path], sources, null, () => undefined);
-    expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'ENCODING_WRONG', hint: expect.stringContaining('as downloaded') }] });
+    expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'ENCODING_WRONG', hint: expect.stringContaining('Use the downloaded file') }] });
   });
 
   it('are also kept in a list of comuni', async () => {

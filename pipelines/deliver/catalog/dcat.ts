@@ -48,7 +48,7 @@ const plain = (text: string): Value => ({ text });
 const to = (iri: string): Value => ({ iri });
 const day = (text: string): Value => ({ text: text.slice(0, 10), type: 'xsd:date' });
 
-/** Returns the resources of the catalogue, the catalogue first. */
+/** Returns the resources of the catalogue, starting with the catalogue. */
 export function dcatResources(facts: CatalogFacts): readonly Resource[] {
   const { base, api, publisher, exports, today } = facts;
   const at = (name: string): string => `${base}#${encodeURIComponent(name)}`;
