@@ -44,10 +44,10 @@ export async function inParallel<T, R>(
     }
   };
   admit();
-  // More work begins while earlier work ends.
+  // The list grows while earlier work ends.
   for (let at = 0; at < begun.length; at += 1) await begun[at];
   if (failures.length > 0) throw failures[0];
-  if (waiting.size > 0) throw new Error('The waiting items wait for each other.');
+  if (waiting.size > 0) throw new Error('the items that have not started wait for each other');
   return items.map((item) => results.get(item) as R);
 }
 

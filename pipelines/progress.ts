@@ -60,7 +60,7 @@ export function group(n: number): string {
   return GROUPED.format(n);
 }
 
-/** @param startedAt start time from `performance.now()` */
+/** Returns the seconds since a start time. @param startedAt start time from `performance.now()` */
 export function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1000;
 }

@@ -59,7 +59,7 @@ export interface ReportedRelease {
   readonly kept_duplicates: number;
   /** Number of members whose records differ from rows + rejects + duplicates. */
   readonly broken_members: readonly string[];
-  /** Seconds from reading the first record to attaching the layers. */
+  /** Seconds from the first read record to the attached layers. */
   readonly seconds: number | null;
   /** True if records = rows + rejects + duplicates, and if both counts are equal. */
   readonly holds: boolean;
@@ -277,7 +277,7 @@ async function readDistributions(database: Context['database'], region: number):
   return [...found.values()];
 }
 
-/** Returns the checks of the sections, with their results. Also returns whether a check ran for the publication. */
+/** Returns the checks of the sections, with their results. For each check, the result contains whether it ran for the publication. */
 function checksOf(checked: StepDetail | null): RegionReport['checks'] {
   const rows = new Map((checked?.warnings ?? []).map((warning) => [warning.name, warning.rows]));
   return {

@@ -37,7 +37,7 @@ export const COLUMNS_ADDED = 'COLUMNS_ADDED';
 
 export interface FileVerdict extends Counts {
   readonly path: string;
-  /** Null if no source reads the file. */
+  /** Source that reads the file; null if there is none. */
   readonly source: string | null;
   readonly role: string | null;
   readonly vintage: string | null;
@@ -135,7 +135,7 @@ function findingOf(error: MappaleError, path: string): Finding {
   return { level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint, ...(error.fix === undefined ? {} : { fix: error.fix }) };
 }
 
-/** Returns the finding for an export that may lack features. */
+/** Returns the finding for an export that may be incomplete. */
 function cutFinding(name: string, detail: string): Finding {
   return {
     level: 'warn', code: 'EXPORT_MAY_BE_CUT', message: 'the export of a web service may be incomplete', at: name, detail,
@@ -296,8 +296,8 @@ export class ValidationSink implements Sink {
           : 'Loading stores these records as rejects. To list rejects: npx mappale rejects';
       if (this.rows === 0) return { level, hint, detail: `expected usable records, found ${this.rejects} of ${seen} records refused` };
       if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the code for "no value" in ${count} of ${seen} records` };
-      if (systematic) return { level, hint, detail: `expected none in a complete file, found ${count} of ${seen}` };
-      return { level, hint, detail: `expected at most ${TOLERATED} records or ${percent(limit)} of them to be refused, found ${faults} of ${seen} (${percent(faults / Math.max(1, seen))})` };
+      if (systematic) return { level, hint, detail: `expected no such record in a complete file, found ${count} of ${seen} records` };
+      return { level, hint, detail: `expected at most ${TOLERATED} refused records or ${percent(limit)} of all records, found ${faults} of ${seen} (${percent(faults / Math.max(1, seen))})` };
     };
     return [...this.#refusals].map(([code, { count, examples }]) => ({
       ...saidOf(code, count), code, at: examples.map(({ at }) => at).join(', '),
@@ -306,8 +306,8 @@ export class ValidationSink implements Sink {
   }
 
   /**
-   * Returns findings about the encoding. Bytes of another encoding are always an error. Publishers' files have single texts such as `ForlÃ¬`. Such texts are an
-   * error only if many different accented texts are encoded twice.
+   * Returns findings about the encoding. Bytes of another encoding are always an error. Publishers' files contain a few texts such as `ForlÃ¬`. Such texts are
+   * an error only if many different accented texts are encoded twice.
    */
   #encoding(): Finding[] {
     const message = 'the encoding of the text is not the publisher\'s encoding';
@@ -326,7 +326,7 @@ export class ValidationSink implements Sink {
     if (all.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected text, found ${like}`, hint }];
     return [{
       level: 'warn', code: 'ENCODED_TWICE', message: `${odd} text${odd === 1 ? ' was' : 's were'} encoded twice, and the others were not`, at, detail: `expected text, found ${like}`,
-      hint: 'Single such texts come from the publisher. These texts are kept unchanged, and a search finds the texts by the correct letters.',
+      hint: 'A few such texts come from the publisher. These texts are kept unchanged, and a search finds the texts by the correct letters.',
     }];
   }
 

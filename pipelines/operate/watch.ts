@@ -48,7 +48,7 @@ export interface NightlyRun {
   readonly regions: readonly string[];
   /** False if no request to a publisher was possible, for example because the data folder is not writable. */
   readonly publishers_reached: boolean;
-  /** Sources with requests, and sources whose next release is not yet due. */
+  /** Sources to which requests were sent, and sources whose next release is not yet due. */
   readonly asked: readonly string[];
   readonly not_due: readonly string[];
   readonly downloaded: { readonly files: number; readonly bytes: number };
@@ -166,14 +166,14 @@ async function publishedRegions({ database }: Context): Promise<Region[]> {
 }
 
 /**
- * Days after an expected release on which files are requested again, because publishers are often late. Requests are sent every 7 days for 35 days. A request
- * for an unchanged file transfers 128 bytes.
+ * Number of days after an expected release in which files are requested again. Publishers are often late, so requests are sent every 7 days for 35 days. A
+ * request for an unchanged file transfers 128 bytes.
  */
 const LATE_DAYS = 35;
 const AGAIN_DAYS = 7;
 
 /**
- * Returns the difference in days of the UTC calendar. The time of day has no effect, so a nightly run that starts a second earlier still counts as a day later.
+ * Returns the difference in days of the UTC calendar. The time of day has no effect, so a nightly run may start a second earlier than on the day before.
  */
 function daysBetween(from: Date, to: Date): number {
   const dayOf = (moment: Date): number => Math.floor(moment.getTime() / 86_400_000);

@@ -15,7 +15,7 @@ const ASSUMED = {
 const EMBEDDED = 1.5;
 /** Memory of this process in bytes: readers, buffers and the largest geometry. The memory of the database server is not included. */
 const MEMORY_BYTES = 400 * 1024 * 1024;
-/** Safety factor for disk space, because a full disk is worse than a refused run. */
+/** Safety factor for disk space, because a full disk causes more damage than a refused run. */
 const SPARE = 1.2;
 
 export interface Price {

@@ -47,7 +47,7 @@ export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T
   const visit = (item: T): void => {
     if (sorted.has(item)) return;
     const { file, reads } = fileOf(item);
-    if (open.has(item)) throw new Error(`${file}: the file reads a table that is built from the file's own table`);
+    if (open.has(item)) throw new Error(`${file}: the file reads a table that is built from the table of this file`);
     open.add(item);
     for (const read of reads) {
       const maker = items.find((each) => relationOf(fileOf(each)) === read);
@@ -65,7 +65,7 @@ function relationOf({ file, writes: [relation] }: SqlFile): Relation {
   return relation;
 }
 
-/** Determines stale tables with reasons. A pure function of its arguments. */
+/** Determines stale tables with reasons. The result depends only on the arguments. */
 export function planProducts(
   region: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts,
 ): Product[] {

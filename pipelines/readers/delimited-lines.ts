@@ -1,5 +1,5 @@
 /**
- * Reads tables with one record per line. For publishers whose fields contain quotes and separators that a CSV parser would not read correctly.
+ * Reads tables with one record per line. Used for publishers whose fields contain quotes and separators that a CSV parser would not read correctly.
  */
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
@@ -8,7 +8,7 @@ import { ODD_TEXT } from '../formats/malformed-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** Maximum length of a line, much longer than published lines. A file without line ends must not fill the memory. */
+/** Maximum length of a line, much longer than published lines. The maximum prevents a file without line ends from filling the memory. */
 const MAX_LINE_BYTES = 65_536;
 
 export interface Line {
@@ -57,7 +57,7 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
   if (last !== null) yield last;
 }
 
-/** Decodes a line as UTF-8, or as windows-1252 if it is not valid UTF-8. */
+/** Decodes a line as UTF-8, or as windows-1252 if the line is not valid UTF-8. */
 export function decodeLine(bytes: Buffer): string {
   // The bytes are decoded as a stream, because some versions of Node decode a whole text in windows-1252 as Latin-1.
   return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes, { stream: true });

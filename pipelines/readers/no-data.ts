@@ -1,4 +1,4 @@
-/** Recognises numbers for no data. Neither NaN nor −9999 may reach a table. */
+/** Recognises numbers for no data. Neither NaN nor −9999 may be stored in a table. */
 
 /**
  * Code of a reject for a record that the publisher marks as without a value. The reject is stored like all rejects, but is not included in the share of

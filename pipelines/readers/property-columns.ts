@@ -23,7 +23,7 @@ export class PropertyColumns<K extends string> {
   }
 
   /**
-   * Takes the properties of one record.
+   * Counts the properties of one record.
    * @param names published names, including repeated names @param valueOf returns the value of the property with this index
    * @returns a known property that the record has twice; null if there is none
    * @throws input error `COLUMNS_CHANGED`

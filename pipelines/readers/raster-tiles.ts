@@ -25,7 +25,7 @@ export function tileColumns(region: string) {
     north: ['float8 not null', 'Northern edge of the first row, in units of the CRS.'],
     cell_width: ['float8 not null', 'Width of a cell, in units of the CRS.'],
     cell_height: ['float8 not null', 'Height of a cell, in units of the CRS. Rows run from north to south.'],
-    // The type is text, because −9999 never is a value in the database.
+    // The type is text, because the database does not allow −9999 as a value.
     no_data: ['text', 'Value that the file uses for no data; null if the file declares none, or NaN.'],
     sample_type: ['text not null', 'Type of the numbers in the file.'],
     block_width: ['int4 not null', 'Number of columns of the blocks in which the file is stored.'],
@@ -157,7 +157,7 @@ async function tileOf(raster: Raster, name: string, progress: (share: number) =>
   const { grid } = raster;
   const { epsg, width, height, transform: [west, cellWidth, , north, , minusCellHeight], blockWidth, blockHeight } = grid;
   const [across, down] = [Math.ceil(width / blockWidth), Math.ceil(height / blockHeight)];
-  // Italy is a hundredth of a world raster.
+  // Italy covers a hundredth of a raster of the world.
   const within = (from: number, to: number, most: number): readonly [number, number] => [Math.max(0, Math.floor(from)), Math.min(most, Math.ceil(to))];
   const blockEast = blockWidth * cellWidth;
   const blockSouth = blockHeight * minusCellHeight;

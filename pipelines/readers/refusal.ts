@@ -9,8 +9,8 @@ export interface Refusal {
 }
 
 /**
- * @param fields parsed values, by field name
- * @param error error of the schema, with messages that state the expected values
+ * Returns the reject for an error of the schema. @param fields parsed values, by field name @param error error of the schema, with messages that state the
+ * expected values
  */
 export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodError): Refusal {
   const { field, message } = firstIssue(error);

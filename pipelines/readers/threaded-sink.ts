@@ -18,12 +18,11 @@ export type SinkMessage =
   | { readonly kind: 'added'; readonly column: string; readonly sample: string | undefined }
   | { readonly kind: 'close'; readonly records: number };
 
-/** Receives the number of processed bytes of a document. */
+/** A function that receives the number of processed bytes of a document. */
 type Progress = (bytes: number) => void;
 
 /**
- * Serves tasks in a thread.
- * @param read reads one task, like `Source.read`
+ * Runs the tasks of a thread. @param read reads one task, like `Source.read`
  */
 export function serveReader<Task>(
   tables: Readonly<Record<string, Columns>>, read: (task: Task, sink: Pick<Sink, 'member'>, progress: Progress) => Promise<void>,

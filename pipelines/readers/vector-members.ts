@@ -43,7 +43,7 @@ function vectorEntries(entries: readonly ZipEntry[]): string[] {
   return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path) && !entry.path.startsWith('__MACOSX/')).map((entry) => entry.path);
 }
 
-/** Returns the folders of File Geodatabases in a zip, which contain a catalogue of tables. */
+/** Returns the folders of File Geodatabases in a zip. Such a folder contains a catalogue of tables. */
 export function geodatabaseFolders(entries: readonly ZipEntry[]): string[] {
   const catalogue = /^(?!__MACOSX\/)(.*\.gdb)\/a00000001\.gdbtable$/i;
   return entries.flatMap(({ path, isFolder }) => (isFolder ? [] : catalogue.exec(path)?.[1] ?? []));
@@ -66,9 +66,9 @@ export interface LayerNames {
   readonly subject: string;
   /** Year to read. */
   readonly year: string;
-  /** A map of one year. The first group is the year, of four or of two digits. */
+  /** Matches the name of a map of one year. The first group is the year, with four or two digits. */
   readonly map: RegExp;
-  /** Changes between two years. */
+  /** Matches the name of a layer with changes between two years. */
   readonly changes: RegExp;
 }
 
@@ -210,8 +210,8 @@ function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (
 }
 
 /**
- * Returns a function that writes a feature as a row, or rejects the feature. @param types types of the columns that the format declares; otherwise each value
- * has its own type
+ * Returns a function that writes a feature as a row, or rejects the feature. @param types types of the columns that the format declares; without declared
+ * types, each value has its own type
  */
 function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, types: 'declared' | 'free'): (feature: VectorFeature) => void {
   const names = layer.fields.map((field) => field.name);
@@ -283,7 +283,7 @@ function propertiesOf(...texts: readonly string[]): string[] | null {
   return null;
 }
 
-/** Returns facts about the vector files in a probe. Does not open the files. Empty if there are no vector files. */
+/** Returns facts about the vector files in a probe without opening the files. Empty if there are no vector files. */
 export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
   const isPlain = VECTOR_FILE.test(probe.name) || (/\.json$/i.test(probe.name) && isFeatureCollection(probe.head));

@@ -32,7 +32,7 @@ export interface BuildReport {
 
 interface BuildPhase {
   readonly reports: readonly BuildReport[];
-  /** Regions that a user pinned or withdrew during their build, as text. */
+  /** Regions that a user pinned or withdrew during the build, as text. */
   readonly heldBack: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJ
     return phase ?? NOTHING_BUILT;
   });
   for (const job of elsewhere) {
-    const phase = await run.region(job.region, () => build(job), () => context.log.info(`${regionName(job.region)}: another run is building this region, waiting for that run`));
+    const phase = await run.region(job.region, () => build(job), () => context.log.info(`${regionName(job.region)}: another run is building this region. Waiting for the other run`));
     phases.push(phase ?? NOTHING_BUILT);
   }
   return joined(phases);

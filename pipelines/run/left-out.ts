@@ -100,7 +100,7 @@ export function omissionOf({ source, vintage, region, files }: Located, failure:
 export function omissionInBuild(
   failure: MappaleError, region: number, inventory: Inventory, published: ReadonlySet<number>, sources: readonly RegisteredSource[],
 ): (Omission & { readonly fileIds: readonly number[] }) | null {
-  // A raster is identified by its bytes, because its file may have been renamed.
+  // The bytes identify a raster, because the file may have been renamed.
   const isFaulty = (file: FaultyFile): boolean => (
     failure.files.some(({ name, sha256 }) => sha256 === file.sha256 && (failure.files.length === 1 || name === file.name))
   );

@@ -119,7 +119,7 @@ function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, surve
 }
 
 /**
- * Loads new files, finds the regions of their comuni, and builds Italy's tables. Runs with `--concurrent` do this one after another. @returns the regions to
+ * Loads new files, finds the regions of their comuni, and builds Italy's tables. Concurrent runs execute this step one after another. @returns the regions to
  * build, with other results
  */
 async function loadAndPlan(refreshing: Refreshing, planned: Plan) {

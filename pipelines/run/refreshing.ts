@@ -1,4 +1,4 @@
-/** Defines the state that the phases of a refresh share. A phase records failures there, and the other phases continue. */
+/** Defines the state that the phases of a refresh share. A phase records its failures in this state, and other phases continue. */
 import type { Survey } from '../contract/survey.ts';
 import { MappaleError } from '../errors.ts';
 import { holds } from '../ledger/hold.ts';
@@ -48,7 +48,7 @@ export async function readAll(context: Context): Promise<Known> {
   return readKnown(context, await Inventory.read(context.database, context.sources));
 }
 
-/** @throws the error, with its source and region if it is a MappaleError */
+/** Throws an error again. @throws the error, with source and region if it is a MappaleError */
 export function rethrow(error: unknown, about: { readonly source?: string; readonly region?: string | undefined }): never {
   throw error instanceof MappaleError ? error.knowing(about) : error;
 }

@@ -70,7 +70,7 @@ export function streetsOf(comune: SyntheticComune): Street[] {
   const streets: Street[] = USUAL.map(([odonimo, name, localita, locality], index) => ({
     key: first + index, comune, odonimo, name, localita, locality, lingua1: comune.otherName !== null && odonimo === 'VIA ROMA' ? 'ROMSTRASSE' : '',
   }));
-  // Double encoding and lower case letters, as published.
+  // The published name has lower case letters and was encoded twice.
   if (comune.index === 0) {
     streets.push({ key: first + 900, comune, odonimo: 'VIA CIR\u00c3\u00b2', name: 'Via Cir\u00f2', localita: '', locality: '', lingua1: '' });
     streets.push({ key: first + 901, comune, odonimo: 'VIA RICCH\u00ee', name: 'Via Ricch\u00ee', localita: '', locality: '', lingua1: 'ITALIANA' });
@@ -99,7 +99,7 @@ export interface PlacedAccesses {
   readonly accesses: readonly Access[];
   /** Parcel of each access point, by the key of the access point. The value is the index of the parcel and the distance in metres (0 inside). */
   readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
-  /** Accesses by parcel index, in the order of the answer. */
+  /** Accesses by index of the parcel, in the order of the answer. */
   readonly owned: ReadonlyMap<number, readonly Access[]>;
 }
 
@@ -122,17 +122,17 @@ function place(region: SyntheticRegion, comune: SyntheticComune): PlacedAccesses
   return placing.placed();
 }
 
-/** Generates the accesses of one comune. */
+/** A generator of the accesses of one comune. */
 class Placing {
   readonly #region: SyntheticRegion;
   readonly #comune: SyntheticComune;
   readonly #random: Random;
   readonly #streets: readonly Street[];
   readonly #accesses: Access[] = [];
-  /** Accesses by index of the parcel. */
+  /** Accesses, by index of the parcel. */
   readonly #inside = new Map<number, Access[]>();
   readonly #near = new Map<number, { access: Access; distance: number }[]>();
-  /** Last civico by key of the street. */
+  /** Last civico, by key of the street. */
   readonly #numbers = new Map<number, number>();
 
   constructor(region: SyntheticRegion, comune: SyntheticComune) {

@@ -29,7 +29,7 @@ interface Drawn extends SyntheticBuilding {
   readonly box: CellBox;
 }
 
-/** Buildings of a parcel. Areas are in m² of EPSG:3035, with 2 decimals except for roofs. */
+/** Buildings on a parcel. Areas are in m² of EPSG:3035, with 2 decimals except for roofs. */
 interface ParcelBuildings {
   /** Number of buildings with their largest part on the parcel. */
   readonly count: number;
@@ -60,7 +60,7 @@ export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): 
 
 /** Box in the middle of a cell. No border of a parcel is in this box. */
 const INNER: CellBox = [0.27, 0.27, 0.73, 0.73];
-/** Maximum distance of borders from the lattice of cells. */
+/** Maximum distance of a parcel's border from the lattice of cells. */
 const STRAY = 0.26;
 /** Percentage of empty cells in a region with the density of Italy. */
 const EMPTY_PERCENT = 81;
@@ -127,11 +127,11 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
   if (draw < 78) {
     for (const place of places(town ? 2 + random.below(5) : 1 + random.below(2))) yield whole(place);
   } else if (draw < 86) {
-    // A house, sometimes with a hut of less than 10 m².
+    // This is a house, sometimes with a hut of less than 10 m².
     yield whole([0.27, 0.27, 0.45 + random.below(20) / 100, 0.45 + random.below(20) / 100]);
     if (random.below(3) === 0) yield whole([0.7, 0.7, 0.74, 0.75]);
   } else if (draw < 89) {
-    // A building with a court.
+    // This is a building with a court.
     const box = at(INNER);
     const [west, south, east, north] = box;
     const [x, y] = [(east - west) / 3, (north - south) / 3];
@@ -150,7 +150,7 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     // A building crosses the eastern or northern border of the cell. In the last column and row, the building stays inside the cell.
     yield whole(column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1 ? (draw === 97 ? [0.75, 0.75, 1.2, 1.25] : [0.76, 0.3, 1.24, 0.6]) : [0.3, 0.3, 0.7, 0.6]);
   } else if (column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1) {
-    // A hall across four cells, with about 2,000 m².
+    // This is a hall across four cells, with about 2,000 m².
     yield whole([0.4, 0.5, 1.6, 1.45]);
   }
 }
@@ -194,7 +194,7 @@ const cents = (m2: number): number => Math.round(m2 * 100);
 /** Number of sheets in the cache. One sheet is sufficient for queries in the order of parcels. */
 const KEPT = 8;
 
-/** A calculator of the true building values of each parcel. Intersections are in degrees, and areas are measured in EPSG:3035. Works sheet by sheet. */
+/** A calculator of the true building values of each parcel, sheet by sheet. Intersections are in degrees, and areas are measured in EPSG:3035. */
 export class BuildingTruth {
   readonly #region: SyntheticRegion;
   readonly #sheets = new Map<string, ReadonlyMap<number, ParcelBuildings>>();

@@ -31,7 +31,7 @@ interface CellZone {
   readonly area: CellArea;
 }
 
-/** Caches zones in square blocks of cells. The zones of a block are generated when its first cell is requested. */
+/** Returns a cache of zones in square blocks of cells. The zones of a block are generated when its first cell is requested. */
 export function zonesByBlock<Z extends CellZone>(
   size: number, zonesOf: (x: number, y: number) => readonly Z[],
 ): (cell: readonly [number, number]) => readonly Z[] {
@@ -66,7 +66,7 @@ export class CellGrid {
     return [Math.round((comune.box[0] - this.#west) / CELL_LON), Math.round((comune.box[1] - this.#south) / CELL_LAT)];
   }
 
-  /** Returns the share of a parcel inside any of the areas, 0–1 with 6 decimals: intersected in degrees, measured in EPSG:3035. */
+  /** Returns the share of a parcel inside any of the areas, 0–1 with 6 decimals. The intersection is in degrees, and areas are measured in EPSG:3035. */
   shareOf(parcel: SyntheticParcel, areas: readonly CellArea[]): number {
     const cells = this.cellsOf(parcel);
     const near = areas.flatMap(({ pieces }) => pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell))));

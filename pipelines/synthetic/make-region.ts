@@ -36,7 +36,7 @@ export const SHEET_ROWS = 10;
 /** Number of parcels of every sheet except the last of a comune. */
 export const SHEET_PARCELS = 100;
 
-/** Units per degree. Coordinates are in units of 1e-8 degree. */
+/** Number of units per degree. Coordinates are in units of 1e-8 degree. */
 const UNIT = 100_000_000;
 const CELL_X = 50_000;
 const CELL_Y = 40_000;
@@ -53,7 +53,7 @@ interface Place {
   readonly north: number;
   readonly western: SyntheticProvince;
   readonly eastern: SyntheticProvince;
-  /** True if the provinces have land registers, and every comune a German name. */
+  /** True if the provinces have land registers and every comune has a German name. */
   readonly hasLandRegisters: boolean;
 }
 
@@ -304,7 +304,7 @@ function cellAt(column: number, row: number): number {
   return row * SHEET_COLUMNS + column;
 }
 
-/** Groups the cells of a sheet until the number of groups and single cells equals the number of parcels. */
+/** A grouping of the cells of a sheet. Cells are grouped until the number of groups and single cells equals the number of parcels. */
 class Grouping {
   readonly #owner = new Int16Array(CELLS).fill(-1);
   readonly #merged: Group[] = [];
@@ -442,7 +442,7 @@ function lattice(west: number, south: number, bow: number, random: Random): Latt
 
 /** Returns the rings around a group of cells: outer rings counter-clockwise, holes clockwise. */
 function outline(cells: readonly number[], points: Lattice): SyntheticParcel['polygons'] {
-  /** Border edges by their first node. One edge per node is sufficient, because no two cells of a group touch only at a corner. */
+  /** Border edges, by first node. One edge per node is sufficient, because no two cells of a group touch only at a corner. */
   const edges = new Map<number, number>();
   const member = new Set(cells);
   for (const cell of cells) {

@@ -7,7 +7,7 @@ import geographiclib from 'geographiclib-geodesic';
 import proj4 from 'proj4';
 import type { LonLat } from './region.ts';
 
-/** Easting, northing in metres. */
+/** Easting and northing in metres. */
 export type EastNorth = readonly [number, number];
 
 /** A projection without a change of datum. Degrees are on the projection's ellipsoid. */
@@ -62,7 +62,7 @@ const ellipsoid = new geographiclib.Geodesic.Geodesic(A, F);
 const RADIAN = Math.PI / 180;
 
 export interface Geodesic {
-  /** Metres. */
+  /** Length of the geodesic in metres. */
   readonly distance: number;
   /** Azimuth at the start, in radians clockwise from north. */
   readonly azimuth: number;

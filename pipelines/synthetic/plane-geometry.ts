@@ -8,12 +8,12 @@ import { gaussianRadius, geodesic, laeaEurope } from './map-projection.ts';
 import type { LonLat } from './region.ts';
 
 export type Point = readonly [number, number];
-/** Closed: the last point repeats the first. */
+/** A closed ring, in which the last point repeats the first. */
 export type Ring = readonly Point[];
-/** Outer ring, then holes. */
+/** A polygon: the outer ring, followed by the holes. */
 export type Polygon = readonly Ring[];
 export type MultiPolygon = readonly Polygon[];
-/** West, south, east, north. */
+/** A box: west, south, east, north. */
 export type Box = readonly [number, number, number, number];
 
 /** Yields the segments of a line or ring, starting with the first point. */
@@ -60,7 +60,7 @@ export function inLaea(polygons: MultiPolygon): Polygon[] {
   })));
 }
 
-/** Returns the true ground area in m² of polygons in degrees: the area in EPSG:3035, with edges straight in degrees. */
+/** Returns the true ground area in m² of polygons in degrees: the area in EPSG:3035, with straight edges in degrees. */
 export function polygonsAreaM2(polygons: MultiPolygon): number {
   return polygonsArea(inLaea(polygons));
 }

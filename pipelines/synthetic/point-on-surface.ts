@@ -6,7 +6,7 @@
 import { segmentsOf, type MultiPolygon, type Polygon } from './plane-geometry.ts';
 import type { LonLat } from './region.ts';
 
-/** @throws RangeError for polygons without an area */
+/** Returns the representative point of polygons. @throws RangeError for polygons without an area */
 export function pointOnSurface(polygons: MultiPolygon): LonLat {
   let widest = -1;
   let point: LonLat | null = null;

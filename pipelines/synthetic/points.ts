@@ -36,7 +36,7 @@ const CROWD: Readonly<Partial<Record<PointKind, number>>> = { fuel: 52, culture:
 /** Returns whether an access is located, has a number that is unique in the comune, and is in or near a parcel. */
 function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Access; point: LonLat; parcel: number; distance: number }[] {
   const { accesses, owners } = accessesOf(region, comune);
-  // Left out are two streets that differ only by their locality, and a street with two names.
+  // Streets that differ only by their locality, and a street with two names, are left out.
   const numbered = accesses.filter(({ civico, specificita, snc, point, street }) => (
     civico !== '' && specificita === '' && snc === '' && point !== null && !/FORNACE|MUSEO|\u00c3/.test(street.odonimo)
   ));

@@ -1,4 +1,7 @@
-/** Generates repeatable random numbers with mulberry32. The seed is a 32-bit hash of a key. The numbers are for generating data and are not secure. */
+/**
+ * Generates repeatable random numbers with mulberry32. The seed is a 32-bit hash of a key. The numbers are for generating data and are not cryptographically
+ * secure.
+ */
 import { itemAt } from './items.ts';
 import type { Random } from './region.ts';
 
