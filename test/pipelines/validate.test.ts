@@ -212,7 +212,7 @@ describe('names that were encoded twice', () => {
     expect(verdict?.findings.map(({ hint }) => hint).join()).not.toContain('as downloaded');
   });
 
-  it('are rejected if they are everywhere in the file, with the hint to use the file as downloaded', async () => {
+  it('are rejected if they are everywhere in the file, with the hint to use the downloaded file', async () => {
     const path = join(folder, 'STRAD_MOLI_20260703.csv');
     writeFileSync(path, Buffer.from(Buffer.from(streets(['VIA CIR\u00d2', 'VIA PER\u00d2', 'LOCALIT\u00c0 FINTA', 'VIA FORL\u00cc']), 'utf8').toString('latin1'), 'utf8'));
     const [verdict] = await validate([path], sources, null, () => undefined);
