@@ -177,9 +177,9 @@ describe('the files that validate reads', () => {
       return path;
     };
     const [few] = await validate([write(7, 1)], sources, null, () => undefined);
-    expect(few).toMatchObject({ ok: true, findings: [{ level: 'warn', code: 'label_invalid', detail: 'expected at most 10 records or 0.50 % of them to be refused, found 1 of 8 (12.50 %)' }] });
+    expect(few).toMatchObject({ ok: true, findings: [{ level: 'warn', code: 'label_invalid', detail: 'expected at most 10 refused records or 0.50 % of all records, found 1 of 8 (12.50 %)' }] });
     const [many] = await validate([write(100, 11)], sources, null, () => undefined);
-    expect(many).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected at most 10 records or 0.50 % of them to be refused, found 11 of 111 (9.91 %)' }] });
+    expect(many).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected at most 10 refused records or 0.50 % of all records, found 11 of 111 (9.91 %)' }] });
     const [none] = await validate([write(0, 3)], sources, null, () => undefined);
     expect(none).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected usable records, found 3 of 3 records refused' }] });
   });
