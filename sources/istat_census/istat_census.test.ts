@@ -236,7 +236,7 @@ describe('recognising indicators', () => {
     await rm(inner);
   });
 
-  it('states in its note the issue of 2023 that has all comuni', () => {
+  it('states in the note of the download which issue of 2023 has all comuni', () => {
     const { note = '' } = source.manifest.downloads.find(({ url }) => url.endsWith('Dati_regionali_2023.zip')) ?? {};
     expect(note).toContain('reissued under the same name on 2026-03-05');
     expect(note).not.toContain('withheld');

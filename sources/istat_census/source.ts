@@ -124,7 +124,7 @@ function recogniseIndicators(
   return { role: 'indicators', vintage: String(year), region: Number.isInteger(code) && code >= 1 && code <= 20 ? code : null, complete: isWholeRegion(names) };
 }
 
-/** Returns whether the name is the name of a file of a whole region. Since 2023, the workbook's name contains the region's name. */
+/** Returns whether a file with this name contains a whole region. Since 2023, the workbook's name contains the region's name. */
 function isWholeRegion(names: readonly string[]): boolean {
   return isWhole(names, WHOLE_INDICATORS) || names.slice(-1).some((name) => findRegion(REGION_WORKBOOK.exec(stemOf(name))?.[1] ?? '') !== undefined);
 }

@@ -77,7 +77,7 @@ export const OPTIONAL: readonly Field[] = ['cap', 'total_income_n', 'total_incom
  * them).
  */
 const count = z.string().regex(/^\d{0,9}$/, 'expected a whole number or nothing').transform((text) => (text === '' ? null : Number(text)));
-/** Amount in euro. A blank is withheld and becomes null. */
+/** Amount in euro. A blank means withheld and becomes null. */
 const amount = z.string().regex(/^\d{0,15}$/, 'expected whole euro without separators, or nothing').transform((text) => (text === '' ? null : Number(text)));
 const signedAmount = z.string().regex(/^(?:-?\d{1,15})?$/, 'expected whole euro without separators, or nothing').transform((text) => (text === '' ? null : Number(text)));
 

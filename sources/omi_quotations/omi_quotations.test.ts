@@ -62,7 +62,7 @@ describe('OMI files', () => {
     }
   });
 
-  it('never show the tax code of the outer zip\'s name', async () => {
+  it('never show the tax code in the outer zip\'s name', async () => {
     expect(maskTaxCode('QIP294582_RSSMRA80A01H501U.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('QIP294582_12345678901.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('copia di rssmra80a01h501u.zip')).toBe('copia di ***.zip');
