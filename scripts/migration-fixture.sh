@@ -7,7 +7,7 @@
 # DATABASE_URL is an empty PostgreSQL 15 database with the right to create extensions and roles. The script
 # fills it. FOLDER gets dump.sql.gz the database, as plain SQL that PostgreSQL from 15 on and the embedded
 # database take answers.json.gz path → answer of /api/v2, of all parcels and of some searches data.tar.gz the
-# files that were loaded last; those before them left the folder about.json commit, version, PostgreSQL and
+# files that were loaded last; earlier files left the folder about.json commit, version, PostgreSQL and
 # PostGIS, and a token with its scopes Needed: git, node, tar, unzip, psql and pg_dump of the server's
 # version.
 set -euo pipefail
@@ -40,7 +40,7 @@ else
 fi
 mappale() { (cd "$scratch/program" && node pipelines/mappale.mjs "$@"); }
 
-# The time series of a tile has a megabyte. It is left out, because the reader uses only the first columns.
+# The time series of a tile has a megabyte. The series is left out, because the reader uses only the first columns.
 invent() {
   mappale synth --out "$1" --parcels "$2" --seed 3 --comuni 4 >&2
   local tile csv

@@ -1,6 +1,6 @@
 /**
- * Measures how fast three programs read addresses from a synthetic INDIR file. They are the source's reader alone, the stage step, and `\copy` of psql into
- * text columns.
+ * Measures how fast addresses are read from a synthetic INDIR file. The measured programs are the source's reader alone, the stage step, and `\copy` of
+ * psql into text columns.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
@@ -59,7 +59,7 @@ export const run: Bench = (databaseUrl, [rows = ROWS]) => inFolder((folder) => o
   return [{ bench: 'addresses', ...ofSteps(rows, steps), peakMiB: { node: Math.round(Math.max(...peaks)), server: null } }];
 }));
 
-/** Yields the lines of an INDIR file. A street has 23 numbers, and four fifths of them have coordinates, as in the national file of September 2026. */
+/** Yields the lines of an INDIR file. A street has 23 numbers. Four fifths of the numbers have coordinates, as in the national file of September 2026. */
 function* indirLines(rows: number): Generator<string> {
   const random = randomOf('bench anncsu');
   yield `${INDIR_COLUMNS.join(';')}\n`;

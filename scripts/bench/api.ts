@@ -1,8 +1,9 @@
 /**
  * Measures how fast the server answers. A synthetic region is in PostgreSQL, the server runs in a child process, and autocannon is the client.
  *
- * Each kind of request has two results. The first is the highest rate with 50 connections that never wait. The latency at that rate is always 50 divided by
- * the rate. The second is the latency at half that rate. Then the bench times ordinary requests of one token alone and under the load of another client.
+ * Each kind of request has two results. The first result is the highest rate with 50 connections that never wait. The latency at that rate is always 50
+ * divided by the rate. The second result is the latency at half of the highest rate. Then the bench times ordinary requests of one token alone and under
+ * the load of another client.
  */
 import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -115,8 +116,8 @@ function requestsWith(key: string, paths: readonly string[]): autocannon.Request
 }
 
 /**
- * Sends requests at a steady rate, even if earlier answers have not arrived. Times each answer from the moment the request was due. autocannon cannot
- * do this, because it sends the requests of a second all at once.
+ * Sends requests at a steady rate, even if earlier answers have not arrived. Times each answer from the moment the request was due. autocannon cannot do
+ * this, because autocannon sends all requests of a second at once.
  */
 async function paced(
   url: string, requests: readonly autocannon.Request[], { rate, seconds, connections }: { rate: number; seconds: number; connections: number },
@@ -155,7 +156,7 @@ async function fairnessOf(
     const paths = all[index % all.length]!;
     return paths[index % paths.length]!;
   });
-  // With fewer than 300 answers the p99 would be the slowest of them.
+  // With fewer than 300 answers, the p99 would be one of the slowest answers.
   const lasting = Math.max(seconds, 300 / FAIR_RATE);
   const timed = (): Promise<Latencies> => paced(url, requestsWith(modest, mixed), { rate: FAIR_RATE, seconds: lasting, connections: 10 });
   await timed();

@@ -84,7 +84,7 @@ async function measure(database: Database, url: string, { zip, quarter, gml, row
 
 // --- The input -----------------------------------------------------------------------------------------------------
 
-/** Yields one collection of parcels, numbered from `first`, as the MapServer of the Agenzia prints it. */
+/** Yields one collection of parcels, numbered from `first`, in the format of the Agenzia's MapServer. */
 function* document(first: number, count: number): Generator<string> {
   yield `<?xml version='1.0' encoding="UTF-8" ?>\n<wfs:FeatureCollection\n   xmlns:CP="http://mapserver.gis.umn.edu/mapserver"\n   xmlns:gml="http://www.opengis.net/gml/3.2"\n`
     + '   xmlns:wfs="http://www.opengis.net/wfs/2.0"\n   xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"\n'

@@ -1,5 +1,5 @@
 /**
- * Measures how fast `mappale enrich` adds columns to a table of points. Then it requests the first of these points from the server over open connections.
+ * Measures how fast `mappale enrich` adds columns to a table of points. Then the bench requests the first points from the server over open connections.
  * Each point takes two requests: `/parcels/locate` and `/parcels/{id}`, with the same sections.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -62,7 +62,7 @@ function placesOf(database: Database): Promise<readonly { lat: number; lng: numb
   return database.query('select st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p order by hashint4(p.fid) limit 100000');
 }
 
-/** Yields points in random order. Each is a few metres from a representative point, except one in a hundred, which is far away. */
+/** Yields points in random order. A point is a few metres from a representative point. One point in a hundred is far away. */
 function* linesOf(places: readonly { lat: number; lng: number }[], points: number, asked: (readonly [number, number])[]): Generator<string> {
   const random = randomOf('enrich', 1);
   yield 'id,lat,lng\n';

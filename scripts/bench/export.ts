@@ -1,6 +1,6 @@
 /**
- * Measures `mappale export` in each format, each in its own process. Also measures `\copy` of psql from one table with the same columns and rows. The second
- * `\copy` has the geometries as well.
+ * Measures `mappale export` in each format, each in its own process. Also measures `\copy` of psql from one table with the same columns and rows. The
+ * second `\copy` also copies the geometries.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ interface Measured {
   readonly name: string;
   readonly seconds: number;
   readonly bytes: number;
-  /** Usage of the process; null for psql. */
+  /** Usage of the process, or null for psql. */
   readonly cpuSeconds: number | null;
   readonly peakMiB: number | null;
 }

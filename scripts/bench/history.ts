@@ -116,7 +116,7 @@ export function statesOf(history: readonly Line[]): string[] {
 
 /**
  * @param asked first digits of a commit, followed by `+` for a changed working copy, or `last`, `last~1` …
- * @throws MappaleError `BENCH_STATE` (exit 2) if it matches no state or several; the message lists the states
+ * @throws MappaleError `BENCH_STATE` (exit 2) with the list of states if no state or several states match
  */
 export function findState(history: readonly Line[], asked: string): string {
   const states = statesOf(history);

@@ -1,7 +1,7 @@
 /**
  * Runs one bench, or all benches if no name is given: `npm run bench -- NAME [SIZE…]`. A bench measures mappale and its peer in turn, in one run, on the
- * same bytes. Quote ratios, because machines differ. Measurements are appended to `history.jsonl`; `npm run bench -- compare COMMIT COMMIT` compares two
- * commits.
+ * same bytes. Quote ratios, because machines differ. Measurements are appended to `history.jsonl`. Run `npm run bench -- compare COMMIT COMMIT` to compare
+ * two commits.
  */
 import { readConfig } from '../../pipelines/config.ts';
 import { onDatabase } from '../../pipelines/db/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Compares a scheduled refresh with a full load of a synthetic region. Measures three refreshes. The first has nothing to do. Before the second, one comune
- * in a hundred was written again with the same values. Before the third, the parcels of one comune in a hundred changed.
+ * Compares a scheduled refresh with a full load of a synthetic region. Measures three refreshes. The first refresh has nothing to do. Before the second
+ * refresh, one comune in a hundred was written again with the same values. Before the third refresh, the parcels of one comune in a hundred changed.
  */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';

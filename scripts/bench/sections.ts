@@ -83,7 +83,7 @@ function runPlain(session: Session, name: string): Promise<number> {
   return secondsOf(() => session.script(text, file));
 }
 
-/** Returns the seconds of each section and of its plain script, and two ratios of them: without and with the loading of layers. */
+/** Returns the seconds of each section and of its plain script. Also returns their ratios without and with the loading of layers. */
 function measurementOf(parcels: number, sections: readonly ComparedSection[]): Measurement {
   return ofSteps(
     parcels,

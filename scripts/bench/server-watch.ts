@@ -1,6 +1,6 @@
 /**
  * Measures the usage of a database server during some work: CPU, memory, WAL and disk. CPU and memory come from `/proc`, and are null if the server runs on
- * another machine or its processes are not readable. Both cover the whole server, so no other client should use the server.
+ * another machine or its processes are not readable. CPU and memory cover the whole server, so no other client should use the server.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { one, type Database } from '../../pipelines/db/index.ts';
 
 export interface ServerUse {
-  /** User and system time; null: not readable. */
+  /** User and system time, or null if not readable. */
   readonly cpuSeconds: number | null;
   /** The largest sample of the memory of all processes, without shared buffers. Null if not readable. */
   readonly peakMiB: number | null;
@@ -69,7 +69,7 @@ export async function watchServer<T>(server: Database, name: string, work: () =>
   }
 }
 
-/** Waits until all backends have ended. Their CPU time is then part of the main process's. */
+/** Waits until all backends have ended. The CPU time of the main process then includes the ended backends. */
 async function backendsGone(server: Database, name: string): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     const { left } = await one<{ left: number }>(server, "select count(*)::int4 as left from pg_stat_activity where datname = $1 and backend_type = 'client backend'", [name]);
@@ -133,7 +133,7 @@ function statOf(pid: number): { parent: number; own: number; ended: number } {
   return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
-/** Parses `/proc/PID/stat`. The second field is a name that may contain spaces and brackets. */
+/** Parses `/proc/PID/stat`. The second field of the file is a name, which may contain spaces and brackets. */
 export function parseStat(text: string): { parent: number; own: number; ended: number } {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
   const at = (index: number): number => fields[index] ?? Number.NaN;

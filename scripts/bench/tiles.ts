@@ -1,6 +1,6 @@
 /**
- * Measures the latency and size of parcel tiles from the server, at the zooms that the map requests. It requests the tiles with the most and with the
- * fewest parcels. One client waits for each answer. The CPU of the server is measured over the whole run.
+ * Measures the latency and size of parcel tiles from the server, at the zooms that the map requests. The bench requests the tiles with the most and with
+ * the fewest parcels. One client waits for each answer. The CPU of the server is measured over the whole run.
  */
 import { onDatabase } from '../../pipelines/db/index.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';

@@ -361,7 +361,7 @@ const OPERATOR: readonly Kind[] = [
     name: 'two watches at once', group: 'operator',
     async act(scene) {
       scene.offerStations();
-      // Each of the two can exit because the other is writing. The next night publishes then.
+      // Each run can exit because the other run is writing. The next night publishes then.
       return { published: null, exits: [0, 7], way: 'twice' };
     },
   },
@@ -434,7 +434,7 @@ export interface PlanOptions {
   readonly random: Random;
   /** Returns the number of parcels of the first files. */
   readonly parcels: () => number;
-  /** Runs each kind of this group once; null for a year. */
+  /** Runs each kind of this group once. Null for the nights of a year. */
   readonly group: string | null;
 }
 
@@ -456,7 +456,7 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const plan: Kind[] = [];
   for (let night = 0; night < nights; night += 1) {
     const [next = quiet] = queue;
-    // A good night must follow a bad one. It cannot be a day of release, because the second request of a day would still find the first file.
+    // A good night must follow a bad night. The good night cannot be a day of release, because the second request of a day would still find the first file.
     const mustWait = isBad(next) && released(night + 1) !== undefined;
     plan.push(released(night) ?? (mustWait ? quiet : queue.shift() ?? quiet));
   }

@@ -107,8 +107,8 @@ export class Observer {
   }
 
   /**
-   * Moves recorded times back. The server's clock runs in real time and the program's clock is set to the night, so this keeps the age of records
-   * equal to the time between nights.
+   * Moves recorded times back. The server's clock runs in real time, and the program's clock is set to the night. Without the change, records would look
+   * younger than they are in the simulation.
    */
   async daysGoBy(days: number): Promise<void> {
     for (const [table, columns] of Object.entries(MOMENTS)) {

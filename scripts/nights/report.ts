@@ -31,7 +31,7 @@ export function lineOfNight({ night, day, kind, published, exits, codes, violati
 
 /**
  * Compares the median size of the last nights with the median size when pruning started to remove something. A single night may be larger, because a
- * publication keeps the rows that it replaced until the next publication.
+ * publication keeps replaced rows until the next publication.
  */
 export function growthViolations(nights: readonly Night[]): string[] {
   const isLong = nights.length > WARM + 2 * WINDOW;

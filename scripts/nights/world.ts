@@ -1,4 +1,7 @@
-/** Simulates the machine and the publishers of a year of nights. They are two data folders, an HTTP server, a database, and the program as a process. */
+/**
+ * Simulates the machine and the publishers of a year of nights. The simulation has two data folders, an HTTP server, a database, and the program as a
+ * process.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -125,7 +128,7 @@ export class World {
     return content;
   }
 
-  /** Starts the program. Its clock starts at `now`. */
+  /** Starts the program. The program's clock starts at `now`. */
   begin(args: readonly string[]): Process {
     const child = spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), ...args], {
       cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'],

@@ -16,7 +16,7 @@ export interface YearOptions {
   readonly group: string | null;
   /** URL of an empty database. */
   readonly databaseUrl: string;
-  /** Working folder of the year. Its content is removed first. */
+  /** Working folder of the year. The content of the folder is removed first. */
   readonly folder: string;
   /** Receives each night when it has ended. */
   readonly report: (night: Night) => void;

@@ -47,7 +47,7 @@ export function fieldsOf(block: z.ZodType): Field[] {
     if (choice.items !== undefined) return inside(choice.items, path);
     return Object.entries(choice.properties ?? {}).flatMap(([name, field]): Field[] => {
       const own = path === '' ? name : `${path}.${name}`;
-      // The coordinates of a geometry are left out. They are lists of lists, which the description of the geometry explains.
+      // The coordinates of a geometry are left out, because the description of the geometry explains these lists of lists.
       const below = name === 'geometry' ? [] : inside(field, own);
       return [[own, typed(field), field.description ?? plain(field).description ?? ''], ...below];
     });

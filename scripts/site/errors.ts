@@ -147,7 +147,7 @@ function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): Documente
   return found;
 }
 
-/** Returns every error by code, as often as the program creates it. */
+/** Returns all errors by code. An error that the program creates in several places is returned several times. */
 export function documentedErrors(): DocumentedError[] {
   const files = ['pipelines', 'api', 'cli', 'sources'].flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/(?:^|\/)(?:fixture|golden|synthetic)/.test(name)).map((name) => join(ROOT, folder, name)).sort())

@@ -4,7 +4,7 @@ import { tableOfSection } from '../../pipelines/contract/sections.ts';
 import { tableFiles, type Relation } from '../../pipelines/contract/sql-files.ts';
 import type { Section } from '../../pipelines/contract/section.ts';
 
-/** Tables that every section reads. Their sources are listed for `basic` only. */
+/** Tables that every section reads. The sources of these tables are listed for `basic` only. */
 const GROUND: readonly Relation[] = ['core.parcel', 'core.comune', 'core.sheet'];
 
 /** Returns the sources of a section, in the order of the list. */

@@ -1,6 +1,6 @@
 /**
- * Builds the site of the documentation: `npm run docs`. The options are `--out` (default `.mappale/site`) and `--base`. The second is the path below which
- * a web server serves the site (default `/`). The comments of the tables come from a temporary embedded database.
+ * Builds the site of the documentation: `npm run docs`. The option `--out` is the output folder (default `.mappale/site`). The option `--base` is the path
+ * below which a web server serves the site (default `/`). The comments of the tables come from a temporary embedded database.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

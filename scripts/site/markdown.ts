@@ -29,7 +29,7 @@ export function link(href: string, text: string): string {
   return `[${escaped(text)}](${href})`;
 }
 
-/** Returns the anchor of a heading, as GitHub writes it. */
+/** Returns the anchor of a heading in the form of GitHub. */
 export function anchor(heading: string): string {
   return heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replace(/\s/g, '-');
 }

@@ -1,4 +1,4 @@
-/** Finds the sentences that people read in the files of the project. They are in comments, messages, test names and documents. */
+/** Finds the sentences that people read in the files of the project. The sentences are in comments, messages, test names and documents. */
 import ts from 'typescript';
 
 export type Kind = 'comment' | 'message' | 'test name' | 'document';

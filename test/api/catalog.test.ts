@@ -1,4 +1,4 @@
-/** Tests the catalogue of the server. It is open, its requests are counted per network, and its links have the host of the request. */
+/** Tests that the catalogue of the server is open. Requests are counted per network, and links have the host of the request. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OPEN_QUOTA } from '../../api/access.ts';
 import { catalogDocuments } from '../../pipelines/deliver/catalog/index.ts';

@@ -1,4 +1,4 @@
-/** Tests the changelog over HTTP and as files. `test/pipelines/changes.test.ts` tests which changes it lists. */
+/** Tests the changelog over HTTP and as files. `test/pipelines/changes.test.ts` tests the listed changes. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

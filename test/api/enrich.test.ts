@@ -1,4 +1,7 @@
-/** Tests POST /tools/enrich. It is off by default, limited in size, and counts each row as a request. The result equals that of `mappale enrich`. */
+/**
+ * Tests POST /tools/enrich. The endpoint is off by default, limited in size, and counts each row as a request. The result equals the result of `mappale
+ * enrich`.
+ */
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';

@@ -23,7 +23,7 @@ const nasty = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', ma
 const coordinate = (from: number, to: number): fc.Arbitrary<string> =>
   fc.double({ min: from - 0.2, max: to + 0.2, noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(6));
 
-/** Draws mostly meaningful values, so that the database is queried. One value in nine or more is arbitrary. */
+/** Draws mostly meaningful values, so that the database is queried, and some arbitrary values. */
 const mostly = (...sensible: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
   fc.oneof(...sensible.map((arbitrary) => ({ weight: 8, arbitrary })), { weight: 1, arbitrary: nasty });
 

@@ -89,13 +89,16 @@ export async function emptyService(engine: TestEngine, options: Pick<ServerOptio
 
 /** Regions that several suites use, as parameters of `regionService`. A run loads each region once per engine. */
 export const REGIONS = {
-  /** Has every source, with every half-year of quotations. Its third comune has a name in two languages. */
+  /** Has every source, with every half-year of quotations. The third comune has a name in two languages. */
   whole: [500, 11, { comuni: 4, everySemester: true }],
   /** Has parcels, addresses, floods and boundaries only. */
   floods: [400, 17, { comuni: 3, only: ['ade_cadastre', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'anncsu_addresses'] }],
 } as const satisfies Readonly<Record<string, readonly [parcels: number, seed: number, choice: SyntheticChoice]>>;
 
-/** Starts the server on a synthetic region, loaded as a user would load it. Suites that request the same region share one load, and each suite gets a copy. */
+/**
+ * Starts the server on a synthetic region, which is loaded like a user's region. Suites that request the same region share one load, and each suite gets a
+ * copy.
+ */
 export async function regionService(
   engine: TestEngine,
   parcels = 400,
@@ -151,7 +154,7 @@ export function templateOf(path: string): string {
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Returns the differences between an answer and the document. The list is empty if there are none. */
+/** Returns the differences between an answer and the document. The list is empty if there are no differences. */
 export function violationsOf(path: string, { status, headers, body, text }: Answered): string[] {
   const template = templateOf(path);
   const response = DOCUMENT.paths[template]?.get.responses[String(status)];

@@ -1,4 +1,4 @@
-/** Tests the metrics for Prometheus: their values, the absence of private data, and the access to them. */
+/** Tests the metrics for Prometheus: their values, the absence of private data, and the access to the metrics. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

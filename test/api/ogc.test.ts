@@ -1,5 +1,5 @@
 /**
- * Tests the requirements in docs/ogc-conformance.md, each under the name of its requirement. Also tests the other documented properties of the paths below
+ * Tests the requirements in docs/ogc-conformance.md, each under the name of its requirement. Also tests all other documented properties of the paths below
  * /ogc.
  */
 import { readFileSync } from 'node:fs';
@@ -190,7 +190,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/fc-bbox-response': async () => {
       const middle = all[Math.floor(all.length / 2)]!;
       const around = (by: number): [number, number, number, number] => [middle.west - by, middle.south - by, middle.east + by, middle.north + by];
-      // The boxes are small, large, empty, a point, and across the antimeridian.
+      // There are small, large and empty boxes, a point, and a box across the antimeridian.
       for (const box of [around(0.001), around(0.1), [7, 45, 7.01, 45.01], [middle.west, middle.south, middle.west, middle.south]] as const) {
         const found = fids(await pages(`/collections/parcels/items?limit=40&bbox=${box.join(',')}`));
         const meeting = all.filter((each) => each.west <= box[2] && each.east >= box[0] && each.south <= box[3] && each.north >= box[1]).map(({ fid }) => fid);

@@ -6,7 +6,7 @@ type Point = readonly [number, number];
 
 const drawn = (...rings: readonly (readonly Point[])[]): MultiPolygon => ({ type: 'MultiPolygon', coordinates: [rings.map((ring) => [...ring, ring[0]!])] });
 
-/** Returns the edges of all rings, in either direction. */
+/** Returns the edges of all rings, regardless of direction. */
 function edges(outline: MultiPolygon | null): Set<string> {
   return new Set((outline?.coordinates.flat() ?? []).flatMap((ring) => ring.slice(1).map((point, at) => [String(ring[at]), String(point)].sort().join(' '))));
 }

@@ -10,7 +10,7 @@ import { describeDatabase } from '../harness/database.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
 
 const CLIENTS = 6;
-/** Requests that a client sends at once. Their answers are larger than the buffers of a loopback connection. */
+/** Requests that a client sends at once. The answers are larger than the buffers of a loopback connection. */
 const REQUESTS = 30;
 
 describeDatabase('a slow client', (engine) => {

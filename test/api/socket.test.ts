@@ -30,7 +30,7 @@ function readReplies(bytes: Buffer): Reply[] {
   return replies;
 }
 
-/** Returns the differences between an answer and the API. The list is empty if there are none. */
+/** Returns the differences between an answer and the API. The list is empty if there are no differences. */
 function violations({ status, headers, body }: Reply): string[] {
   const missing = ['x-request-id', 'vary', 'x-content-type-options', 'access-control-allow-origin', 'access-control-expose-headers'].filter((name) => headers[name] === undefined).map((name) => `${status} without ${name}`);
   if (status < 400 && status !== 0) return missing;

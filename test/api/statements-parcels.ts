@@ -331,7 +331,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_CADASTRE, says: 'finds all parcels of a sheet or a label, sorted by both, at most 20 by default and 100 on request, and reports whether there are more',
+    about: OF_CADASTRE, says: 'finds the parcels of a sheet or a label, sorted by both, 20 by default and up to 100, and reports whether there are more',
     holds: async (trial) => {
       const basics = await trial.basics();
       const { municipality, cadastral } = await trial.parcel();
@@ -589,7 +589,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_COVERAGE, says: 'is mapped if there is a value, except for sources that extend across a border, and null or [] with mapped means none here',
+    about: OF_COVERAGE, says: 'is mapped if there is a value, except for sources that extend across a border, and an empty value with mapped means none here',
     holds: async (trial) => {
       const records = await trial.records();
       for (const record of records) {

@@ -21,7 +21,7 @@ interface Feature {
   readonly geometry: object;
 }
 
-/** Returns the tiles of a zoom that have parcels, those with the most parcels first. */
+/** Returns the tiles of a zoom that have parcels, sorted by decreasing number of parcels. */
 type TileRow = { readonly x: number; readonly y: number };
 
 describeEngines('a tile of the map', (engine) => {
@@ -180,7 +180,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('comes with suggestions that complete the streets and comuni of a typed query, and find complete names like a search', async () => {
+  it('on its server comes with suggestions that complete streets and comuni, and that find complete names like a search', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore
@@ -210,7 +210,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual([401, 403, 400, 400]);
   });
 
-  it('comes with explanations for a signed-in browser, equal to those of mappale explain, without a change of settings', async () => {
+  it('on its server comes with explanations for a signed-in browser, which equal the output of mappale explain', async () => {
     const [sources, link] = [await loadSources(), new SignInLink()];
     const app = await buildServer({
       reader: service.reader, version: VERSION, log: SILENT, signIn: link,
@@ -243,7 +243,7 @@ describeEngines('a tile of the map', (engine) => {
     await app.close();
   });
 
-  it('comes with a keyless overview of the published regions, with the coverage of each comune as in its quality passport', async () => {
+  it('on its server comes with an open overview of the published regions, with the coverage of each comune as in its quality passport', async () => {
     const overview = (await service.ask('/map/overview.json')).body as { regions: Json[]; layers: Json[]; attribution: string[] };
     expect(overview.regions).toMatchObject([{ code: service.region.code, name: service.region.name, parcels: all.length }]);
     expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));

@@ -1,6 +1,6 @@
 /**
- * Tests queries with two comuni. A query finds the first comune if the second agrees with it. It finds the second comune if the first name is a locality of
- * the second. Otherwise it finds nothing.
+ * Tests queries with two comuni. A query finds the first comune if the second agrees with it. The query finds the second comune if the first name is a
+ * locality of the second. Otherwise the query finds nothing.
  */
 import { beforeAll, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';
@@ -32,7 +32,7 @@ const NUMBER = 112;
 const LOADED: readonly Comune[] = region.comuni.map(({ belfiore, italianName, otherName, province: { name, sigla } }) => ({
   belfiore, names: otherName === null ? [italianName] : [italianName, otherName], province: name, sigla, past: ['QQ', 'Antica Contea'], isLoaded: true,
 }));
-/** Comuni of a region that is not loaded. The first is the capital of their province. */
+/** Comuni of a region that is not loaded. The first comune is the capital of the province. */
 const ABROAD: readonly Comune[] = ['Vallescura', 'Montelungo Nuovo', 'San Fittizio a Mare', "Terra d'Ombra"].map((name, index) => ({
   belfiore: `Y00${index}`, names: [name, `Alt${name.toLowerCase().replace(/[^a-z]/g, '')}`], province: 'Vallescura', sigla: 'VX', past: ['QQ', 'Antica Contea'], isLoaded: false,
 }));

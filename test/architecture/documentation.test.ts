@@ -144,7 +144,7 @@ describe('the files for containers and the forge', () => {
 describe('the documents', () => {
   const typed = DOCUMENTS.flatMap((file) => typedIn(file, read(file)));
 
-  it('include a README with both commands for a new machine', () => {
+  it('include a README with the two commands for a new machine', () => {
     const lines = typedIn('README.md', read('README.md')).map(({ line }) => line);
     expect(lines).toContain('make load-region');
     expect(lines).toContain('make test');

@@ -1,4 +1,4 @@
-/** Tests that the headers of SQL files are complete and agree with the SQL below them. */
+/** Tests that the headers of SQL files are complete and agree with the SQL below the header. */
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';

@@ -79,13 +79,13 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       let seen = 0;
       return Buffer.from(content.toString('utf8').replace(/<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g, (member) => ((seen += 1) === 12 ? '' : member)));
     });
-    // The nodes lack the role here, so the program creates it on each node.
+    // The nodes lack the role here, so the program creates the role on each node.
     const newest = await distributed();
     expect(await isDistributed(newest)).toBe(true);
     await newest.close();
     opened.delete(newest);
     await citus.forgetRole(ROLE);
-    // The plain database is created first. It creates the server's role only on the coordinator, so the workers lack the role.
+    // The plain database is created first. Only the coordinator then has the server's role, and the workers lack the role.
     plain = await open(await citus.plain());
     await load(plain, first);
     nodes = await distributed();

@@ -21,7 +21,7 @@ import { goldenOf, trial } from '../harness/trial.ts';
 const sources = await loadSources();
 const { seed } = testEnvironment();
 const REGION = { parcels: 60, seed: 11 };
-/** Maximum number of columns of a table that are tried for each change. They are drawn at random. */
+/** Maximum number of columns of a table that are tried for each change. The columns are drawn at random. */
 const DRAWN = 60;
 const root = mkdtempSync(join(tmpdir(), 'mappale-columns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,4 +1,7 @@
-/** Tests databases that cannot be loaded, and folders that belong to other programs. Each causes a specific error and is left unchanged. */
+/**
+ * Tests databases that cannot be loaded, and folders that belong to other programs. Each of these databases and folders causes a specific error and is left
+ * unchanged.
+ */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type * as FsPromises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -131,7 +134,7 @@ describeEngines('a database with other settings', (engine) => {
     const readOnly = await errorOf(url);
     expect(readOnly).toMatchObject({ code: 'DATABASE_READ_ONLY', kind: 'database' });
     await (await openDatabase(url, 'read')).close();
-    // The command in the last line fixes the problem if an administrator runs it while connected to another database.
+    // The command in the last line fixes the problem if an administrator runs the command while connected to another database.
     expect(readOnly.fix).toContain(' -d postgres ');
     await database.script(statementIn(readOnly.fix), 'the last line');
     await (await openDatabase(url)).close();

@@ -102,7 +102,7 @@ describe('a folder with unusable entries', () => {
   });
 });
 
-describe('a path that the user names', () => {
+describe('a path argument', () => {
   it.each<[string, string, (path: string) => void]>([
     ['a named pipe', 'NOT_A_FILE', pipe],
     ['a link to a device', 'NOT_A_FILE', (path) => symlinkSync('/dev/zero', path)],

@@ -1,4 +1,7 @@
-/** Tests zip members and linked files with names that lead out of their folder (zip slip). Each is refused, and no file is written outside the folder. */
+/**
+ * Tests zip members and linked files with names that lead out of their folder (zip slip). Each member or link is refused, and no file is written outside
+ * the folder.
+ */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Tests that a password in DATABASE_URL is never shown, in any spelling. It must not be on the screen, in logs, in JSON, in the ledger or in process
- * arguments.
+ * Tests that a password in DATABASE_URL is never shown, in any spelling. The password must not be on the screen, in logs, in JSON, in the ledger or in
+ * process arguments.
  */
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';

@@ -111,8 +111,8 @@ describe('coordinates', () => {
       return bytes;
     };
     expect(metresMisplaced(ring(14.5, 41.7))).toMatchObject({ code: 'coordinates_in_degrees', message: expect.stringContaining('found 14.5 and 41.7: degrees?') });
-    // These are the coordinates of San Felice del Molise in the publishers' projections. They are UTM 32 and 33, Gauss-Boaga west and east, two national
-    // systems, the European system, and Web Mercator.
+    // These are the coordinates of San Felice del Molise in the publishers' projections. The projections are UTM 32 and 33, Gauss-Boaga west and east, two
+    // national systems, the European system, and Web Mercator.
     for (const [srid, x, y] of [
       [32_632, 977_000, 4_658_000],
       [32_633, 474_000, 4_637_000],

@@ -1,4 +1,4 @@
-/** Tests deliveries with maps of several years, or with changes between years. They are layers of one file or files of one zip. */
+/** Tests deliveries with maps of several years, or with changes between years. The maps are layers of one file or files of one zip. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';

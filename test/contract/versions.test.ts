@@ -74,7 +74,7 @@ async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
   };
 }
 
-/** Returns the contradictions with the record. Each states what to do. */
+/** Returns the contradictions with the record. Each line states what to do. */
 function violations(was: Versions, now: Versions, upstream: Upstream): string[] {
   const lowered = (name: string, before: Recorded | undefined, after: Recorded): string[] =>
     before !== undefined && after.version < before.version ? [`the version of ${name} was ${before.version} and is ${after.version}: versions only rise`] : [];

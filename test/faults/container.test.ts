@@ -1,4 +1,4 @@
-/** Tests the first process of a container. It must end on a signal at any time, and other containers must respect its locks. */
+/** Tests the first process of a container. The process must end on a signal at any time, and other containers must respect its locks. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

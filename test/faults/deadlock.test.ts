@@ -1,4 +1,4 @@
-/** Tests deadlocks with another session outside a swap. The command retries or reports them, nothing is partly written, and the next run succeeds. */
+/** Tests deadlocks with another session outside a swap. The command retries or reports the deadlock, nothing is partly written, and the next run succeeds. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -117,7 +117,7 @@ describeDatabase('a server whose log is rotated', (engine) => {
 });
 
 describeDatabase('a watch whose log is rotated', (engine) => {
-  /** A publisher without files. Its answer to the first request waits until the test releases it. */
+  /** A publisher without files. The answer to the first request waits until the test releases the request. */
   async function slowPublisher(): Promise<{ server: Server; url: string; asked: Promise<void>; release: () => void }> {
     let asked: () => void = () => undefined;
     let release: () => void = () => undefined;

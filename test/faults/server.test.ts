@@ -1,4 +1,4 @@
-/** Tests faults of the database server and of its connection. The run reports them, and the next run gives the content of an undisturbed run. */
+/** Tests faults of the database server and of its connection. The run reports the fault, and the next run gives the content of an undisturbed run. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -183,7 +183,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(holders).toHaveLength(1);
     await gate.terminate(holders[0]!.pid);
     await gate.lift(boundary);
-    // The second run need not wait. It closes the ledger entry of the first run before it writes.
+    // The second run need not wait. The second run closes the ledger entry of the first run before writing.
     const heir = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     const first_ = await zombie.ended;
     expect([heir.code, first_.code].sort()).toEqual(heir.code === 0 ? [0, first_.code] : [6, 6]);
@@ -225,7 +225,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
         'select step, subject from ledger.step where run_id = (select max(run_id) from ledger.step) order by step_id',
       ));
       const subjects = new Map(steps.map(({ step, subject }) => [step, subject]));
-      // The undisturbed run loaded releases in parallel. A run without parallelism loads the release that it reads last.
+      // The undisturbed run loaded releases in parallel. A run without parallelism loads the release last that was read last.
       subjects.set('load', subjects.get('stage')!);
       return new Map([...subjects].map(([step, subject]) => [step, nameOf({ step, subject, edge: 'begins' })]));
     }

@@ -1,4 +1,4 @@
-/** Tests files that end too early, as after a failed download. The exit code reports them, and the publication is kept. */
+/** Tests files that end too early, as after a failed download. The exit code reports such files, and the publication is kept. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -154,7 +154,7 @@ export function some<T>(all: readonly T[], most: number): T[] {
   return all.filter((_, index) => index % step === 0);
 }
 
-/** Returns the area in m² of a ring in degrees, on a sphere. It is accurate enough to detect the enlargement by a map projection, which is 1.8 here. */
+/** Returns the area in m² of a ring in degrees, on a sphere. The result is accurate enough to detect the enlargement by a map projection, which is 1.8 here. */
 export function roughArea(ring: readonly (readonly [number, number])[]): number {
   const metres = 6_371_000 * Math.PI / 180;
   const [west, south] = ring[0]!;

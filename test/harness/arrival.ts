@@ -104,7 +104,7 @@ export interface Start {
   remove(): Promise<void>;
 }
 
-/** Loads a very small region into this database. It has four comuni in two provinces, and files of every source. */
+/** Loads a very small region into this database. The region has four comuni in two provinces, and files of every source. */
 export async function smallStart(url: string): Promise<Start> {
   const files = await syntheticFiles(160, 3, { comuni: 4 });
   const kept = await mkdtemp(join(tmpdir(), 'mappale-start-'));
@@ -316,7 +316,7 @@ export class Story {
     if (container === undefined) return;
     const outer = await ZipArchive.open(join(this.folder, container));
     const province = container === 'MOLISE.zip' ? await outer.archive(outer.entries[pick % outer.entries.length]!.path) : outer;
-    // Some entries are plain GML files, not zips. The file of the sea is left out, because it would be refused as a whole if it were alone.
+    // Some entries are plain GML files, not zips. The file of the sea is left out, because a zip with only that file would be refused.
     const comuni = province.entries.filter(({ path }) => path.endsWith('.zip') && !path.startsWith('A000'));
     const entry = comuni[pick % comuni.length]!;
     const path = join(this.folder, entry.path);

@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
-/** Folder of screenshots for manual inspection. It is not part of the project. */
+/** Folder of screenshots for manual inspection. The folder is not part of the project. */
 export const PICTURES = fileURLToPath(new URL('../../.mappale/pictures/', import.meta.url));
 
 /** Sizes in CSS pixels. Paper has the width between the margins of A4. */

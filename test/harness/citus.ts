@@ -1,5 +1,5 @@
 /**
- * Creates databases on a Citus cluster. Each is new on all nodes and dropped afterwards. Uses the cluster of `MAPPALE_TEST_CITUS_URL`, or starts a
+ * Creates databases on a Citus cluster. Each database is new on all nodes and dropped afterwards. Uses the cluster of `MAPPALE_TEST_CITUS_URL`, or starts a
  * coordinator and two workers if their files are next to the checkout.
  */
 import { execFile } from 'node:child_process';
@@ -124,7 +124,7 @@ export class Citus {
     return name;
   }
 
-  /** Kills a worker as in a crash. @returns a function that starts it again */
+  /** Kills a worker as in a crash. @returns a function that starts the worker again */
   async killWorker(): Promise<() => Promise<void>> {
     const worker = this.#nodes.find(({ coordinator }) => !coordinator)!;
     const url = this.#urlOf(worker, 'postgres');

@@ -52,8 +52,8 @@ function divided(text: string, separator: string, quotes: boolean): string[] {
 }
 
 /**
- * Edits a delimited text. The header is among the first three lines. It is the first line with at least four columns, or else with the required number. Later
- * lines must have the same number of columns.
+ * Edits a delimited text. The header is among the first three lines. The header is the first line with at least four columns, or else with the required
+ * number. Later lines must have the same number of columns.
  */
 function editableText(content: Buffer, leastColumns: number): Editable | null {
   const text = content.toString('latin1');

@@ -42,10 +42,10 @@ export interface TestEngine {
   sharedDatabase(content: string, prepare: (url: string) => Promise<void>): Promise<string>;
 }
 
-/** The function with which an engine creates databases, or the reason why it cannot. */
+/** The function with which an engine creates databases, or the reason why the engine is not available. */
 type Maker = { create(like?: string): Promise<{ url: string; drop(): Promise<void> }> } | { readonly missing: string };
 
-/** Runs a suite that does not depend on the engine. It runs on the first engine that this machine has, or on each engine in `MAPPALE_TEST_ENGINES`. */
+/** Runs a suite that does not depend on the engine. The suite runs on the first engine that this machine has, or on each engine in `MAPPALE_TEST_ENGINES`. */
 export function describeDatabase(name: string, suite: (engine: TestEngine) => void): void {
   const offered = ENGINE_NAMES.filter((engineName) => !('missing' in makers[engineName]));
   describeEngines(name, suite, environment.enginesNamed ? offered : offered.slice(0, 1));
@@ -145,7 +145,7 @@ const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
 /**
  * Returns a folder of a database with the extensions. Copying the folder takes less time than unpacking the snapshot.
- * The folder is kept between runs next to the packages that created it. Its name contains the versions of the packages.
+ * The folder is kept between runs next to the packages that created it. The folder's name contains the versions of the packages.
  */
 async function pgliteTemplate(): Promise<string> {
   const versions = ['pglite', 'pglite-postgis'].map((name) => {

@@ -67,7 +67,7 @@ function termSaid(term: readonly string[], where: string | null): Said[] {
     return branches.slice(1).flatMap((branch, at) => (words[at] === 'when' ? [] : saidBy(branch, where)));
   }
   const hidden = term.find((part) => part.startsWith('\'') && /\p{L}/u.test(part));
-  if (where !== null && hidden !== undefined) throw new Error(`${where} says ${hidden} in ${term.join(' ')}: write it as a text, a case or with ||, so that its words can be listed`);
+  if (where !== null && hidden !== undefined) throw new Error(`${where} says ${hidden} in ${term.join(' ')}. Write the words as a text, a case or with ||, so that its words can be listed`);
   return [[HOLE]];
 }
 

@@ -35,7 +35,7 @@ const LEDGER: readonly (readonly [table: string, column: string])[] = [
 /** Scheme of addresses that run code when a user follows them. */
 const CODE_URL = 'javascript:window.pwned=1';
 
-/** Returns the markup that is appended to the texts of a column. It contains the column's name, so that a test can find the column on a page. */
+/** Returns the markup that is appended to the texts of a column. The markup contains the column's name, so that a test can find the column on a page. */
 export function markupOf(column: string): string {
   return ` <img src=x onerror=window.pwned=1>"'><svg onload=window.pwned=1><script>window.pwned=1</script>{{7*7}}\${7*7}&lt;b&gt; ${column}!`;
 }

@@ -86,7 +86,7 @@ export interface PublisherServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly seen: Seen[];
-  /** Handlers by path and query; `/path?*` serves every query of a path. Anything else gets 404. */
+  /** Handlers by path and query. `/path?*` serves every query of a path. Anything else gets 404. */
   readonly routes: Map<string, Handler>;
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ export interface Trial {
   readonly error: MappaleError | null;
 }
 
-/** @throws any error other than an input error, because such an error is a bug. Also Error if a member's records do not add up. */
+/** @throws any error other than an input error, because such an error is a bug. Throws Error if the records of a member do not add up. */
 export async function trial(source: Source, path: string): Promise<Trial> {
   let recognition: Recognition | null = null;
   try {

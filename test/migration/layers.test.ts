@@ -62,7 +62,7 @@ const LOSES: readonly (Pick<Case, 'what' | 'change'> & { readonly first?: string
   { what: 'another partitioning', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
 ];
 
-/** Returns the sources with a changed file of the tested source. */
+/** Returns all sources, with a changed file for the tested source. */
 function changed(sources: readonly RegisteredSource[], change: (text: string) => string, version = 1): RegisteredSource[] {
   return sources.map((source) => {
     if (source.id !== ID) return source;
@@ -181,7 +181,7 @@ describeDatabase('layers with rows', (engine) => {
     });
   });
 
-  it('are deleted with their releases, and nothing else is, if the user confirms the loss', async () => {
+  it('are the only deleted rows, with their releases, if the user confirms the loss', async () => {
     const was = await everything();
     const { steps } = await migrate(database, changed(sources, LOSES[0]!.change), { lose: true });
     expect(steps).toEqual([expect.stringMatching(/^dpc_seismic: 5 rows of 1 releases given up \(/)]);

@@ -1,4 +1,4 @@
-/** Tests the sources and periods that an answer cites. It must cite the source of every value, and no source without a value. */
+/** Tests the sources and periods that an answer cites. An answer must cite the source of every value, and no source without a value. */
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ describeDatabase('the licences of a record', (engine) => {
     }
     return found;
   };
-  const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'it takes files away' } }))).failures).toEqual([]);
+  const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'the test removes files' } }))).failures).toEqual([]);
 
   beforeAll(async () => {
     files = await syntheticFiles(1200, 5, { comuni: 6 });

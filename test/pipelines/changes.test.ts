@@ -229,7 +229,7 @@ describeEngines('changes', (engine) => {
     await expectAll();
   });
 
-  it('are counted per publication in the same numbers as they are listed', async () => {
+  it('have the same number per publication in the counts and in the list', async () => {
     const counted = await database.query<Record<'publication' | 'added' | 'removed' | 'changed' | 'unchanged', number>>(
       `select swap_id as publication, sum(added)::int4 as added, sum(removed)::int4 as removed, sum(changed)::int4 as changed, sum(unchanged)::int4 as unchanged
        from ledger.swap_count where swap_id > $1 group by swap_id order by swap_id`, [await keptAfter()],

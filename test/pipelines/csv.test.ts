@@ -40,7 +40,7 @@ describe('encodings', () => {
     }
   });
 
-  test('reads the letters of windows-1252 between 0x80 and 0x9f, even if the first of them is the last letter of the file', async () => {
+  test('reads the letters of windows-1252 between 0x80 and 0x9f, even if the first such letter is the last letter of the file', async () => {
     const whole = await read(Buffer.from([0x61, 0x3b, 0x62, 0x0a, 0x63, 0x3b, 0x9e, 0x92]));
     expect(whole.records.map(({ values }) => values)).toEqual([['c', '\u017e\u2019']]);
   });

@@ -242,7 +242,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
       await write('made_Dinamica_Litoranea_2006_2020.geojson', random.pick(LIMITS.slice(0, 2)));
       const cut = await found();
       const distance = ({ lon: x, lat: y }: Shore): number => Math.hypot((x - lon) * metresOfDegree(lat), (y - lat) * 111_100);
-      // A parcel is at most about 100 m wide, so the distance of its representative point decides on which side of 1,000 m it is.
+      // A parcel is at most about 100 m wide. The distance of its representative point therefore shows on which side of 1,000 m the parcel is.
       const [near, far] = [cut.filter((each) => distance(each) < 980), cut.filter((each) => distance(each) > 1_100)];
       expect([near.length > 0, far.length > 0]).toEqual([true, true]);
       for (const each of near) expect(each).toMatchObject({ segments: 1, coverage: 'partial', exported: 'partial' });

@@ -11,7 +11,7 @@ import { freshContext } from '../harness/fresh-context.ts';
 
 type Point = readonly [number, number];
 
-/** The comune is a square. Its eastern side is a meridian, from which geodesic distances are exact. */
+/** The comune is a square. The eastern side is a meridian, from which geodesic distances are exact. */
 const SQUARE = [14, 42, 14.05, 42.05] as const;
 const EAST = [14.05, 42.02] as const;
 const INSIDE = [14.01, 42.01] as const;
@@ -76,7 +76,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
   });
 
   describe('on a grid of 10 m', () => {
-    /** Returns points as degrees from their metres in UTM zone 33. They have 7 decimals unless exact is set. */
+    /** Returns points as degrees from their metres in UTM zone 33. The coordinates have 7 decimals unless exact is set. */
     async function fromUtm(metres: readonly Point[]): Promise<Point[]> {
       const points = await database.query<{ lng: number; lat: number }>(
         `select st_x(p) as lng, st_y(p) as lat from unnest($1::float8[], $2::float8[]) with ordinality as m (x, y, n)
@@ -167,7 +167,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       expect(listed.filter(({ kind }) => ['moved', 'new', 'missing'].includes(kind))).toMatchObject([
         { kind: 'moved', address_id: 2, street: 'Via Uno', number: '3', value: 20.1, unit: 'm' },
         { kind: 'new', address_id: 4, number: '11', value: null, unit: null },
-        // The street is no longer published. Its name comes from the earlier file.
+        // The street is no longer published. The name of the street comes from the earlier file.
         { kind: 'missing', address_id: 3, street: 'Via Tre', number: '5', lng: INSIDE[0], lat: INSIDE[1] },
       ]);
       expect(await counts()).toMatchObject({ addresses: 5, compared_with: { file: '2026-01.zip', vintage: '2026-01' } });

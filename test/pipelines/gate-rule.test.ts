@@ -227,7 +227,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     const was = lines(300, (index) => ({ comune: 'A001', x: index, label: 'a', flag: true }));
     expect(await refused(was, [...was, ...lines(900, { comune: 'A002', x: 4000 }), ...lines(400, { comune: 'B001', x: -300 }), ...lines(300, { comune: 'A001', slice: 1, x: 5 })])).toEqual([]);
     expect(await refused([], was)).toEqual([]);
-    // If most values are new, there are no values to compare them with.
+    // If most values are new, there are no values for a comparison.
     expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 41 ? 9 : null })))).toEqual([]);
     expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 40 ? 9 : null })))).toHaveLength(4);
   });

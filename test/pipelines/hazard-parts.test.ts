@@ -215,7 +215,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
       await run();
       expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
       await holds();
-      // The parcels move so far that the strip contains none of them. The whole comune changes, and it has few parcels.
+      // The parcels move so far that the strip contains no parcel. The whole comune changes, and it has few parcels.
       await move('Z004', 0.5);
       await run();
       expect((await said('landslide'))['Z004']).toEqual(['not_mapped']);
@@ -236,7 +236,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await said('flood')).toEqual(only([], 0, 'mapped'));
     const levels = async (): Promise<Record<string, unknown[]>> => said('level');
     expect(await levels()).toEqual(Object.fromEntries(comuni.map(({ belfiore }) => [belfiore, ['P3', null]])));
-    // The newer file is three years later and covers the first two comuni. The first has no P3, and P1 and P2 are unchanged.
+    // The newer file is three years later and covers the first two comuni. The first comune has no P3, and P1 and P2 are unchanged.
     await areas(files.folder, 'Pericolosita_idraulica_2023_parte', [
       { name: 'HPH_parte', field: 'scenario', value: scenario('High'), comuni: comuni.slice(1, 2) }, { name: 'LPH_parte', field: 'scenario', value: scenario('Low'), comuni: comuni.slice(2, 3) },
     ]);

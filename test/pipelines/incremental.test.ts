@@ -22,7 +22,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 const REGION = 14;
 /** All tables with incremental builds. */
 const INCREMENTAL = productFiles(REGION).filter(({ incremental }) => incremental !== null && incremental.by !== 'content').map(({ writes }) => writes[0]!).sort();
-/** Tables that depend on parcels and are always built completely. They are reused if their content is unchanged. */
+/** Tables that depend on parcels and are always built completely. A table is reused if its content is unchanged. */
 const COMPARED = productFiles(REGION).filter(({ incremental, writes }) => incremental?.by === 'content' && writes[0] !== 'core.comune_catastale').map(({ writes }) => writes[0]!).sort();
 /** Tables that depend on the outline of the parcels. */
 const OUTLINED = productFiles(REGION).filter(({ incremental }) => incremental?.by === 'content' && incremental.parcels === 'outline').map(({ writes }) => writes[0]!).sort();
@@ -90,7 +90,7 @@ describeDatabase('an incremental build', (engine) => {
      where p.unit_code = $1 and p.state = 'current' order by 1, 2, 3, 4`, [REGION],
   );
 
-  /** Returns the citations of the current publication, which do not depend on how it was built. */
+  /** Returns the citations of the current publication, which do not depend on the way of the build. */
   const citations = async (): Promise<unknown> => context.database.query(
     `select c.section, c.key, c.source, a.periods
      from ledger.cited c join ledger.publication p using (publication_id)
@@ -233,7 +233,7 @@ describeDatabase('an incremental build', (engine) => {
     // Changed rows are found again. Tables that were built whole are kept.
     expect(copied('finished by the previous run')).toEqual(['core.sheet']);
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.address']));
-    // Tables that depend on compared tables are built after them.
+    // Tables that depend on compared tables are built after the compared tables.
     expect(compared()).toEqual(COMPARED.map(() => 'nothing changed'));
     // The residents of a removed parcel belong to the other parcels of its census section.
     expect(copied()).toContain('section.population');

@@ -1,4 +1,4 @@
-/** Tests the parents and children of parcels. They are compared with splits, merges and new numbers that this test writes into the files. */
+/** Tests the parents and children of parcels. The expected values are splits, merges and new numbers that this test writes into the files. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { rollback } from '../../pipelines/build/publish.ts';

@@ -8,7 +8,7 @@ const REFERENCE: readonly { readonly srid: number; readonly projection: Projecti
       srid: 3035,
       projection: laeaEurope,
       rows: [
-        // The first point is the published test point of IOGP Guidance Note 7-2, method 9820. The second point is its worked example.
+        // The first point is the published test point of IOGP Guidance Note 7-2, method 9820. The second point is the worked example of that note.
         [10, 52, 4_321_000, 3_210_000],
         [5, 50, 3_962_799.45095507, 2_999_718.85315956],
         [14.5, 41.7, 4_696_766.89122901, 2_077_594.45315599],

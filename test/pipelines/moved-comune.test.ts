@@ -125,7 +125,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     expect(await search('Sardegna')).toEqual([]);
   });
 
-  it('is only in its current region after the cadastre lists it there', async () => {
+  it('is only in its current region after the cadastre has the comune there', async () => {
     expect(await regions()).toEqual([FORMER]);
     await copyFile(path('MOLISE.zip'), path('CAMPANIA.zip'));
     await rewriteZip(path('CAMPANIA.zip'), (name, content) => {

@@ -116,7 +116,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await releaseHold(context.database, MOLISE, null)).toBe(true);
     await load();
     expect(await parcels()).toBe(after);
-    // In a pinned region, new files have no effect. A withdrawn region is not served, and rollback restores it.
+    // In a pinned region, new files have no effect. A withdrawn region is not served, and rollback restores the region.
     await setHold(context.database, { region: MOLISE, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
     await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-09' });
     await load();

@@ -38,7 +38,7 @@ else describeEngines('a connection pooler', suite, ['postgres']);
 function suite(engine: TestEngine): void {
   let url: string;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** The first pooler ignores the startup settings of a connection. The second pooler refuses them. */
+  /** The first pooler ignores the startup settings of a connection. The second pooler refuses the settings. */
   let poolers: readonly [PgBouncer, PgBouncer];
   let empty: string;
   const opened: Database[] = [];

@@ -1,4 +1,4 @@
-/** Tests a scheduled refresh. It rebuilds only stale tables and publishes regions as a whole, and a rollback works. */
+/** Tests a scheduled refresh. A refresh rebuilds only stale tables and publishes regions as a whole, and a rollback works. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

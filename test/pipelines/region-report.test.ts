@@ -1,4 +1,7 @@
-/** Tests the report of a region and the passport of a comune. They must be correct and equal on both engines, and their pages need no other files. */
+/**
+ * Tests the report of a region and the passport of a comune. Reports and passports must be correct and equal on both engines, and their pages need no other
+ * files.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -151,7 +154,7 @@ describeEngines('a region that was published twice', (engine) => {
     const [loaded] = await context.database.query<{ n: number }>("select count(*)::int4 as n from core.access_point where belfiore = 'Z001'");
     expect([addresses, earlier]).toEqual([loaded!.n, expect.objectContaining({ file: expect.stringMatching(/^indirizzario/) as string })]);
     const counts = (found: readonly FindingCount[]): Record<string, number | null> => Object.fromEntries(found.map(({ kind, count }) => [kind, count]));
-    // The second file has the addresses without points. It keeps lines that were rejected because of their points.
+    // The second file has the addresses without points. The second file also has the lines that were rejected because of their points.
     const [added] = await context.database.query<{ n: number }>(
       `select count(*)::int4 as n from core.access_point where belfiore = 'Z001' and address_id not in (
          select progressivo_accesso from layer.accesso where release_id = (select min(release_id) from ledger.release where source_id = 'anncsu_addresses'))`,
@@ -181,7 +184,7 @@ describeEngines('a region that was published twice', (engine) => {
     for (const { attribution } of report.licenses) expect(page).toContain(html`${attribution}`.text);
   });
 
-  it('has a report page without scripts or requests, which shows the content of files as text', async () => {
+  it('has a report page that has no scripts or requests and shows the content of files as text', async () => {
     await context.database.query("update ledger.reject set message = message || '<img src=x onerror=\"alert(1)\">' where reject_id = (select min(reject_id) from ledger.reject)");
     await context.database.query("update ledger.file set name = name || '\"><script>alert(1)</script>' where file_id = (select min(file_id) from ledger.file)");
     const [report, of] = [await readRegionReport(context, MOLISE), await readPassport('Z001')];

@@ -103,7 +103,7 @@ async function extensionsOf(database: Database): Promise<unknown> {
   };
 }
 
-it('uses no snapshot if SQL of the compiled program changed, and its extensions equal those of a checkout\'s snapshot', async () => {
+it('uses no snapshot if SQL of the compiled program changed, and has the same extensions as a checkout\'s snapshot', async () => {
   const { readSnapshot: snapshotOfProgram } = await moduleOf<typeof import('../../pipelines/db/pglite-snapshot.ts')>('pipelines/db/pglite-snapshot.js');
   const { openDatabase: openInProgram } = await moduleOf<typeof import('../../pipelines/db/index.ts')>('pipelines/db/index.js');
   expect((await snapshotOfProgram())?.size).toBeGreaterThan(1e6);

@@ -324,7 +324,7 @@ describe('the samples of a shape', () => {
     }
   });
 
-  it('are missing if the file of a required raster is missing, even if only neighbouring cells need it', () => {
+  it('are missing if the file of a required raster is missing, even if only neighbouring cells need the raster', () => {
     const gone = { ...tileOf('b', 10, 0, 10, 10).tile, open: null };
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 10, 10).tile, gone], new Blocks());
     const shape = new Shape();

@@ -55,7 +55,7 @@ it(`every loaded file that is not used has a correct reason, seed ${seed}`, () =
         const other = [...used].find(({ name }) => name === instead[1])!;
         const [layers, places] = [other.held.map(({ layer }) => layer), other.held.flatMap((held) => held.places)];
         expect(other).toBeDefined();
-        // Both files cover the same layer. They also cover the same place, unless one file is complete.
+        // Both files cover the same layer. The files also cover the same place, unless one file is complete.
         expect(file.held.some(({ layer }) => layers.includes(layer))).toBe(true);
         expect(file.held.some((held) => held.places.some((place) => places.includes(place))) || other.complete).toBe(true);
         // The unused file belongs to a planned region.

@@ -145,7 +145,7 @@ describeDatabase('a file that cannot be used', (engine) => {
 
     for (const path of pages) await restore(path);
     const repaired = await open(new Map(), url);
-    // The gate measures a source without earlier files as on a first load. If other files of the source were in use, the gate compares with them.
+    // The gate measures a source without earlier files as on a first load. If other files of the source were in use, the gate compares with these files.
     const accept = sections.some(({ state }) => state === 'kept') ? { who: 'test', why: 'the file was repaired' } : null;
     expect(codes(await refresh(repaired, loadOptions([folder], [MOLISE], { accept })))).toEqual([]);
     expect(await content(repaired)).toEqual(whole);
@@ -210,7 +210,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(published)).toEqual(whole);
   }, 240_000);
 
-  it('withholds the region if its source is mandatory and it is not recognised, and the publication stays unchanged', async () => {
+  it('withholds the region if its source is mandatory and the file is not recognised, and the publication stays unchanged', async () => {
     const ids = WITHHOLDING.filter((id) => id !== 'istat_comuni' && filesOf.has(id));
     const id = pick(ids);
     const path = filesOf.get(id)!.at(-1)!;

@@ -1,4 +1,4 @@
-/** Tests a machine without gdal-async. There gdal3.js reads and writes vector files, and the publication must be the same. */
+/** Tests a machine without gdal-async. On such a machine, gdal3.js reads and writes vector files, and the publication must be the same. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -34,7 +34,7 @@ async function mappale(args: readonly string[], engine: 'hidden' | 'gdal-async',
 }
 
 it('gdal3.js reads the GeoJSON of every source that accepts GeoJSON', async () => {
-  // Only files with rows in their golden files are tested, because the source reads them to the end.
+  // Only files with rows in their golden files are tested, because the source reads such files to the end.
   const files = SOURCES.flatMap((id) => {
     const folder = join(ROOT, 'sources', id, 'fixture');
     return !existsSync(folder) ? [] : readdirSync(folder).filter((name) => name.endsWith('.geojson')).flatMap((name) => {

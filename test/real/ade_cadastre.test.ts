@@ -95,7 +95,7 @@ describe('real files of the cadastre', () => {
     expect(recognition).toEqual({ role: 'gml', vintage: '2025-02-23', region: null, complete: false });
     const [row] = collected!.rows['raw_parcel']!;
     expect(row).toMatchObject({ reference: 'A176_003100.329', administrative_unit: null, file_belfiore: null });
-    // The ring has six positions. The first is published as 38.00030250 12.99962227.
+    // The ring has six positions. The first position is published as 38.00030250 12.99962227.
     const ewkb = row!['geom'] as Buffer;
     expect([ewkb.readUInt32LE(5), ewkb.readUInt32LE(22), ewkb.readDoubleLE(26), ewkb.readDoubleLE(34)]).toEqual([6706, 6, 12.99962227, 38.0003025]);
   });

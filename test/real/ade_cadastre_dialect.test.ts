@@ -1,4 +1,4 @@
-/** Tests that the synthetic files have the dialect of the real files. Both have the same bytes except for values. */
+/** Tests that the synthetic files have the dialect of the real files. Both kinds of files have the same bytes except for values. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

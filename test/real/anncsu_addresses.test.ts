@@ -63,7 +63,7 @@ describe('published files of ANNCSU', () => {
 describe('queries of the collection', () => {
   const rows = existsSync(QUERIES) ? readFileSync(QUERIES, 'utf8').trimEnd().split('\n').map((line) => line.split('\t')) : [];
 
-  it.skipIf(rows.length === 0)('are all read as expected', async () => {
+  it.skipIf(rows.length === 0)('give the expected readings', async () => {
     const codes = new Map<string, string>([['Genova', 'D969'], ['Firenze', 'D612'], ['Castro', 'C334']]);
     for (const [, , , , , , , comune = ''] of rows) if (comune !== '' && !codes.has(comune)) codes.set(comune, `X${String(codes.size).padStart(3, '0')}`);
     const hit = (key: string, belfiore: string, kind: ComuneHit['kind'], sigla: string | null): ComuneHit => ({ key, belfiore, kind, sigla, provinceKey: null, region: null });

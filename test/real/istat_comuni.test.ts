@@ -20,12 +20,12 @@ describe('the real list of comuni of 2023', () => {
     expect(rows.filter(({ sigla }) => sigla === 'NA').length).toBe(92);
     expect(rows.filter(({ name_other }) => name_other !== null).length).toBe(124);
     expect(rows.every(({ istat_code, province_historic_code }) => String(istat_code).startsWith(String(province_historic_code)))).toBe(true);
-    // This is a comune of Sardinia. Its current code begins with 111, and its code before 2006 with 092.
+    // This is a comune of Sardinia. The current code of this comune begins with 111, and the code before 2006 with 092.
     expect(rows.find(({ belfiore }) => belfiore === 'M025')).toMatchObject({ istat_code: '111106', code_103: '092101', region_code: 20, name: 'Villasor' });
     expect(rows.find(({ belfiore }) => belfiore === 'A952')).toMatchObject({ name: 'Bolzano', name_other: 'Bozen', province_code: '021', capoluogo: true });
   });
 
-  /** Returns the rows of 2023 in the columns of later years. These have NUTS 2024 instead of 2010, and from 2026 the codes of 2017–2025. */
+  /** Returns the rows of 2023 in the columns of later years. The later columns have NUTS 2024 instead of 2010, and from 2026 the codes of 2017–2025. */
   function edition(year: number): string[][] {
     const lines = new TextDecoder('windows-1252').decode(readFileSync(path!), { stream: true }).trimEnd().split('\r\n');
     const table = lines.map((line) => line.split(/;(?=(?:[^"]*"[^"]*")*[^"]*$)/).map((cell) => cell.replace(/^"|"$/g, '')));

@@ -9,7 +9,7 @@ import { NO_MERGERS, sqlOf } from '../harness/sql.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}`, import.meta.url), 'utf8');
 
-// Region 20: province 112 had the number 090 until 2025. Before 2017, a part of it had the number 104, which was separated from 090 in 2006.
+// Region 20: province 112 had the number 090 until 2025. Before 2017, a part of the province had the number 104, which was separated from 090 in 2006.
 // Region 14: province 070 never changed its number.
 const SETUP = `
   create schema codes;
@@ -197,7 +197,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(await areas(", ('regione', '14', 99e6)")).toEqual([{ code: 14, area_km2: 99 }, { code: 20, area_km2: 7 }]);
   });
 
-  it('gives postal codes of a former code to the current comune, and those of a divided comune to no comune', async () => {
+  it('gives postal codes of a former code to the current comune, and postal codes of a divided comune to no comune', async () => {
     const caps = await inCodes(`
       update region set code = 14;
       insert into comune_suppressed values ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', '');

@@ -1,7 +1,7 @@
 /**
  * Tests shares of parcels in areas with edges that are straight in their publisher's CRS. Exact values are computed in the plane with proj4js and
  * polyclip-ts. A parcel's edges are straight in degrees, so they are split at 10 m and transformed to the publisher's CRS. In that CRS, the area needs no
- * splitting. The inverse transformation is used only in transverse Mercator, where it is exact.
+ * splitting. The inverse transformation is used only in transverse Mercator, where the result is exact.
  */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -66,7 +66,7 @@ function parcelNear(ring: readonly EastNorth[], { inverse }: Projection, random:
   const middle: EastNorth = [x0 + along * (x1 - x0) + width * 0.4 * (random.next() - 0.5), y0 + along * (y1 - y0) + width * 0.4 * (random.next() - 0.5)];
   const corners = ([[-1, -1], [1, -1], [1, 1], [-1, 1]] as const).map(([a, b]): LonLat => {
     const [u, v] = [(a * length * (0.8 + 0.2 * random.next())) / 2, (b * width * (0.8 + 0.2 * random.next())) / 2];
-    // Corners are given in degrees, as the cadastre publishes them. The exact position of a corner does not matter.
+    // Corners are in degrees, as in the cadastre. The exact position of a corner does not matter.
     const [lon, lat] = inverse([middle[0] + u * Math.cos(angle) - v * Math.sin(angle), middle[1] + u * Math.sin(angle) + v * Math.cos(angle)]);
     return [Math.round(lon * 1e8) / 1e8, Math.round(lat * 1e8) / 1e8];
   });

@@ -1,4 +1,7 @@
-/** Tests the documentation site, which is built once. It must have every page, no dead links and no requests to other hosts, and agree with the program. */
+/**
+ * Tests the documentation site, which is built once. The site must have every page, no dead links and no requests to other hosts, and agree with the
+ * program.
+ */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -170,7 +173,7 @@ describeDatabase('the site', (engine) => {
 
   it('lists every error in the code, each with a hint', async () => {
     const documented = documentedErrors();
-    // Error codes that are found without the page's code. They are next to a kind, or an argument of a function that creates input errors.
+    // Error codes that are found without the page's code. A code is next to a kind, or is an argument of a function that creates input errors.
     const named = new Set(TYPESCRIPT.filter((file) => /^(pipelines|api|cli|sources)\//.test(file) && !/\.test\.ts$|\/synthetic/.test(file)).flatMap((file) =>
       [...read(file).matchAll(/\bcode: '([A-Z][A-Z0-9_]+)', (?:kind|at)\b/g)].map((match) => match[1]!)));
     expect(named.size).toBeGreaterThan(100);

@@ -1,4 +1,7 @@
-/** Writes the stations of the synthetic region. One is at the first parcel of each comune, one is repeated, and one has an invalid code. */
+/**
+ * Writes the stations of the synthetic region. A station is at the first parcel of each comune, one station is repeated, and one station has an invalid
+ * code.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';

@@ -96,7 +96,7 @@ const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
 /** Sections with a source that maps all land. A parcel without a value is in a place that the source does not cover. */
 const DIVIDING = ['demographics', 'population', 'economics'];
 
-/** Returns the coverage of a section at a parcel. It comes from the generator's sources or follows from the value. */
+/** Returns the coverage of a section at a parcel. The coverage comes from the generator's sources or follows from the value. */
 function coverageOf(region: SyntheticRegion, section: string, parcel: SyntheticParcel, expected: JsonObject): Json {
   if (parcel.kind !== 'land' && !OF_EVERY_KIND.includes(section)) return 'not_applicable';
   if (section === 'solar') return buildingSource(region, parcel.comune) === null ? 'not_mapped' : 'mapped';
@@ -141,7 +141,7 @@ function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expe
   if (geometry.type !== 'MultiPolygon') found.push(`basic.geometry.type: ${geometry.type}`);
   if (geometry.coordinates.length !== parcel.polygons.length) found.push(`basic.geometry: ${geometry.coordinates.length} polygons, expected ${parcel.polygons.length}`);
   const [here, there] = [corners(geometry.coordinates), corners(parcel.polygons)];
-  // Only six of the seven decimals are compared, because a half may be rounded either way. No corner may be dropped, not even on a straight edge.
+  // Only six of the seven decimals are compared, because a half may be rounded either way. No corner may be dropped, not even a corner on a straight edge.
   if (here.length !== there.length) found.push(`basic.geometry: ${here.length} corners, expected ${there.length}`);
   const cadastral = wanted['cadastral'] as JsonObject;
   const none = (code: Json | undefined): Json => (code === '0' || code === undefined ? null : code);
@@ -232,7 +232,7 @@ describe.each(REGIONS.map((each) => [each.name, each] as const))('%s', (name, re
   });
 
   it('has exactly the parcels that the synthetic files contain', async () => {
-    // The map also has malformed parcels that are repaired. They are not in the synthetic truth.
+    // The map also has malformed parcels that are repaired. The malformed parcels are not in the synthetic truth.
     const [row] = await context.database.query<{ good: number; repaired: number }>('select count(*) filter (where not made_valid) as good, count(*) filter (where made_valid) as repaired from core.parcel');
     expect(row).toEqual({ good: files.region.parcelCount, repaired });
   });

@@ -52,7 +52,7 @@ export function relations(value: string): string[] | null {
   return names.every((name) => REPORTED.includes(name) || /^[a-z_]+\.[a-z0-9_]+$/.test(name)) ? names : null;
 }
 
-/** Returns the tables, views and functions that the file creates, as it names them. */
+/** Returns the tables, views and functions that the file creates, by their names in the file. */
 export function created(text: string): string[] {
   return [
     ...code(text).matchAll(

@@ -60,7 +60,7 @@ function readImports(file: string, text: string): Import[] {
 }
 
 /**
- * Returns the hints in a file. They are values of a property `hint`, or arguments of a parameter with that name. Templates are returned without their
+ * Returns the hints in a file. A hint is the value of a property `hint`, or the argument of a parameter with that name. Templates are returned without their
  * values.
  */
 export function hintsOf(file: string, text: string): { readonly text: string; readonly code: string | null; readonly line: number }[] {
@@ -139,7 +139,7 @@ const STATEMENT = new RegExp(
 /** Placeholder for data inside a text. */
 const HOLE = ' \u2026 ';
 
-/** Returns the lines that compose SQL from data. They contain a template with `${…}`, or strings joined with `+`, that looks like a statement. */
+/** Returns the lines that compose SQL from data. Such a line contains a template with `${…}`, or strings joined with `+`, that looks like a statement. */
 export function builtStatements(file: string, text: string): number[] {
   return statementsOf(file, text).filter(({ sql }) => sql.includes(HOLE)).map(({ line }) => line);
 }

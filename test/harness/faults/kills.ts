@@ -19,7 +19,7 @@ const EMBEDDED_SHARE = 0.14;
 /** Time limit for a busy machine. */
 const PATIENCE = 1_800_000;
 
-/** Compares two databases with the same files. One is undisturbed, and the runs of the other are killed. */
+/** Compares two databases with the same files. One database is undisturbed, and the runs of the second database are killed. */
 class Pair {
   readonly calm: string;
   readonly struck: string;
@@ -62,7 +62,7 @@ class Pair {
     await withDatabase(this.struck, async (database) => {
       expect(await recount(database), `${when}: tables against the ledger`).toEqual(await currentContent(database));
       const listed = await everPublished(database);
-      // If a publication was committed before the kill, it replaces a region or Italy as a whole.
+      // A publication that was committed before the kill replaces a region or Italy as a whole.
       for (const region of ['0', '14']) {
         const of = (all: Record<string, string>): string => JSON.stringify(Object.entries(all).filter(([key]) => key.startsWith(`${region} `)).sort());
         expect([of(before), of(this.#calm)], `${when}: region ${region}`).toContain(of(listed));
@@ -117,7 +117,7 @@ async function walk(pair: Pair, gate: Gate, folder: string, boundaries: readonly
   return killed;
 }
 
-/** Declares the suite for one engine. Each engine has its own file, so that they run in parallel. */
+/** Declares the suite for one engine. Each engine has its own test file, so that both files run in parallel. */
 export const killRuns = (engineName: EngineName): void => describeEngines('a run that is killed', (engine) => {
   let region: Region;
   let pair: Pair;
