@@ -1,6 +1,6 @@
 /**
  * Measures whole loads. `mappale refresh` loads the files of a synthetic region into an empty database. The region is about as dense as Italy. The program
- * runs in a child process, because its CPU and memory are measured without the bench. The times of steps come from the ledger. The times of tables come
+ * runs in a child process, because the CPU and memory of the bench must not be measured. The times of steps come from the ledger. The times of tables come
  * from the log.
  */
 import { regionName } from '../../pipelines/contract/regions.ts';

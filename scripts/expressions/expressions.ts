@@ -7,7 +7,7 @@ export interface Expression {
   /** Null for an expression that is built at run time. */
   readonly pattern: string | null;
   readonly flags: string;
-  /** `file:line` of each use. */
+  /** `file:line` of each use of the expression. */
   readonly places: readonly string[];
 }
 

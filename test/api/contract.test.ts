@@ -293,7 +293,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('are accepted at their limits', async () => {
+    it('with values at their limits are accepted', async () => {
       for (const path of [
         '/geocode/search?q=ab&limit=50', `/geocode/search?q=${'a'.repeat(200)}&limit=1`, '/geocode/reverse?lat=35&lng=6&radius=1&limit=20', '/geocode/reverse?lat=47.5&lng=19.0&radius=500&limit=1',
         '/parcels/locate?lat=47.50000&lng=6&limit=200', '/parcels/locate?bbox=14,41,14.05,41.05&limit=1', '/parcels/locate?bbox=7.5,45,7.55,45.05', '/parcels/locate?bbox=14,41,14,41',

@@ -17,7 +17,7 @@ describe('a script of the map', () => {
   });
 });
 
-describe('a parcel reference in the search text', () => {
+describe('the search field', () => {
   it.each([
     ['H833_001300.594', { reference: 'H833_001300.594' }],
     ['CadastralParcel.IT.AGE.PLA.h833_001300.594', { reference: 'CadastralParcel.IT.AGE.PLA.h833_001300.594' }],
@@ -28,11 +28,11 @@ describe('a parcel reference in the search text', () => {
     ['H833 f.13 p.594', { comune: 'H833', foglio: '13', label: '594' }],
     ['h833 13 594', { comune: 'H833', foglio: '13', label: '594' }],
     ['Lana part. .12', { comune: 'Lana', label: '.12' }],
-  ])('is recognised in %s', (text, question) => {
+  ])('finds a parcel reference in %s', (text, question) => {
     expect(readCadastral(text)).toEqual(question);
   });
 
-  it.each(['Via Roma 12', 'P. Garibaldi 3', 'Via Foglio', 'foglio 13', 'Piazza Particella', '41.5, 14.6', 'Campobasso', 'Via Roma 12/3'])('is not recognised in %s', (text) => {
+  it.each(['Via Roma 12', 'P. Garibaldi 3', 'Via Foglio', 'foglio 13', 'Piazza Particella', '41.5, 14.6', 'Campobasso', 'Via Roma 12/3'])('finds no parcel reference in %s', (text) => {
     expect(readCadastral(text)).toBeNull();
   });
 });

@@ -228,7 +228,7 @@ describeDatabase('blank text', (engine) => {
 
   it.each([['spaces', '%20%20%20'], ['tabs', '%09%09'], ['NUL', '%00%00'], ['zero width', '%E2%80%8B%E2%80%8B%E2%80%8B'], ['byte order marks', '%EF%BB%BF%EF%BB%BF'], ['soft hyphens', '%C2%AD%C2%AD'], ['C1 controls', '%C2%85%C2%90'], ['combining marks', '%CC%81%CC%81'],
     ['line separators', '%E2%80%A8%E2%80%A9'], ['Hangul fillers', '%E3%85%A4%E3%85%A4'], ['private characters', '%EE%80%80%EE%80%81'], ['variation selectors', '%EF%B8%8F%EF%B8%8F']])(
-    'is refused if it consists of %s', async (_name, encoded) => {
+    'is refused if the text consists of %s', async (_name, encoded) => {
       const key = await service.token();
       for (const path of [`/geocode/search?q=${encoded}`, `/geocode/search?q=Via%20Roma&city=${encoded}`, `/admin/provinces?region=${encoded}`]) {
         const { status, body } = await service.ask(path, { key });

@@ -108,7 +108,7 @@ function violations(file: string, text: string): string[] {
 }
 
 describe('imports', () => {
-  it('follow the table of rooms', () => {
+  it('follow the rules in the table of rooms', () => {
     expect(TYPESCRIPT.length).toBeGreaterThan(20);
     expect(TYPESCRIPT.flatMap((file) => violations(file, read(file)))).toEqual([]);
   });
@@ -135,25 +135,25 @@ describe('imports', () => {
     expect(violations('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
   });
 
-  it('of `pipelines/synthetic` are in commands only, and only as imports on demand', () => {
+  it('are allowed for `pipelines/synthetic` only in commands, and only on demand', () => {
     const text = "import type { Synthetic } from '../pipelines/synthetic/synthetic.ts';\nconst a = await import('../pipelines/synthetic/synthetic.ts');";
     expect(violations('cli/synth.ts', text)).toEqual(['cli/synth.ts:1: a command may not import ../pipelines/synthetic/synthetic.ts']);
     expect(violations('pipelines/run/refresh.ts', text)).toHaveLength(2);
     expect(violations('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
   });
 
-  it('of gdal-async are in one file only', () => {
+  it('are in a single file for gdal-async', () => {
     expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal-native.ts']);
   });
 
-  it('of pg, its COPY streams and PGlite are in one folder only', () => {
+  it('are in a single folder for pg, its COPY streams and PGlite', () => {
     const files = ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'].flatMap(importers);
     expect(files.length).toBeGreaterThanOrEqual(3);
     // Tests of faults connect directly to the server that they disturb.
     expect(files.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/faults/') && !file.startsWith('test/harness/faults/'))).toEqual([]);
   });
 
-  it('of the plan include no module that needs a database, a file or a clock', () => {
+  it('include in the plan no module that needs a database, a file or a clock', () => {
     const files = TYPESCRIPT.filter((file) => file.startsWith('pipelines/plan/'));
     expect(files.length).toBeGreaterThan(2);
     const used = files.flatMap((file) => importsOf(file, read(file)).filter(({ typeOnly, specifier }) => !typeOnly && /^node:|\/db\//.test(specifier)).map(({ specifier }) => `${file}: ${specifier}`));

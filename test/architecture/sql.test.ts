@@ -156,7 +156,7 @@ describe('the range of fids of a region', () => {
   });
 });
 
-describe('the helpers of these rules', () => {
+describe('the helpers of the SQL rules', () => {
   it('ignore comments and strings, and read function bodies', () => {
     const text = "-- SELECT in a comment\ncreate table a as select 'SELECT' as \"SELECT\";\ncreate function f() as $$\n  SELECT 1 $$;\nselect ST_Area(geom);\n";
     expect(shouted(text).map(({ word, offset }) => `${lineAt(text, offset)} ${word}`)).toEqual(['4 SELECT', '5 ST_Area']);

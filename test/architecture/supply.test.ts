@@ -88,7 +88,7 @@ describe('the licence of each dependency', () => {
     expect(refused.map(({ name, license }) => `${name}: ${license ?? 'no licence'}`)).toEqual([]);
   });
 
-  it.each(['GPL-3.0-only', 'MIT AND SSPL-1.0', 'UNLICENSED', ''])('is refused if it is %j', (expression) => {
+  it.each(['GPL-3.0-only', 'MIT AND SSPL-1.0', 'UNLICENSED', ''])('is refused if the licence is %j', (expression) => {
     expect(isPermitted(expression)).toBe(false);
   });
 

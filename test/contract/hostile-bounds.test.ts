@@ -101,7 +101,7 @@ describe('a zip with long names', () => {
   it.each([
     ['a name of 256 characters', `${'n'.repeat(252)}.csv`],
     ['a path of 4,097 characters', `${'folder/'.repeat(585)}m.`],
-  ])('is rejected for %s', async (_, name) => {
+  ])('is rejected if the zip has %s', async (_, name) => {
     await expect(ZipArchive.open(await zipOf([[name, 'x']]))).rejects.toMatchObject({ code: 'ZIP_NAME_LONG' });
   });
 

@@ -154,7 +154,7 @@ describe('a workbook', () => {
     return path;
   };
 
-  it('is read if it has no errors', async () => {
+  it('is read if the workbook has no errors', async () => {
     expect(await validate([await workbook(SHEET)], sources, null, () => undefined)).toMatchObject([{ source: 'dpc_seismic', rows: 2, rejects: 0 }]);
   });
 
@@ -178,7 +178,7 @@ describe('a workbook', () => {
     expect(verdict).toMatchObject({ ok: false, findings: [{ code: 'XLSX_UNREADABLE', at: expect.stringContaining('sheet1.xml'), detail: expect.stringMatching(/row|text/) }] });
   });
 
-  it('is rejected if it names a missing sheet', async () => {
+  it('is rejected if the workbook names a missing sheet', async () => {
     const path = await workbook(SHEET, BOOK.replace('</sheets>', '<sheet name="altri" sheetId="2" r:id="r2"/></sheets>'));
     expect(await validate([path], sources, null, () => undefined)).toMatchObject([{ ok: false, findings: [{ code: 'XLSX_UNREADABLE', detail: expect.stringContaining('altri') }] }]);
   });

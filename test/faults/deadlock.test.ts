@@ -104,7 +104,7 @@ describeEngines('a deadlock with another session', (engine) => {
   it.each<[string, Writes]>([
     ['reads a file', { table: 'ledger.member' }],
     ['builds a table', { table: 'ledger.built' }],
-  ])('while refresh %s leaves a complete publication, and the next refresh succeeds', async (_when, writes) => {
+  ])('leaves a complete publication while refresh %s, and the next refresh succeeds', async (_when, writes) => {
     const url = await engine.copyDatabase(base);
     const before = await withDatabase(url, currentContent);
     const ended = await deadlocked(url, writes, ['refresh', 'molise', '--data', version1, '--accept', 'a test', '--parallel', '1']);
@@ -119,7 +119,7 @@ describeEngines('a deadlock with another session', (engine) => {
     ['rollback', { table: 'ledger.publication' }, ['rollback', 'molise']],
     ['pin', { table: 'ledger.hold' }, ['pin', 'molise']],
     ['withdraw', { table: 'ledger.publication' }, ['withdraw', 'molise']],
-  ])('while %s runs changes nothing or everything, and the same command then succeeds', async (_name, writes, args) => {
+  ])('changes nothing or everything while %s runs, and the same command then succeeds', async (_name, writes, args) => {
     const url = await engine.copyDatabase(base);
     succeeded(await refresh(url));
     const before = await whole(url);
@@ -137,7 +137,7 @@ describeEngines('a deadlock with another session', (engine) => {
   it.each<[string, Writes]>([
     ['marks the file', { table: 'ledger.file' }],
     ['builds a table', { table: 'ledger.built' }],
-  ])('while forget %s leaves the file in use, and the same command then succeeds', async (_when, writes) => {
+  ])('leaves the file in use while forget %s, and the same command then succeeds', async (_when, writes) => {
     const url = await engine.copyDatabase(base);
     const before = await whole(url);
     const ended = await deadlocked(url, writes, FORGET);
@@ -150,7 +150,7 @@ describeEngines('a deadlock with another session', (engine) => {
     expect(await withDatabase(url, forgottenFiles)).toHaveLength(1);
   });
 
-  it('while prune deletes a release leaves the release\'s ledger row and layers, and the next prune deletes both', async () => {
+  it('leaves a release\'s ledger row and layers while prune deletes the release, and the next prune deletes both', async () => {
     const url = await engine.copyDatabase(base);
     // Italy's tables still use the first version. The region uses only the last two versions.
     succeeded(await refresh(url));

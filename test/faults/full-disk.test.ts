@@ -76,7 +76,7 @@ describeEngines('a full disk', () => {
     });
   }
 
-  it('under the embedded database ends each step with an error that names the path, keeps the publication readable, and allows recovery', async (context) => {
+  it('causes an error with the path in each step of the embedded database, keeps the publication readable, and allows recovery', async (context) => {
     const folder = join(work.folder, 'full-home');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;
@@ -109,7 +109,7 @@ describeEngines('a full disk', () => {
     await recovers(folder);
   });
 
-  it('under the write-ahead log of the embedded database causes no loss of a publication', async (context) => {
+  it('causes no loss of a publication if the write-ahead log of the embedded database has no space', async (context) => {
     const folder = join(work.folder, 'log-home');
     await cp(home, folder, { recursive: true });
     const current = await withDatabase(urlOf(folder), async (database) => {
@@ -140,7 +140,7 @@ describeEngines('a full disk', () => {
     before = await withDatabase(urlOf(home), currentContent);
   });
 
-  it('during the creation of the embedded database leaves a folder in which the next run completes the database', async (context) => {
+  it('leaves a folder during the creation of the embedded database, and the next run completes the database', async (context) => {
     const folder = join(work.folder, 'new-home');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;
@@ -154,7 +154,7 @@ describeEngines('a full disk', () => {
     succeeded(await mappale(urlOf(folder), 'load-region', 'molise', '--data', region.folder));
   });
 
-  it.for(FORMATS)('under an export as %s keeps the earlier files and leaves no new files', async (format, context) => {
+  it.for(FORMATS)('keeps the earlier files of an export as %s and leaves no new files', async (format, context) => {
     const folder = join(work.folder, `export-${format}`);
     const disk = await smallDisk(context, folder);
     if (disk === null) return;
@@ -172,7 +172,7 @@ describeEngines('a full disk', () => {
     for (const name of names) expect(await readFile(join(folder, name), 'utf8')).toBe('earlier');
   });
 
-  it('under the files of a synthetic region is reported without a stack trace', async (context) => {
+  it('is reported without a stack trace while the files of a synthetic region are written', async (context) => {
     const folder = join(work.folder, 'synth');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;

@@ -139,7 +139,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(outcomeOf(ended)).toContain('SQL_ECONNREFUSED');
   });
 
-  it('is disconnected, the run exits with 6, and the next run recovers', async () => {
+  it('loses the connection to a run, the run exits with 6, and the next run recovers', async () => {
     const url = await fresh();
     for (const share of [0.5, 0.75]) {
       const wire = await Wire.to(url);

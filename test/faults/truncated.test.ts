@@ -55,7 +55,7 @@ describeEngines('truncated files', (engine) => {
     for (const name of names) {
       const path = join(folder, name);
       const whole = await readFile(path);
-      // Keeps half of the last line. A number that lost its last digit is still a number, so no reader can detect the loss.
+      // The test keeps half of the last line. A number that lost its last digit is still a number, so no reader can detect the loss.
       const lastLine = whole.lastIndexOf('\n', whole.length - 2) + 1;
       await writeFile(path, whole.subarray(0, lastLine + Math.floor((whole.length - lastLine) / 2)));
       const rejects = async (): Promise<number> => (await context.database.query<{ n: number }>('select count(*) as n from ledger.reject'))[0]!.n;

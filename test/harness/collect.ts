@@ -21,7 +21,7 @@ export interface CollectedMember {
 
 export interface Collected {
   readonly members: CollectedMember[];
-  /** Maps tables to decoded rows with `member_id`, `position` and the table's columns. An int8 is a number, a geometry a Buffer of EWKB. */
+  /** Maps tables to decoded rows with `member_id`, `position` and the table's columns. An int8 is a number, and a geometry is a Buffer of EWKB. */
   readonly rows: Record<string, Record<string, unknown>[]>;
   /** Known parts of the file that are not read, with the reason. */
   readonly asides: { readonly path: string; readonly reason: string }[];

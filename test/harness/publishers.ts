@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 
 /** Describes how a server serves a file. The default is a modern server without faults. */
 export interface Manners {
-  /** `null` for no ETag. */
+  /** `null` means no ETag. */
   readonly etag?: string | null;
   readonly modified?: string | null;
   /** If false, a range request gets the whole file (200). */
@@ -15,7 +15,7 @@ export interface Manners {
   readonly conditional?: boolean;
   /** If false, `If-Range` is ignored, so that a range comes from the current file. */
   readonly ifRange?: boolean;
-  /** Content-Length of the answer. `null` for a chunked body without a length. */
+  /** Content-Length of the answer. `null` means a chunked body without a length. */
   readonly length?: number | null;
   /** The connection ends after this many bytes of a body. A short range with the first bytes is always sent completely. */
   readonly cutAt?: number;

@@ -17,7 +17,7 @@ export interface RewriteOptions {
   readonly renamed?: (name: string) => string;
   /** Date of every entry. By default dates are unchanged. */
   readonly modified?: string;
-  /** zlib level. 0 stores the entries uncompressed. */
+  /** zlib level. Level 0 stores the entries uncompressed. */
   readonly level?: number;
 }
 

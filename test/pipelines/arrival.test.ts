@@ -77,7 +77,7 @@ describeEngines('files that come in any order', (engine) => {
       const story = await Story.begin(start, await engine.copyDatabase(start.url));
       try {
         for (const each of happenings) await happen(story, each);
-        // The hold that a rollback set is released, so that the last refresh publishes the current files.
+        // The test releases the hold of a rollback, so that the last refresh publishes the current files.
         await releaseHold(story.context.database, REGION, null);
         await happen(story, { what: 'refresh' });
         const published = await contentOf(story.context.database, await story.regions(story.context.database));

@@ -123,7 +123,7 @@ describe('columns', () => {
     expect(fieldsOf(['x', 'Nonsò', '070901'], columns)).toEqual({ code: '070901', name: 'Nonsò' });
   });
 
-  test('may be missing if they are optional', () => {
+  test('may be missing if the columns are optional', () => {
     const columns = expectColumns(['codice', 'nuts'], { ...expected, optional: ['name'] });
     expect(columns.indexes).toEqual({ code: 0, name: -1 });
     expect(fieldsOf(['1', ''], columns)).toEqual({ code: '1', name: '' });

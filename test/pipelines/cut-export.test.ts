@@ -155,7 +155,7 @@ function metresOfDegree(lat: number): number {
 }
 
 describeDatabase('a region with cut exports of maps', (engine) => {
-  it('gives coverage partial where the export has a feature, and not_mapped elsewhere, for exports of any number of regions', async () => {
+  it('gives the coverage partial where the export has a feature, and not_mapped elsewhere, for exports of any number of regions', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
       const context = await freshContext(engine);
@@ -204,7 +204,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
     }
   });
 
-  it('gives coverage partial to parcels near segments of a cut shoreline export, and not_mapped elsewhere', async () => {
+  it('gives the coverage partial to parcels near segments of a cut shoreline export, and not_mapped elsewhere', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
       const context = await freshContext(engine);

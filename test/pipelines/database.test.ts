@@ -56,7 +56,7 @@ describeEngines('a database', (engine) => {
     expect(cut!.share).toBeCloseTo(1, 9);
   });
 
-  it('cuts a long ragged valley in any direction into little more than the least number of pieces for its corners', async () => {
+  it('cuts a long ragged valley in any direction into only a few more pieces than its corners require', async () => {
     const rows = await database.query<{ degrees: number; pieces: number; filled: number; share: number }>(
       `with bank as (
          select

@@ -181,7 +181,7 @@ describe('the size of a download', () => {
 });
 
 describe('the speed of a download', () => {
-  it('is too low if a body comes byte by byte, and the next run continues the download', async () => {
+  it('ends the download if a body comes byte by byte, and the next run continues it', async () => {
     server.routes.set(ROUTE, dribbled(csv()));
     expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW', exitCode: 3, at: `${server.url}${ROUTE}`, detail: expect.stringMatching(/^expected at least 1048576 bytes in 10 min/) as string });
     const { size } = statSync(join(folder, ID, '.partial', NAME));
@@ -191,13 +191,13 @@ describe('the speed of a download', () => {
     expect(readFileSync(join(folder, ID, NAME)).equals(csv())).toBe(true);
   });
 
-  it('is too low for a body that cannot be continued, and nothing is kept', async () => {
+  it('ends the download, and nothing is kept of a slow body that cannot be continued', async () => {
     server.routes.set(ROUTE, dribbled(csv(), { ranges: false }));
     expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW' });
     expect(partial()).toEqual([]);
   });
 
-  it('is too low if an error page comes byte by byte', async () => {
+  it('ends the download of an error page that comes byte by byte', async () => {
     server.routes.set(ROUTE, (request, response) => {
       response.writeHead(403);
       const timer = setInterval(() => (response.destroyed ? clearInterval(timer) : response.write('a')), 1);

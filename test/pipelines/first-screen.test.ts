@@ -122,7 +122,7 @@ describeDatabase('on a database, mappale', (engine) => {
     expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5: npx mappale status/);
   });
 
-  it('names the command that continues a killed run if no run is active', async () => {
+  it('suggests the command that continues a killed run if no run is active', async () => {
     const database = await engine.openDatabase(url);
     const runId = await openRun(database);
     await database.query("update ledger.run set command = 'load-region', arguments = $2 where run_id = $1", [runId, JSON.stringify({ data: ['/srv/my data'], regions: [14] })]);
@@ -133,7 +133,7 @@ describeDatabase('on a database, mappale', (engine) => {
     await database.query('delete from ledger.run where run_id = $1', [runId]);
   });
 
-  it('does not name migrate for a database of a newer version, because migrate would refuse it', async () => {
+  it('does not suggest migrate if the database has a newer version, because migrate would refuse this database', async () => {
     const database = await engine.openDatabase(url);
     await database.query("insert into ledger.applied_file (file, sha256) values ('sql/migrations/9999_later.sql', 'x')");
     const { text, next } = await screen(url);
@@ -142,7 +142,7 @@ describeDatabase('on a database, mappale', (engine) => {
     await database.query("delete from ledger.applied_file where file = 'sql/migrations/9999_later.sql'");
   });
 
-  it('names migrate for a database of another version', async () => {
+  it('suggests migrate if the database has another version', async () => {
     const database = await engine.openDatabase(url);
     await database.query("update ledger.applied_file set sha256 = 'of another version' where file = 'sql/api/health.sql'");
     const { text, next } = await screen(url);

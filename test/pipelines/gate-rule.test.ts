@@ -33,7 +33,7 @@ const GATE: TableGate = {
     x: { kind: 'quantity', within: [-1000, 10_000], typical: [-500, 5000] },
     n: { kind: 'quantity', moves: { by: 0.5, step: 4, why: 'a test of a field with its own limits' } },
     x_per_n: { kind: 'quantity', of: ['x', 'n'] },
-    label: { kind: 'presence', keeps: { share: 0.5, why: 'a test of rare values' }, gains: { share: 0.5, why: 'a test of values everywhere' } },
+    label: { kind: 'presence', keeps: { share: 0.5, why: 'a test of rare values' }, gains: { share: 0.5, why: 'the values are everywhere' } },
     flag: { kind: 'truth' },
     sure: { kind: 'truth', keeps: { share: 1, why: 'a test of what may not be lost at all' } },
   },

@@ -92,7 +92,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(headers['cache-control']).toBe('private, no-cache');
     return (body!['details'] as Record<string, unknown>)['successor_fid'];
   };
-  /** The fids of two parcels with the same drawing, before and after. */
+  /** The fids of two parcels with the same drawing, before and after the change of code. */
   let twins: { was: number[]; now: number[] };
 
   beforeAll(async () => {

@@ -27,7 +27,7 @@ describe('the lines of parcel --stdin', () => {
   it('are joined across chunks, and the last line needs no line end', async () => {
     expect(await split('a', 'b\nc\r', '\nd')).toEqual(['ab', 'c', 'd']);
   });
-  it('are none if the input is empty', async () => {
+  it('give no answers if the input is empty', async () => {
     expect(await split('')).toEqual([]);
   });
   it('are cut if they are longer than any identifier, even lines of a megabyte', async () => {

@@ -1,4 +1,4 @@
-/** Tests partial and malformed files, and files of different days, with the whole program. Each case has occurred with real files. */
+/** Tests partial and malformed files, and files of different days, with the whole program. Each tested case has occurred with real files. */
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -21,7 +21,7 @@ const SWEPT = ['terrain', 'solar', 'nightlights'] as const;
 
 const moved = (degrees: string): string => (Number(degrees) + 0.00004).toFixed(8);
 
-describeDatabase('rasters that left the data folder', (engine) => {
+describeDatabase('rasters that were removed from the data folder', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
@@ -90,7 +90,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
     expect(other!.coverage).toMatchObject({ terrain: 'mapped', nightlights: 'mapped' });
   });
 
-  it('are read again if they are put back', async () => {
+  it('are read again if the rasters are put back', async () => {
     for (const name of await readdir(files.folder)) if (name.endsWith('.aside')) await rename(join(files.folder, name), join(files.folder, name.slice(1, -'.aside'.length)));
     await makeAllAnew();
     await load();

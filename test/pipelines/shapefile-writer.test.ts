@@ -56,7 +56,7 @@ describe('shapefiles', () => {
       { PRO_COM_T: '070901', COD_REG: 14, SHAPE_AREA: 116.5, SINCE: '2026-01-31' },
       { PRO_COM_T: 'Forlì', COD_REG: null, SHAPE_AREA: null, SINCE: null },
     ]);
-    // EWKB: multipolygon with SRID, two polygons, the first with two rings.
+    // This EWKB is a multipolygon with an SRID and two polygons. The first polygon has two rings.
     const ewkb = features[0]!.ewkb!;
     expect(ewkb.readUInt32LE(1)).toBe(0x2000_0006);
     expect(ewkb.readUInt32LE(9)).toBe(2);

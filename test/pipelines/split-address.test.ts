@@ -33,7 +33,7 @@ describe('an address on one line', () => {
     }
   });
 
-  it('is not split if it is too long', () => {
+  it('is not split if the text is too long', () => {
     const long = `VIA ${'LUNGA '.repeat(100)}`;
     expect(splitAddress(`${long.slice(0, 496)}, 12`)).toMatchObject({ streetTypes: ['via'], number: 12 });
     expect(splitAddress(`${long.slice(0, 497)}, 12`)).toEqual({ streetTypes: [], streetWords: [], number: null, exponent: null, colour: null });

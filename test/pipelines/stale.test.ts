@@ -112,7 +112,7 @@ describeDatabase('a loaded region', (engine) => {
   });
   afterAll(() => synthetic.remove());
 
-  it('is not stale', async () => {
+  it('is not stale after the load', async () => {
     const found = await planned();
     expect(isDone(found)).toBe(true);
     expect(staleIn(found)).toEqual({});

@@ -145,7 +145,7 @@ describe('the cells of an area', () => {
     }
   });
 
-  it('are none for a sliver between cell centres', () => {
+  it('do not exist for a sliver between cell centres', () => {
     const shape = areaOf([[[[1006, 5000], [1009, 5000], [1009, 4900], [1006, 4900]]]]);
     expect(cellsOf(shape)).toEqual([]);
     expect(shape.lastColumn).toBeLessThan(shape.firstColumn);

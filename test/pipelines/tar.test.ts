@@ -44,7 +44,7 @@ describe('a tar archive', () => {
     expect(await read(archive, 1_000, (path) => path === 'short')).toEqual({ short: 'short' });
   });
 
-  it('is rejected if it ends inside a file', async () => {
+  it('is rejected if the archive ends inside a file', async () => {
     const end = archive.indexOf('largelarge') + 50_000;
     await expect(read(archive.subarray(0, end), 4_096, () => false)).rejects.toThrow('the tar archive ends inside large: 50000 of 100000 bytes are missing');
   });

@@ -192,7 +192,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, exit, [], []]);
   }, 120_000);
 
-  it('withholds the region if its checks fail, for any source', async () => {
+  it('withholds the region if the checks of the file\'s source fail, for any source', async () => {
     const [[, path] = []] = [...someOptional(1)];
     const context = await open(new Map([[basename(path!), 'checks']]));
     const report = await load(context);

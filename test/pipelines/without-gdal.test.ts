@@ -20,7 +20,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command line in a temporary folder. @param engine `hidden`: in a process that cannot load gdal-async */
+/** Runs the command line in a temporary folder. @param engine `hidden` for a process that cannot load gdal-async */
 async function mappale(args: readonly string[], engine: 'hidden' | 'gdal-async', more: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const cwd = await mkdtemp(join(tmpdir(), 'mappale-without-gdal-'));
   try {

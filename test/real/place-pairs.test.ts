@@ -35,7 +35,7 @@ function listed(path: string): Listed[] {
 const OLD_PLATES: Readonly<Record<string, string>> = { 104: 'OT', 105: 'OG', 106: 'VS', 107: 'CI', '041': 'PS', '040': 'FO' };
 
 describe.skipIf(FILE === null)('the published list of comuni', () => {
-  describeDatabase('read by the search', (engine) => {
+  describeDatabase('in the address search', (engine) => {
     const comuni = FILE === null ? [] : listed(FILE);
     const plates = new Map(comuni.map(({ code, sigla }) => [code.slice(0, 3), sigla]));
     const random = randomOf('pairs of the list');

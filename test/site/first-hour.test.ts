@@ -21,7 +21,7 @@ let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-hour-'));
-  // In a checkout `npx mappale` runs the program of that checkout. The copied folder must run the program of this checkout.
+  // In a checkout `npx mappale` runs the program of that checkout. The commands in the copied folder must run the program of this checkout.
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${join(ROOT, 'pipelines/mappale.mjs')}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
   environment = childEnvironment({ PATH: [folder, ...testEnvironment().path].join(':') });
