@@ -47,7 +47,7 @@ async function measure(name: string | undefined, sizes: readonly number[]): Prom
   const { databaseUrl } = readConfig();
   if (!databaseUrl.startsWith('postgres')) {
     throw new MappaleError('benches need a PostgreSQL server', {
-      code: 'DATABASE_URL_MISSING', kind: 'usage', hint: 'Set DATABASE_URL=postgres://… to a server on which the role may create databases. Benches leave its databases unchanged.',
+      code: 'DATABASE_URL_MISSING', kind: 'usage', hint: 'Set DATABASE_URL=postgres://… to a server on which the role may create databases. Benches do not change the databases of the server.',
     });
   }
   for (const bench of chosen) {

@@ -36,7 +36,7 @@ async function measure(database: Database, folder: string, parcels: number): Pro
   };
   const load = await timed();
   const nothing = await timed();
-  if (nothing.report.runId !== null) throw new Error('expected a refresh with nothing to do, but it ran steps');
+  if (nothing.report.runId !== null) throw new Error('expected a refresh with nothing to do, found a run with steps');
   const changedComuni = Math.max(1, Math.round(region.comuni.length / 100));
   const every = Math.floor(region.comuni.length / changedComuni);
   // The edited comuni are spread over the region. The first comune is not edited, because it is the largest.

@@ -99,7 +99,7 @@ export class Scene {
     await writeFile(path, content);
     const zip = await ZipArchive.open(path);
     const [entry] = zip.entries;
-    if (entry === undefined) throw new Error('the zip has no entry');
+    if (entry === undefined) throw new Error('expected an entry in the zip, found none');
     const workbook = await this.changeZip(await zip.buffer(entry.path), edit);
     await zip.close();
     await writeZip(path, [[entry.path, workbook]]);
@@ -183,7 +183,7 @@ export class Scene {
 
   #first(route: Route): Buffer {
     const content = this.world.first.get(route);
-    if (content === undefined) throw new Error(`${route} has no first file`);
+    if (content === undefined) throw new Error(`expected a first file of ${route}, found none`);
     return content;
   }
 }
@@ -413,7 +413,7 @@ function calendar(parcels: () => number): Readonly<Record<string, Kind>> {
 }
 
 const GOOD: Kind = {
-  name: 'good night after', group: 'change',
+  name: 'good night after a bad night', group: 'change',
   async act(scene) {
     scene.offerStations();
     return PUBLISHED;
@@ -444,7 +444,7 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   if (group !== null) return kinds.filter((kind) => kind.group === group).flatMap((kind) => (isBad(kind) ? [kind, GOOD] : [kind])).slice(0, nights);
   const onDay = calendar(parcels);
   const [fuel, quiet] = [kinds.find(({ name }) => name === '1 to 50 fuel stations'), QUIET[0]];
-  if (fuel === undefined || quiet === undefined) throw new Error('the plan needs a change and a quiet night');
+  if (fuel === undefined || quiet === undefined) throw new Error('expected a change and a quiet night among the kinds of nights, found none');
   // A short run begins with one night of each group.
   const groups = ['change', 'corruption', 'lie', 'quiet', 'operator'] as const;
   const sample = groups.map((group) => kinds.filter((kind) => kind.group === group)).map((all) => all[random.below(all.length)] ?? quiet);

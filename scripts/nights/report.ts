@@ -45,7 +45,7 @@ export function growthViolations(nights: readonly Night[]): string[] {
   ] as const;
   return bounds.flatMap(([name, factor, of]) => {
     const [from, to, most] = [median(early.map(of)), median(late.map(of)), Math.max(...nights.map(of))];
-    const grew = to <= factor * from ? [] : [`${name} grew from ${from} to ${to}, expected at most ${factor} times as many`];
+    const grew = to <= factor * from ? [] : [`${name} grew from ${from} to ${to}, expected at most ${factor} times as much`];
     const jumped = !isLong || most <= MORE_IN_ONE_NIGHT * from ? [] : [`${name} rose to ${most} in one night, expected at most ${MORE_IN_ONE_NIGHT} times ${from}`];
     return [...grew, ...jumped];
   });

@@ -124,7 +124,7 @@ export class World {
 
   truthOf(route: Route): Buffer {
     const content = this.truth.get(route);
-    if (content === undefined) throw new Error(`no file is served at ${ROUTES[route]}`);
+    if (content === undefined) throw new Error(`expected a served file at ${ROUTES[route]}, found none`);
     return content;
   }
 

@@ -28,13 +28,13 @@ function byCode(errors: readonly DocumentedError[]): DocumentedError[] {
 export function errorPage(): Page {
   const all = byCode(documentedErrors());
   return page('errors.md', 'When something goes wrong', [
-    'An error states what happened and where, and what was expected and found. Its last line is a command to type. With `--json`, the error is an object on stdout with the same code.',
-    'First run `npx mappale` and `npx mappale doctor`. Both change nothing.',
+    'An error states what happened and where, and what was expected and found. The last line is a command to type. With `--json`, the error is an object on stdout with the same code.',
+    'First run `npx mappale` and `npx mappale doctor`. Both commands change nothing.',
     exitCodes(),
     ...GROUPS.flatMap(([title, kinds, meaning]) => [`## ${title}`, meaning, ...all.filter(({ kind }) => kinds.includes(kind)).flatMap((each) => [
       `### ${each.code}`, facts([['Message', prose(each.message)], ['Hint', prose(each.hint)], ['Command', each.fix === '' ? '' : code(each.fix)]]),
     ])]),
     '## Errors of PostgreSQL',
-    'Other codes that begin with `SQL_` end with the five-character code of a PostgreSQL error. Their message is the message of PostgreSQL.',
+    'Other codes that begin with `SQL_` end with the five-character code of a PostgreSQL error. The message of such an error is the message of PostgreSQL.',
   ]);
 }

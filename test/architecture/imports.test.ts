@@ -93,11 +93,11 @@ function violations(file: string, text: string): string[] {
     if (isLocal(each)) {
       const path = target(file, each);
       if (![...room.local, ...(each.late && room.late !== undefined ? [room.late] : [])].some((allowed) => new RegExp(`^${allowed.replace('$1', self)}`).test(path))) offend('may not import');
-      if (!/\.(ts|json)$/.test(path)) offend('leaves out the ending of');
+      if (!/\.(ts|json)$/.test(path)) offend('omits the file extension of');
     } else if (each.specifier.startsWith('node:')) {
-      if (!BUILTIN.has(each.specifier.slice('node:'.length))) offend('imports what Node does not have,');
+      if (!BUILTIN.has(each.specifier.slice('node:'.length))) offend('imports a module that Node does not have:');
     } else if (BUILTIN.has(each.specifier)) {
-      offend('leaves out node: of');
+      offend('omits node: before');
     } else {
       const name = packageOf(each.specifier);
       const known = room.packages === null ? INSTALLED.has(name) : [name, name.replace(/\/.*/, '/*')].some((each) => room.packages?.includes(each)) && (each.typeOnly ? INSTALLED : SHIPPED).has(name);
@@ -129,8 +129,8 @@ describe('imports', () => {
       'sources/omi_quotations/read.ts:3: a source may not import the package pg',
       'sources/omi_quotations/read.ts:4: a source may not import the package gdal-async',
       'sources/omi_quotations/read.ts:5: a source may not import ../../pipelines/db/index.ts',
-      'sources/omi_quotations/read.ts:6: a source leaves out node: of fs',
-      'sources/omi_quotations/read.ts:8: a source leaves out the ending of ./schema',
+      'sources/omi_quotations/read.ts:6: a source omits node: before fs',
+      'sources/omi_quotations/read.ts:8: a source omits the file extension of ./schema',
     ]);
     expect(violations('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
   });

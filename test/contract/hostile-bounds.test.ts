@@ -155,7 +155,7 @@ describe('a workbook', () => {
     ['a text of too many runs', { sheet: cell('<t>xxxxxxxx</t>'.repeat(40_000)) }, /more than 262144 characters in column 1 of row 1/],
     ['a text in the last column of a sheet', { sheet: '<worksheet><sheetData><row r="1"><c r="XFD1"><v>1</v></c></row></sheetData></worksheet>' }, /column 16384 of row 1/],
     ['a shared text of too many runs', { texts: `<sst><si>${'<t>xxxxxxxx</t>'.repeat(40_000)}</si></sst>` }, /more than 262144 characters/],
-    ['two million shared texts and one', { texts: `<sst>${'<si/>'.repeat(2_000_001)}</sst>` }, /more than 2000000 texts/],
+    ['two million and one shared texts', { texts: `<sst>${'<si/>'.repeat(2_000_001)}</sst>` }, /more than 2000000 texts/],
     ['501 sheets', { book: sheetsOf(501) }, /501 sheets/],
   ])('with %s is rejected', async (_what, { sheet = cell('<t>a</t>'), texts, book = sheetsOf(1) }, message) => {
     const archive = await ZipArchive.open(await zipOf([['xl/workbook.xml', book], ['xl/_rels/workbook.xml.rels', RELATIONS], ['xl/worksheets/sheet1.xml', sheet], ...(texts === undefined ? [] : [['xl/sharedStrings.xml', texts] as const])]));

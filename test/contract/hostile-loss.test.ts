@@ -115,7 +115,7 @@ describe('a zip', () => {
       });
     }],
     ['two names that are equal when letter and accent are combined', 'ZIP_MEMBER_REPEATED', (path) => writeZip(path, [['\u00e9.csv', PART], ['e\u0301.csv', table(3)]])],
-    ['more members in its directory than it counts', 'ZIP_UNREADABLE', async (path) => {
+    ['more members in the directory than the stated number', 'ZIP_UNREADABLE', async (path) => {
       await writeZip(path, [['a.csv', PART], ['b.csv', table(3)]]);
       const bytes = readFileSync(path);
       bytes.writeUInt16LE(1, bytes.length - 14);
@@ -166,7 +166,7 @@ describe('a workbook', () => {
     ['a repeated cell', 'r="D3"', 'r="C3"'],
     ['a column beyond the limit of sheets', 'r="D3"', 'r="ZZZZZZ3"'],
     ['an empty reference', 'r="D3"', 'r=""'],
-    ['a row number twice', '<row r="3">', '<row r="2">'],
+    ['a repeated row number', '<row r="3">', '<row r="2">'],
     ['a row number that is not a number', '<row r="3">', '<row r="drei">'],
     ['a row beyond the limit of sheets', '<row r="3">', '<row r="99999999">'],
     ['a formula without its result', cell('D3', VALUES[3]!), '<c r="D3"><f>D2</f></c>'],

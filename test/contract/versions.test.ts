@@ -77,7 +77,7 @@ async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
 /** Returns the contradictions with the record. Each line states what to do. */
 function violations(was: Versions, now: Versions, upstream: Upstream): string[] {
   const lowered = (name: string, before: Recorded | undefined, after: Recorded): string[] =>
-    before !== undefined && after.version < before.version ? [`the version of ${name} was ${before.version} and is ${after.version}: versions only rise`] : [];
+    before !== undefined && after.version < before.version ? [`the version of ${name} was ${before.version} and is ${after.version}. A version must not be lowered.`] : [];
   const raised = (before: Recorded | undefined, after: Recorded | undefined): boolean =>
     before === undefined || after === undefined || after.version > before.version;
   const reported: string[] = [];
@@ -165,8 +165,8 @@ describe('the rule', () => {
   it('accepts a raised version and reports a lowered version', () => {
     expect(violations(record, source({ version: 4, goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([]);
     expect(violations(record, table('sql/sections/s/build.sql', { version: 6, goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([]);
-    expect(violations(record, source({ version: 2 }), above)).toEqual(['the version of sources/a was 3 and is 2: versions only rise']);
-    expect(violations(record, table('sql/core/t.sql', { version: 1 }), above)).toEqual(['the version of sql/core/t.sql was 2 and is 1: versions only rise']);
+    expect(violations(record, source({ version: 2 }), above)).toEqual(['the version of sources/a was 3 and is 2. A version must not be lowered.']);
+    expect(violations(record, table('sql/core/t.sql', { version: 1 }), above)).toEqual(['the version of sql/core/t.sql was 2 and is 1. A version must not be lowered.']);
   });
 
   it('requires nothing for a new fixture, a new source, new synthetic files, or a new version of an input', () => {

@@ -80,9 +80,9 @@ const WRAPPINGS: readonly (readonly [string, (zip: Buffer) => Buffer])[] = [
   ['a program before it that is longer than the head', (zip) => Buffer.concat([stub(100_000), zip])],
   ['a program before it and corrected offsets', (zip) => Buffer.concat([stub(5_000), corrected(zip, stub(5_000).length)])],
   ['the records of a large zip after a program', (zip) => Buffer.concat([stub(5_000), large(zip)])],
-  ['the same zip before it, truncated', (zip) => Buffer.concat([zip.subarray(0, zip.length - 40), zip])],
+  ['a truncated copy of the zip before it', (zip) => Buffer.concat([zip.subarray(0, zip.length - 40), zip])],
   ['bytes behind', (zip) => Buffer.concat([zip, Buffer.from('\r\n--boundary--\r\n')])],
-  ['a comment behind', (zip) => {
+  ['a comment after it', (zip) => {
     const comment = Buffer.from('prodotto il 01/07/2026');
     const copy = Buffer.concat([zip, comment]);
     copy.writeUInt16LE(comment.length, zip.length - 2);

@@ -46,7 +46,7 @@ describeEngines('a full disk', () => {
   async function smallDisk(context: TestContext, folder: string): Promise<SmallDisk | null> {
     const disk = await SmallDisk.mount(folder);
     if (typeof disk === 'string') {
-      context.skip(`a small disk cannot be made here: ${disk}`);
+      context.skip(`this machine cannot create a small disk: ${disk}`);
       return null;
     }
     disks.push(disk);

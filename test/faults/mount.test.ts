@@ -69,7 +69,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
   async function onMount(context: TestContext): Promise<SmallDisk | null> {
     const disk = await SmallDisk.mount(data);
     if (typeof disk !== 'string') return disk;
-    context.skip(`nothing can be mounted here: ${disk}`);
+    context.skip(`this machine cannot mount a file system: ${disk}`);
     return null;
   }
 
@@ -106,7 +106,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     } catch (error) {
       if (device !== '') await run('losetup', ['-d', device]);
       await rm(data, { recursive: true });
-      return context.skip(`no file system in a file here: ${(error as Error).message.trim().split('\n').at(-1)!}`);
+      return context.skip(`this machine cannot create a file system in a file: ${(error as Error).message.trim().split('\n').at(-1)!}`);
     }
     await brokenRun({
       breakDown: async () => {

@@ -15,7 +15,7 @@ import { Server } from '../harness/faults/server.ts';
 import { SmallDisk } from '../harness/faults/small-disk.ts';
 
 const { seed, engines, kills } = testEnvironment();
-const missing = !engines.includes('postgres') ? 'left out by MAPPALE_TEST_ENGINES' : (await installations(testEnvironment().path)).some(({ version }) => version >= 15) ? null : 'no PostgreSQL ≥ 15 on this machine';
+const missing = !engines.includes('postgres') ? 'left out by MAPPALE_TEST_ENGINES' : (await installations(testEnvironment().path)).some(({ version }) => version >= 15) ? null : 'PostgreSQL 15 or newer is not installed';
 
 describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : ` [not run: ${missing}]`}`, () => {
   let server: Server;
@@ -211,7 +211,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     async function smallDisk(context: TestContext): Promise<SmallDisk | null> {
       const disk = await SmallDisk.mount(join(server.folder, `disk_${disks.length}`));
       if (typeof disk === 'string') {
-        context.skip(`a small disk cannot be made here: ${disk}`);
+        context.skip(`this machine cannot create a small disk: ${disk}`);
         return null;
       }
       disks.push(disk);

@@ -28,7 +28,7 @@ export function citusMissing(): string | null {
   if (!engines.includes('postgres')) return 'left out by MAPPALE_TEST_ENGINES';
   if (citusUrl !== null) return null;
   if (!existsSync(join(COPIES_AT_ONCE, 'cluster.sh'))) return 'no MAPPALE_TEST_CITUS_URL';
-  if (process.getuid?.() !== 0) return 'no MAPPALE_TEST_CITUS_URL, and not root to start a cluster';
+  if (process.getuid?.() !== 0) return 'MAPPALE_TEST_CITUS_URL is not set, and only root can start a cluster';
   return existsSync(CONTROL) ? null : 'Citus is not installed';
 }
 

@@ -49,7 +49,7 @@ export async function syntheticFiles(
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
   const all = await loadSources();
   const unknown = only?.find((wanted) => !all.some(({ id }) => id === wanted));
-  if (unknown !== undefined) throw new Error(`there is no source ${unknown}`);
+  if (unknown !== undefined) throw new Error(`unknown source ${unknown}`);
   const sources = only === undefined ? all : all.filter(({ id }) => only.includes(id));
   const region = await writeSynthetic(sources, folder, { parcels, seed, comuni, region: code, dense });
   if (!everySemester) for (const name of await readdir(folder)) if (/^QI_9000(0[4-79]|1\d|2\d)/.test(name)) await rm(join(folder, name));

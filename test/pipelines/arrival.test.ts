@@ -88,9 +88,9 @@ describeEngines('files that come in any order', (engine) => {
         expect(again.units).toEqual([]);
         if (again.leftOut.length === 0) expect(again.runId).toBeNull();
         // Many sequences take hours.
-        if ((held += 1) % 10 === 0) console.log(`${engine.name}: ${held} of ${runs} sequences held`);
+        if ((held += 1) % 10 === 0) console.log(`${engine.name}: ${held} of ${runs} sequences passed`);
       } catch (error) {
-        console.log(`${engine.name}: does not hold: ${JSON.stringify(happenings)}`);
+        console.log(`${engine.name}: failed sequence: ${JSON.stringify(happenings)}`);
         throw error;
       } finally {
         await story.end();

@@ -242,7 +242,7 @@ describe('the disk space of a download', () => {
     const disk = join(folder, 'disk');
     await mkdir(disk);
     const refused = await run('mount', ['-t', 'tmpfs', '-o', 'size=70m', 'tmpfs', disk]).then(() => null, (error: Error) => error.message.split('\n')[1] ?? error.message);
-    if (refused !== null) return context.skip(`a small disk cannot be made here: ${refused}`);
+    if (refused !== null) return context.skip(`this machine cannot create a small disk: ${refused}`);
     try {
       let most = 0;
       server.routes.set(ROUTE, endlessGzip);

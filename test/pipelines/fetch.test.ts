@@ -191,7 +191,7 @@ describe('a file that is already in the folder', () => {
   const twice: readonly (readonly [quirk: string, manners: Manners, requests: number])[] = [
     ['ETag, and the server compares it (304)', {}, 1],
     ['ETag, and the server sends it anyway', { conditional: false }, 1],
-    ['Last-Modified and size alone', { etag: null, conditional: false }, 1],
+    ['only Last-Modified and size', { etag: null, conditional: false }, 1],
     ['ETag, and a range is ignored', { conditional: false, ranges: false }, 1],
     ['neither ETag nor Last-Modified: the zip\'s end, with its CRCs, is compared', { etag: null, modified: null }, 2],
   ];
@@ -312,10 +312,10 @@ describe('a wrong body', () => {
     ['a redirect to a file address', () => server.routes.set(ZIP, status(302, { location: 'file:///etc/passwd' })), 'DOWNLOAD_REDIRECTED', /file:\/\/\/etc/],
     ['a redirect to an invalid address', () => server.routes.set(ZIP, status(302, { location: 'http://' })), 'DOWNLOAD_REDIRECTED', /redirect to "http:\/\/"/],
     ['an error as JSON, with status 200', () => server.routes.set(ZIP, status(200, {}, '{"error":"troppe richieste"}')), 'ZIP_UNREADABLE', /troppe richieste/],
-    ['status 403 for the file too', () => server.routes.set(ZIP, status(403, {}, '<html><title>Access Denied</title>')), 'DOWNLOAD_REFUSED', /403, "Access Denied"/],
+    ['status 403 also for the file', () => server.routes.set(ZIP, status(403, {}, '<html><title>Access Denied</title>')), 'DOWNLOAD_REFUSED', /403, "Access Denied"/],
     ['a file of another source', () => server.routes.set(ZIP, served(bytesOf('italia_ag_002_txt.zip'))), 'DOWNLOAD_OTHER', /ingv_mps04/],
     ['a zip that was already cut on the server', () => server.routes.set(ZIP, served(zip().subarray(0, 5000))), 'ZIP_UNREADABLE', /complete zip/],
-    ['no byte at all', () => server.routes.set(ZIP, served(Buffer.alloc(0), { ranges: false })), 'FILE_EMPTY', /no byte/],
+    ['an empty body', () => server.routes.set(ZIP, served(Buffer.alloc(0), { ranges: false })), 'FILE_EMPTY', /no byte/],
   ])('is rejected with a message, and the existing file is kept: %s', async (_what, serve, code, detail) => {
     server.routes.set(ZIP, served(zip(), { etag: '"0"', modified: null }));
     await cadastre();
@@ -334,7 +334,7 @@ describe('a publisher that limits requests', () => {
     ['429 without Retry-After', {}, 429, [30, 60]],
     ['502 of a broken proxy', {}, 502, [2, 5]],
     ['429 with Retry-After 0', { 'retry-after': '0' }, 429, [2, 5, 15]],
-    ['429 with Retry-After that is no time', { 'retry-after': '-5' }, 429, [30]],
+    ['429 with an invalid Retry-After', { 'retry-after': '-5' }, 429, [30]],
   ] as const)('is requested again after the right wait: %s', async (_quirk, headers, code, expected) => {
     const busy = expected.map(() => status(code, headers));
     server.routes.set(ZIP, inOrder(busy[0]!, ...busy.slice(1), served(zip())));
@@ -435,7 +435,7 @@ describe('a dry run of fetch', () => {
 
 describe('a configured address', () => {
   it.each([
-    ['a server', '', '/MOLISE.zip'], ['a folder with a slash', '/mirror/', '/mirror/MOLISE.zip'], ['a folder without', '/mirror', '/mirror/MOLISE.zip'],
+    ['a server', '', '/MOLISE.zip'], ['a folder with a slash', '/mirror/', '/mirror/MOLISE.zip'], ['a folder without a slash', '/mirror', '/mirror/MOLISE.zip'],
     ['a query', '/get.php?dataset=', '/get.php?dataset=MOLISE.zip'], ['the file itself', '/mirror/molise%20settembre.zip', '/mirror/molise%20settembre.zip'],
   ])('is used for the file if the address is %s', async (_kind, set, asked) => {
     server.routes.set(asked, served(zip()));

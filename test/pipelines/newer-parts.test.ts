@@ -23,7 +23,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
-  const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'it adds one comune' } }))).failures).toEqual([]);
+  const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'the test adds one comune' } }))).failures).toEqual([]);
   /** Returns, for each land parcel by reference, the fields that newer parts may change, and whether the fields have values. */
   const records = async (): Promise<Map<string, Record>> => {
     const rows = await context.database.query<{ comune: string; reference: string; json: Omit<Record, 'comune' | 'reference'> }>(

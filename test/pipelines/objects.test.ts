@@ -33,7 +33,7 @@ function textOf(found: readonly Found[]): string {
   return `${JSON.stringify({ files: filesDigest(partsOf(sources)), objects }, null, 1)}\n`;
 }
 
-describeEngines('the objects of a fresh database', (engine) => {
+describeEngines('the objects of a new database', (engine) => {
   it('equal sql/objects.json (npx vitest run test/pipelines/objects.test.ts -u)', async () => {
     const database = await engine.openDatabase();
     await migrate(database, sources);
@@ -85,7 +85,7 @@ describeDatabase('a database with a published region', (engine) => {
 
   /** Kinds of damage. Each function damages the database and returns the expected report. */
   const damages: Readonly<Record<string, () => Promise<string>>> = {
-    async 'a dropped function of the interface'() {
+    async 'a dropped function of the API'() {
       const name = draw('function', /^api\./);
       await service.database.query(`drop function ${name}`);
       return `function ${name} missing`;
@@ -230,7 +230,7 @@ describeDatabase('a database with a published region', (engine) => {
 /** Major version of `pg_dump`, or 0 if the program is not installed. A dump of a newer server is refused. */
 const dumpVersion = await promisify(execFile)('pg_dump', ['--version']).then(({ stdout }) => Number(/\d+/.exec(stdout)?.[0]), () => 0);
 
-describeEngines(`a dump${dumpVersion > 0 ? '' : ' [not run: there is no pg_dump]'}`, (engine) => {
+describeEngines(`a dump${dumpVersion > 0 ? '' : ' [not run: pg_dump is not installed]'}`, (engine) => {
   it.skipIf(dumpVersion === 0)('is restored completely by an owner without superuser rights', async (context) => {
     const admin = await engine.openDatabase();
     const [server] = await admin.query<{ version: number }>("select current_setting('server_version_num')::int4 / 10000 as version");

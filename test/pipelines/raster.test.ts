@@ -181,14 +181,14 @@ describe('the raster reader rejects', () => {
     ['a raster of several bands', 'RASTER_BANDS', (bytes) => setTag(bytes, 277, 3)],
     ['a raster of half floats', 'RASTER_SAMPLES', (bytes) => setTag(bytes, 258, 16)],
     ['a raster of complex numbers', 'RASTER_SAMPLES', (bytes) => setTag(bytes, 339, 6)],
-    ['a raster compressed as a photograph', 'RASTER_COMPRESSION', (bytes) => setTag(bytes, 259, 7)],
+    ['a raster with JPEG compression', 'RASTER_COMPRESSION', (bytes) => setTag(bytes, 259, 7)],
     ['a raster without a CRS', 'RASTER_CRS', (bytes) => dropTag(bytes, 34_735)],
     ['a raster without a position', 'RASTER_PLACE', (bytes) => dropTag(bytes, 33_922)],
     ['a raster with a thousand million columns', 'RASTER_TOO_LARGE', (bytes) => setTag(bytes, 256, 1_000_000_000)],
     ['a raster without rows', 'RASTER_TOO_LARGE', (bytes) => setTag(bytes, 257, 0)],
     ['a raster with more rows than strips', 'RASTER_DAMAGED', (bytes) => setTag(bytes, 257, 4_000_000)],
     ['a raster with a directory beyond its end', 'RASTER_DAMAGED', (bytes) => bytes.writeUInt32LE(0xffff_fff0, 4)],
-    ['a raster with more columns than in its strips', 'RASTER_DAMAGED', (bytes) => setTag(bytes, 256, WIDTH + 1)],
+    ['a raster with more columns than the strips have', 'RASTER_DAMAGED', (bytes) => setTag(bytes, 256, WIDTH + 1)],
     ['a file that is not a raster', 'RASTER_FORM', (bytes) => bytes.write('<html>', 'latin1')],
   ])('%s', async (name, code, change) => {
     expect(await refusal(patch(`${name.replaceAll(' ', '-')}.tif`, change))).toBe(code);

@@ -100,7 +100,7 @@ describe('a newcomer', () => {
     ['mistypes a section in a list', () => ['export', 'molise', '--sections', 'risk,econmics'], 'SECTION_UNKNOWN', 2, () => 'npx mappale export molise --sections risk,economics'],
     ['mistypes a format', () => ['export', 'molise', '--format=geoparquett'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
     ['requests an unknown format', () => ['export', 'molise', '--format', 'shp'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
-    ['gives a port as a word', () => ['serve', '--port', 'http'], 'NUMBER_EXPECTED', 2, () => 'npx mappale serve --port 0'],
+    ['gives a word as the port', () => ['serve', '--port', 'http'], 'NUMBER_EXPECTED', 2, () => 'npx mappale serve --port 0'],
     ['gives the embedded database several processes', () => ['serve', '--workers', '2'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1'],
     ['gives many processes few connections', () => ['serve', '--workers', '8', '--connections', '4'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1 --connections 4'],
     ['trusts a proxy by its name', () => ['serve', '--trust-proxy', 'nginx'], 'PROXY_INVALID', 2, () => 'npx mappale serve --trust-proxy 127.0.0.1'],
@@ -219,7 +219,7 @@ describe('a server that does not meet the requirements', () => {
 
   it.each<[what: string, answers: readonly Buffer[], code: string, fix: (port: number) => string]>([
     ['a wrong password', [refused('28P01', 'password authentication failed for user "me"')], 'SQL_28P01', (port) => `export DATABASE_URL=postgres://me:PASSWORD@127.0.0.1:${port}/italy`],
-    ['no password at all', [[10, 'SCRAM-SHA-256\0\0'], [11, 'r=nonce,s=c2FsdA==,i=4096']].map(([step, words_]) => message('R', Buffer.from([0, 0, 0, Number(step), ...Buffer.from(String(words_))]))), 'SQL_28P01', (port) => `export DATABASE_URL=postgres://me:PASSWORD@127.0.0.1:${port}/italy`],
+    ['a missing password', [[10, 'SCRAM-SHA-256\0\0'], [11, 'r=nonce,s=c2FsdA==,i=4096']].map(([step, words_]) => message('R', Buffer.from([0, 0, 0, Number(step), ...Buffer.from(String(words_))]))), 'SQL_28P01', (port) => `export DATABASE_URL=postgres://me:PASSWORD@127.0.0.1:${port}/italy`],
     ['an unknown user', [refused('28000', 'role "me" does not exist')], 'SQL_28000', (port) => `sudo -u postgres createuser -p ${port} me`],
   ])('refuses %s', async (_what, answers, code, fix) => {
     const server = await answering(...answers);

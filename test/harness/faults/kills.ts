@@ -60,7 +60,7 @@ class Pair {
   /** Checks that every row of the earlier publication and its history is unchanged after a kill. */
   async stillWhole(before: Record<string, string>, when: string): Promise<void> {
     await withDatabase(this.struck, async (database) => {
-      expect(await recount(database), `${when}: tables against the ledger`).toEqual(await currentContent(database));
+      expect(await recount(database), `${when}: tables compared with the ledger`).toEqual(await currentContent(database));
       const listed = await everPublished(database);
       // A publication that was committed before the kill replaces a region or Italy as a whole.
       for (const region of ['0', '14']) {
@@ -76,10 +76,10 @@ class Pair {
     // A database whose creation was interrupted has no register yet.
     const [register] = await database.query("select from pg_class where oid = to_regclass('core.parcel_register')");
     const rows = register === undefined ? [] : await database.query<{ reference: string; fid: number }>('select reference, fid from core.parcel_register');
-    expect(new Set(rows.map(({ fid }) => fid)).size, `${when}: a fid was given twice`).toBe(rows.length);
+    expect(new Set(rows.map(({ fid }) => fid)).size, `${when}: fids that were assigned twice`).toBe(rows.length);
     const now = new Map(rows.map(({ reference, fid }) => [reference, fid]));
     const changed = [...this.#given].filter(([reference, fid]) => now.has(reference) ? now.get(reference) !== fid : rows.some((row) => row.fid === fid));
-    expect(changed, `${when}: fids of other references`).toEqual([]);
+    expect(changed, `${when}: fids that were reused for other references`).toEqual([]);
     for (const [reference, fid] of now) this.#given.set(reference, fid);
   }
 
