@@ -1,4 +1,4 @@
-/** The clock of the program. Other modules of `pipelines` read the date only for the age of lock files. */
+/** Provides the clock of the program. Other modules of `pipelines` read the date only for the age of lock files. */
 import { testClock } from './config.ts';
 
 export interface Clock {

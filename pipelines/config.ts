@@ -90,7 +90,7 @@ export interface SourceSettings {
   readonly token: string | null;
 }
 
-/** Returns the settings of a source. @param id id of the source @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for an invalid address */
+/** Returns the settings of a source. @param id the id of the source @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for an invalid address */
 export function sourceSettings(id: string, env: NodeJS.ProcessEnv = process.env): SourceSettings {
   const name = `MAPPALE_${id.toUpperCase()}`;
   const [text, token] = [env[`${name}_URL`]?.trim() || null, env[`${name}_TOKEN`]?.trim() || null];

@@ -8,7 +8,7 @@ export const GDAL_SETUP: string = IS_PACKAGE ? 'npm install --global gdal-async'
 /** Command that installs the program's packages again. */
 export const PACKAGES_SETUP: string = IS_PACKAGE ? 'npm install --global mappale' : 'make setup';
 
-/** Replaces `npx mappale` with `mappale` in the npm package. @param text text of the program, not text from data */
+/** Replaces `npx mappale` with `mappale` in the npm package. @param text the text of the program, not text from data */
 export function asInstalled(text: string): string {
   return IS_PACKAGE ? text.replaceAll('npx mappale', 'mappale') : text;
 }

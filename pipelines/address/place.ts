@@ -104,7 +104,7 @@ export class Gazetteer {
     return this.#ofKinds(key, null, [...CALLED, ['foreign']]);
   }
 
-  /** @param kinds kinds by priority. Only hits of the first kind with a hit are returned */
+  /** @param kinds the kinds by priority. Only hits of the first kind with a hit are returned */
   #ofKinds(key: string, province: string | null, kinds: readonly (readonly ComuneHit['kind'][])[]): readonly ComuneHit[] {
     const all = this.all(key);
     const there = all.filter((hit) => province === null || inProvince(hit, province));
@@ -394,7 +394,7 @@ async function agreeing(
   const part = localityKey(text);
   const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
   if (withPart.length > 0) return { hits: withPart, locality: part };
-  // The text is a locality if it follows a word for localities, or if it is a known locality of other comuni only.
+  // The text is a locality after a word for localities. It is also a locality if only other comuni have a locality with this name.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
   const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, lookup);
   return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };

@@ -1,6 +1,6 @@
 /**
- * The rule of the quality gate, without a database. Every gated statistic of a place has one limit. A limit bounds the change from the published value, or the
- * value.
+ * Applies the rule of the quality gate, without a database. Every gated statistic of a place has one limit. A limit bounds the change from the published value,
+ * or the value.
  */
 import { WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigures } from '../db/figures.ts';
 import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';

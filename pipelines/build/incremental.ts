@@ -1,6 +1,6 @@
 /**
- * The incremental build. If parcels are the only changed input of a published table, the table's SQL runs for the changed parcels only. The publication then
- * replaces the rows that differ. The header of a table's file states whether the table allows this (`-- incremental:`).
+ * Runs the incremental build. If parcels are the only changed input of a published table, the table's SQL runs for the changed parcels only. The publication
+ * then replaces the rows that differ. The header of a table's file states whether the table allows this (`-- incremental:`).
  */
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
@@ -297,7 +297,7 @@ export class IncrementalBuild {
     const parcels = this.#products.find(({ relation }) => relation === PARCELS);
     if (parcels === undefined || parcels.stale === null) return (this.#changed = 0);
     if (this.#changed !== null) return this.#changed;
-    // These tables are complete in the workspace. They were built whole or by an earlier run.
+    // These tables are complete in the workspace. These tables were built whole or by an earlier run.
     const how = parcels.file.incremental;
     await this.#findSame(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : []);
     return (this.#changed = await findChanged(session, this.schema, await this.#was(session, PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
@@ -338,7 +338,7 @@ export class IncrementalBuild {
     return reach;
   }
 
-  /** Finds documents whose parcels have not changed. @param layers layers of the documents */
+  /** Finds documents whose parcels have not changed. @param layers the layers of the documents */
   async #findSame(session: Session, { relation }: Product, layers: readonly Relation[]): Promise<number> {
     const of = { region: this.#region, build: this.#build, layers: layers.map(tableOf) };
     this.#same ??= await findSameDocuments(session, this.schema, await this.#was(session, relation), of);

@@ -278,7 +278,7 @@ async function holdReaders(session: Session, region: number): Promise<void> {
 }
 
 /**
- * Restores the previous publication of a region, also of a withdrawn region. A second call undoes the first. A refresh does not publish the replaced state
+ * Restores the previous publication of a region. The region may be withdrawn. A second call undoes the first. A refresh does not publish the replaced state
  * again until its inputs change.
  * @throws MappaleError `NO_PREVIOUS` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */

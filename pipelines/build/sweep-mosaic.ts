@@ -145,7 +145,7 @@ export class Mosaic {
   /** Range of columns and rows around the last shape that only one tile covers. */
   #alone: readonly [number, number, number, number] | null = null;
 
-  /** @param tiles tiles whose cells coincide */
+  /** @param tiles the tiles whose cells coincide */
   constructor(tiles: readonly [Tile, ...Tile[]], blocks: Blocks) {
     const [first] = tiles;
     this.model = first.model;

@@ -40,7 +40,7 @@ const statement = statementsOf('sweep');
 
 /**
  * Runs a file that builds a table, with the sweeps of the file. Call inside a transaction.
- * @param schema schema in which unqualified names are created
+ * @param schema the schema in which unqualified names are created
  * @param published current partition of the table, or null. If a raster is missing, a sweep copies rows of this partition from `standing_<table>`
  * @param detail `runs`: also records runs of cells, for the explanation of a few parcels
  */

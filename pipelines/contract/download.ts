@@ -93,7 +93,7 @@ export function lastIssue(cycle: Cycle, now: Date): Date {
   return new Date(days.at(-1) ?? 0);
 }
 
-/** Returns the years whose editions may exist, newest first. @param month month from which the edition of a year is expected, 1–12 */
+/** Returns the years whose editions may exist, newest first. @param month the month from which the edition of a year is expected, 1–12 */
 export function yearsSince(today: Date, month: number): readonly [newest: number, before: number] {
   const year = today.getUTCMonth() + 1 >= month ? today.getUTCFullYear() : today.getUTCFullYear() - 1;
   return [year, year - 1];

@@ -1,6 +1,6 @@
 /**
- * Evidence for a source's format: real bytes of the publisher, a verbatim header, and documents. `sources/<id>/notes.md` has a list of these three items in the
- * section `## Evidence`.
+ * Reads the evidence for a source's format: real bytes of the publisher, a verbatim header, and documents. `sources/<id>/notes.md` has a list of these three
+ * items in the section `## Evidence`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -124,7 +124,7 @@ export interface Recognition {
   readonly ignored?: string;
 }
 
-/** One file of a release, ready to be read. */
+/** A file of a release that can be read. */
 export interface InputFile {
   readonly path: string;
   readonly name: string;
@@ -200,7 +200,7 @@ export interface Sink {
   reusable?(facts: MemberFacts): boolean;
   /**
    * Records a known part of the file that is not read, with the reason. Omitted by sinks without reports.
-   * @param path path of the part inside the file
+   * @param path the path of the part inside the file
    */
   aside?(path: string, reason: string): void;
   /** Reports progress in bytes of the (compressed) file. */

@@ -62,7 +62,7 @@ export type Sweep = AreaSweep | PointSweep;
 /**
  * Rounds like `value::numeric` in the database: the decimal number with 15 digits, halves away from zero. Rounding in the database takes as long as the whole
  * sweep.
- * @param digits digits after the decimal point
+ * @param digits the digits after the decimal point
  */
 export function rounded(value: number, digits: 1 | 2): number {
   const scale = digits === 1 ? 10 : 100;

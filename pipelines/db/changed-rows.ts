@@ -76,7 +76,7 @@ async function makeFids(session: Session, schema: string, which: Reach, statemen
   await make(session, 'known_fids', { schema, fids });
 }
 
-/** @param statement statement that selects the parcels */
+/** @param statement the statement that selects the parcels */
 async function makeParcels(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: changedRows(statement, { schema, ...names }) } });
 }
@@ -216,7 +216,7 @@ export async function makeParcelPatch(session: Session, schema: string, table: s
   return patchOf(session, schema, table, was, { statement: 'other_parcels', names: {} });
 }
 
-/** @param statement statement that creates the table of the parcels whose rows differ */
+/** @param statement the statement that creates the table of the parcels whose rows differ */
 async function patchOf(
   session: Session, schema: string, table: string, was: Place, { statement, names }: { readonly statement: 'other_rows' | 'other_parcels'; readonly names: Names },
 ): Promise<Patch | null> {

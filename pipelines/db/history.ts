@@ -106,7 +106,7 @@ function seenOf(table: RecordTable): string {
   });
 }
 
-/** Returns the condition that a current row `t` was already current at the past time. @param digest digest of a row without a key */
+/** Returns the condition that a current row `t` was already current at the past time. @param digest the digest of a row without a key */
 function unreplacedIn(table: RecordTable, digest: string): Part {
   const history = historyOf(table.relation);
   const ofRow = statement('no_later_history', { history, same: sameKey(table, 't', digest) });
@@ -135,7 +135,7 @@ function swapOf({ relation, split }: RecordTable): Part {
     case null: return { sql: statement('swap_of_italy', { relation }) };
     case 'LIST (region_code)': return { sql: statement('swap_of_region', { relation, region: { sql: 't.region_code' } }) };
     case OF_PARCELS: return { sql: statement('swap_of_region', { relation, region: { sql: 'core.region_of(t.fid)' } }) };
-    default: throw new Error(`${relation} is partitioned by ${split}, expected region_code or fid. Its history cannot be assigned to swaps`);
+    default: throw new Error(`${relation} is partitioned by ${split}, expected region_code or fid. The history of this table cannot be assigned to swaps`);
   }
 }
 
@@ -143,7 +143,7 @@ function digestOfRow(content: readonly string[]): string {
   return statement('digest_of_row', { columns: content });
 }
 
-/** Returns the condition that a row `h` of history has the key of a row. @param digest digest of a row without a key */
+/** Returns the condition that a row `h` of history has the key of a row. @param digest the digest of a row without a key */
 function sameKey(table: Pick<RecordTable, 'key'>, alias: string, digest = `${alias}.${ident(DIGEST)}`): Part {
   return { sql: keyOf(table).map((name) => `h.${ident(name)} = ${name === DIGEST ? digest : `${alias}.${ident(name)}`}`).join(' and ') };
 }

@@ -82,7 +82,7 @@ export async function provideLayer(session: Session, schema: string, relation: R
 
 /**
  * Creates the view of a layer during the load of a release. The view has the rows of the release, and the rows of earlier releases to which the release refers.
- * @param schema schema of the view
+ * @param schema the schema of the view
  * @param own table of the release's own rows
  */
 export async function provideWithReferred(

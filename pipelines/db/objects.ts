@@ -91,7 +91,7 @@ export async function requireWhole(reader: Reader, parts: readonly Part[]): Prom
   if (damage.length > 0) throw damaged(damage);
 }
 
-/** @param regions regions that must have their own schema */
+/** @param regions the regions that must have their own schema */
 export function compare({ objects }: Expected, found: readonly Found[], regions: readonly number[]): Damage[] {
   const known = new Map(found.map(({ schema, kind, name, definition }) => [`${kind} ${realName(name, schema)}`, definition]));
   const schemas = new Set([...found.map(({ schema }) => schema).filter((schema) => /^region_\d+$/.test(schema)), ...regions.map((code) => `region_${code}`)]);

@@ -189,7 +189,7 @@ const unwinding = {
 /**
  * Opens the embedded database. First checks that the folder contains an embedded database or can be used for a new database. Nothing is created or removed
  * before this check.
- * @param folder folder of the database, or `memory`
+ * @param folder the folder of the database, or `memory`
  * @param access `read` creates nothing and starts sessions read-only
  * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process uses the folder; `DATABASE_OUT_OF_DATE` (exit 6) if
  *   there is no database to read; the errors of `inspectFolder`; `PGLITE_BROKEN` (exit 6)

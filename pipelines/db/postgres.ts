@@ -21,7 +21,7 @@ class PostgresSession extends OneSession {
   readonly #client: pg.ClientBase;
   readonly #settings: readonly string[];
 
-  /** @param settings settings that must be set again after a reset, because they are not startup settings */
+  /** @param settings the settings that must be set again after a reset, because they are not startup settings */
   constructor(client: pg.ClientBase, settings: readonly string[]) {
     super();
     this.#client = client;

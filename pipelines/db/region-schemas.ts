@@ -15,7 +15,7 @@ const statement = statementsOf('region_schemas');
 /** File with the statements that create the schemas. */
 export const REGION_SCHEMAS_FILE = 'sql/statements/region_schemas.sql';
 
-/** @param region region code, or null for all regions */
+/** @param region the region code, or null for all regions */
 function published(session: Session, region: number | null): Promise<{ readonly region: number; readonly relation: Relation; readonly heldIn: string }[]> {
   return session.query(statementsOf('ledger')('published_tables'), [region, 'current']);
 }
@@ -53,7 +53,7 @@ export async function followRegion(session: Session, region: number): Promise<vo
 
 /**
  * Creates the schema of a region, or replaces its views. Call inside a transaction.
- * @param title name of the region @param partitions partitions by table. A table without an entry is read as a whole
+ * @param title name of the region @param partitions the partitions by table. A table without an entry is read as a whole
  */
 export async function makeRegionSchema(session: Session, schema: string, title: string, partitions: ReadonlyMap<Relation, string>): Promise<void> {
   const views = (await recordTables(session)).filter(({ split }) => split !== null).map(({ relation, columns }) => statement('view', {

@@ -22,7 +22,7 @@ export async function providePublishedParcels(session: Session, schema: string, 
  * Retires parcels that disappear, with today's date and their geometry, and reactivates parcels that returned. If exactly one current parcel has the geometry
  * of a retired parcel, the current parcel becomes the successor. Retired parcels of all regions are considered at places where parcels appear or disappear.
  * Call inside a transaction.
- * @param swap swap that changes the register @param now parcels to publish: a whole table that is attached later, or rows that are already patched into the
+ * @param swap the swap that changes the register @param now parcels to publish: a whole table that is attached later, or rows that are already patched into the
  * published table @param leaving replaced parcels, or null if there are none
  */
 export async function retireParcels(

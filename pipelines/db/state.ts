@@ -57,7 +57,7 @@ export async function requireCurrent(session: Session, sources: readonly Registe
 }
 
 /**
- * Checks the applied files like `requireCurrent`. @param applied applied files, or null if none are applied @throws MappaleError `DATABASE_OUT_OF_DATE`,
+ * Checks the applied files like `requireCurrent`. @param applied the applied files, or null if none are applied @throws MappaleError `DATABASE_OUT_OF_DATE`,
  * `DATABASE_NEWER` (exit 6)
  */
 export function requireApplied(applied: Applied | null, sources: readonly RegisteredSource[]): void {

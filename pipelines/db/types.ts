@@ -10,7 +10,7 @@ export interface Session {
   script(sql: string, origin: string): Promise<void>;
   /** Runs work between `begin` and `commit`, or `rollback` if the work throws. Cannot be nested. @param work receives the session of the transaction */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Appends rows to a table by COPY inside the open transaction. @param rows rows in binary COPY format, without header and trailer */
+  /** Appends rows to a table by COPY inside the open transaction. @param rows the rows in binary COPY format, without header and trailer */
   copyRows(schema: string, table: string, rows: Buffer): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export function wholeSchema(releaseId: number): string {
   return `${stagingSchema(releaseId)}_whole`;
 }
 
-/** @param region region code, or 0 for Italy */
+/** @param region the region code, or 0 for Italy */
 export function buildSchema(region: number): string {
   return `build_${region}`;
 }

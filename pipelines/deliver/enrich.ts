@@ -28,7 +28,7 @@ const OWN: readonly OutputColumn[] = [
 ];
 
 /**
- * Returns the columns that are added to a table. @param header header of the table. If the name of an added column exists, the program's name is added as a
+ * Returns the columns that are added to a table. @param header the header of the table. If the name of an added column exists, the program's name is added as a
  * prefix until the name is unique
  */
 export function addedColumns(header: readonly string[], key: FoundKey, sections: readonly string[]): readonly OutputColumn[] {

@@ -71,7 +71,7 @@ export interface Format {
   /** Returns the columns that the format writes; omitted if the format writes all columns. */
   columns?(sections: readonly string[]): readonly OutputColumn[];
   /**
-   * Writes the export to a path. @param rows rows of parcels, which can be read only once @param tiles the same parcels as map tiles, for formats of tiles
+   * Writes the export to a path. @param rows the rows of parcels, which can be read only once @param tiles the same parcels as map tiles, for formats of tiles
    * @returns a note for the user, or null
    * @throws MappaleError if this machine lacks a requirement of the format
    */

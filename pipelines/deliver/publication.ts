@@ -19,7 +19,7 @@ export async function sameThroughout<T>(log: Log, work: () => Promise<T>): Promi
       return await work();
     } catch (error) {
       if (!(error instanceof MappaleError && error.code === 'PUBLICATION_CHANGED') || attempt === TRIES) throw error;
-      log.warn('another publication became current, starting again so that all values come from one publication');
+      log.warn('another publication became current. Starting again, so that all values come from one publication');
     }
   }
 }

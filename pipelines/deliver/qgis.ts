@@ -111,8 +111,8 @@ export function qgisAliases(columns: readonly OutputColumn[], fieldOf: (column: 
 }
 
 /**
- * Returns the label of a value, with the title of the section and the unit. Undefined if the section has no label for the value. @param path path of the value
- * in the block
+ * Returns the label of a value, with the title of the section and the unit. Undefined if the section has no label for the value. @param path the path of the
+ * value in the block
  */
 function labelOf({ name, title }: Section, path: string): string | undefined {
   const { words = {}, units = {}, list } = mapOf(name).panel;

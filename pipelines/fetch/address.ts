@@ -29,7 +29,7 @@ export class PrivateAddress extends Error {
   }
 }
 
-/** Returns whether an IP address is public. @param address address without brackets; an address with a zone is private */
+/** Returns whether an IP address is public. @param address the address without brackets; an address with a zone is private */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !PRIVATE.check(address, 'ipv4');
   if (isIP(address) === 0 || address.includes('%')) return false;

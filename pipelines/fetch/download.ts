@@ -128,7 +128,7 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
 
 /**
  * Replaces the file with the completed download if the source recognises it, and writes the sidecar.
- * @param path path of the file @param url address without secrets
+ * @param path the path of the file @param url address without secrets
  * @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER`, and the errors of the source's `recognise`
  */
 export async function keep(path: string, url: string, { answer, version }: Omit<Received, 'bytes'>, wanted: Wanted, around: Surroundings): Promise<Kept> {
@@ -186,7 +186,7 @@ async function find(wanted: Wanted, around: Surroundings): Promise<Found | null>
   if (file.optional === true) return null;
   throw inputError('the publisher no longer has the file', {
     code: 'DOWNLOAD_MISSING', at: tried[0], detail: `expected the file, found status 404${tried.length > 1 ? ` there and at ${tried.slice(1).join(', ')}` : ''}`,
-    hint: `The file may have moved. Look for it at ${wanted.source.manifest.attribution.url} and set the new address in ${settingOf(wanted, 'URL')}. ${byHand(wanted)}`,
+    hint: `The file may have moved. Look for the file at ${wanted.source.manifest.attribution.url} and set the new address in ${settingOf(wanted, 'URL')}. ${byHand(wanted)}`,
   });
 }
 

@@ -9,7 +9,7 @@ type PageAnswer = Pick<Answer, 'url' | 'status' | 'redirected' | 'elsewhere' | '
 const LOGIN_FORM = /<input[^<>]*type\s*=\s*["']?password/i;
 
 /**
- * Returns the error for a web page in place of a file. @param answer answer of the publisher. A body from another host is not quoted @param hide removes
+ * Returns the error for a web page in place of a file. @param answer the answer of the publisher. A body from another host is not quoted @param hide removes
  * secrets from messages
  * @param byHand instructions for a manual download
  */

@@ -9,7 +9,7 @@ import { isFull } from './file-error.ts';
 
 /**
  * Checks that a file can be written to a path. Call before long work begins.
- * @param option option that names the path
+ * @param option the option that names the path
  * @throws MappaleError `FOLDER_MISSING`, `FOLDER_UNWRITABLE`, `NOT_A_FILE_NAME` (exit 2)
  */
 export async function mustBePlace(path: string, option = '--out'): Promise<void> {

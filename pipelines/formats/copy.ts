@@ -207,7 +207,7 @@ export class RowWriter {
     this.length = at + size;
   }
 
-  /** @param oid oid of the element type in PostgreSQL */
+  /** @param oid the oid of the element type in PostgreSQL */
   array(oid: number, type: ColumnType, values: readonly unknown[]): void {
     const sizeAt = this.length;
     this.ensure(24);

@@ -241,7 +241,7 @@ export function normaliseHeader(name: string): string {
 
 /**
  * Reads the first lines of a table from its first bytes. Used only for recognising a file. csv-parse is not used, because it returns no cells of a row that
- * ends inside quotes. It also takes three times as long (measured on the first bytes of published files).
+ * ends inside quotes. csv-parse also takes three times as long (measured on the first bytes of published files).
  * @param head first bytes, in any encoding that publishers or spreadsheet programs use
  * @returns cells as published, without quotes; the last row may be cut
  */

@@ -104,7 +104,7 @@ class Wasm {
     return dataset;
   }
 
-  /** Writes a layer of a dataset to a file. @param options options of ogr2ogr @throws Error with GDAL's reason */
+  /** Writes a layer of a dataset to a file. @param options the options of ogr2ogr @throws Error with GDAL's reason */
   translate(dataset: number, path: string, options: readonly string[]): void {
     this.messages = [];
     const given = this.withList(options, (list) => this.number('GDALVectorTranslateOptionsNew', list, 0));
@@ -254,7 +254,7 @@ function addedTo(layer: GdalLayer): string[] {
   return ADDED.filter(([value]) => !names.has(value)).map(([, name]) => name);
 }
 
-/** Returns the options of ogr2ogr that translate a layer to a FlatGeobuf. @param fid fid of the only feature to translate, or null for all features */
+/** Returns the options of ogr2ogr that translate a layer to a FlatGeobuf. @param fid the fid of the only feature to translate, or null for all features */
 function readOptions(layer: GdalLayer, fid: number | null): string[] {
   const added = addedTo(layer);
   const columns = ['*', ...ADDED.filter(([, name]) => added.includes(name)).map(([value, name]) => `${value} AS ${quoted(name)}`)];

@@ -70,7 +70,7 @@ export interface EngineFacts {
 
 /** Calls that the thread answers. Numbers identify datasets, and indexes identify layers. */
 export interface GdalCalls {
-  /** Opens a dataset. @param encoding encoding of a shapefile's text; null if the format defines the encoding */
+  /** Opens a dataset. @param encoding the encoding of a shapefile's text; null if the format defines the encoding */
   open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }>;
   /** Returns a batch of features of a layer. @param which `first` starts again with the first feature @param srid SRID that is written into the geometries */
   read(dataset: number, index: number, srid: number, which: 'first' | 'next'): Promise<GdalBatch>;

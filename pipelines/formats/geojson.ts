@@ -1,6 +1,6 @@
 /**
  * Reads GeoJSON (RFC 7946, and the `crs` member of 2008) feature by feature, without GDAL. The file is read twice, because any feature may have new fields, and
- * the CRS may follow the features. Only one feature is in memory at a time.
+ * the CRS may be after the features. Only one feature is in memory at a time.
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';

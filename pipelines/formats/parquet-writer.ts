@@ -150,7 +150,7 @@ export class GeoParquetFile {
         const [boxes, geometries] = [this.#boxes, this.#geometries];
         this.#boxes = [];
         this.#geometries = [];
-        // All geometries are different, so a dictionary would be useless. The same applies to statistics of bytes.
+        // All geometries are different, so a dictionary would be useless. Statistics of bytes would also be useless.
         return [{ name: 'bbox', data: boxes }, version === '2.0.0'
           ? { name: 'geometry', data: geometries.map(multiPolygonOf), encoding: 'PLAIN' }
           : { name: 'geometry', data: geometries, encoding: 'PLAIN', statistics: false }];

@@ -25,7 +25,7 @@ async function programAt(name: string, folders: readonly string[]): Promise<stri
 
 /**
  * Finds the browser that prints pages.
- * @param named name or path from the user; undefined for the first known browser @param folders folders that are searched
+ * @param named name or path from the user; undefined for the first known browser @param folders the folders that are searched
  * @throws MappaleError `BROWSER_MISSING` (exit 2)
  */
 export async function findBrowser(named: string | undefined, folders: readonly string[]): Promise<string> {

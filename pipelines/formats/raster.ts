@@ -52,7 +52,7 @@ export function isRaster(head: Buffer): boolean {
 }
 
 /**
- * Opens a raster. @param path path of the file @param member path inside a zip. The member is kept in a temporary file until the raster is closed
+ * Opens a raster. @param path the path of the file @param member path inside a zip. The member is kept in a temporary file until the raster is closed
  * @throws input errors `RASTER_*` with the reason, errors of `ZipArchive`; MappaleError `TEMP_FULL` (exit 2)
  */
 export async function openRaster(path: string, member: string = ''): Promise<Raster> {

@@ -28,7 +28,7 @@ const HEADER_BYTES = 100;
 const FILE_CODE = 9994;
 
 /**
- * Inspects a shapefile. @param path path of the .shp @param label name in messages
+ * Inspects a shapefile. @param path the path of the .shp @param label name in messages
  * @throws input errors `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `DBF_HEADER`, `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, `NOT_A_FILE`
  */
 export async function inspectShapefile(path: string, label: string): Promise<Shapefile> {

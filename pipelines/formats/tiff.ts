@@ -36,7 +36,7 @@ const SAMPLES: Readonly<Record<string, SampleType>> = {
 const WIDE: readonly SampleType[] = ['int32', 'uint32', 'float64'];
 
 /**
- * Opens a TIFF. @param handle handle of the file, which the raster closes @param at name of the raster in messages
+ * Opens a TIFF. @param handle the handle of the file, which the raster closes @param at name of the raster in messages
  * @throws input errors `RASTER_BANDS`, `RASTER_COMPRESSION`, `RASTER_CRS`, `RASTER_DAMAGED`, `RASTER_MASK`, `RASTER_NO_DATA`, `RASTER_PLACE`, `RASTER_ROTATED`,
  * `RASTER_SAMPLES`, `RASTER_SCALE`, `RASTER_SOUTH_UP`, `RASTER_TOO_LARGE`
  */

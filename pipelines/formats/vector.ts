@@ -330,7 +330,7 @@ export class VectorDataset {
 }
 
 function unreadable(at: string, error: unknown): MappaleError {
-  // For a reader, a missing GDAL is equal to an unreadable file.
+  // Readers treat a missing GDAL like an unreadable file.
   if (error instanceof MappaleError && error.code === 'GDAL_MISSING') {
     const { message, code, detail, hint, fix } = error;
     return inputError(message, { code, at, detail, hint, fix, cause: error });

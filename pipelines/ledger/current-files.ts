@@ -150,7 +150,7 @@ function descending(a: string, b: string): number {
   return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/** One file in one layer and series, for a region. */
+/** A file in one layer and series, as a candidate for a region. */
 interface Candidate {
   readonly file: LoadedFile;
   readonly series: string;

@@ -49,7 +49,7 @@ export async function setHold(session: Session, hold: Omit<Hold, 'heldAt' | 'hel
   await session.query(ledger('set_hold'), [hold.region, hold.kind, hold.fingerprint, hold.reason, who(host)]);
 }
 
-/** Removes a hold. @param kind kind of the removed hold, or null for any kind @returns whether there was a hold */
+/** Removes a hold. @param kind the kind of the removed hold, or null for any kind @returns whether there was a hold */
 export async function releaseHold(session: Session, region: number, kind: Hold['kind'] | null): Promise<boolean> {
   const rows = await session.query(ledger('release_hold'), [region, kind]);
   return rows.length > 0;

@@ -53,7 +53,7 @@ export class Inventory {
     return this.with(this.files.filter(({ fileId }) => !fileIds.has(fileId)));
   }
 
-  /** @param region region code, or 0 for Italy */
+  /** @param region the region code, or 0 for Italy */
   current(region: number, relation: Relation): CurrentFiles {
     const key = `${region} ${relation}`;
     let found = this.#known.get(key);

@@ -97,8 +97,8 @@ export async function addAddedColumns(session: Session, memberId: number, column
 }
 
 /**
- * Returns the added columns and the incomplete exports among the files of current publications. @param releases releases that are included even if they are not
- * published
+ * Returns the added columns and the incomplete exports among the files of current publications. @param releases the releases that are included even if they are
+ * not published
  */
 export async function schemaWarnings(session: Session, releases: readonly number[] = []): Promise<SchemaWarning[]> {
   return session.query<SchemaWarning & Record<string, unknown>>(ledger('schema_warnings'), [[...releases]]);
@@ -110,7 +110,7 @@ export interface FileWarning extends Pick<SchemaWarning, 'code' | 'source' | 'vi
   readonly columns: readonly string[];
 }
 
-/** Groups warnings by code and file. @param warnings warnings, sorted by file */
+/** Groups warnings by code and file. @param warnings the warnings, sorted by file */
 export function warningsByFile(warnings: readonly SchemaWarning[]): (FileWarning & { readonly added: readonly SchemaWarning[] })[] {
   const files = new Map<string, SchemaWarning[]>();
   for (const warning of warnings) {

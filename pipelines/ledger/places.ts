@@ -98,7 +98,7 @@ export async function unlistedComuni(
   for (const { comune, name: called, parcels, addresses } of inventory.register.size === 0 ? [] : rows) {
     const listed = inventory.register.get(comune);
     const what = [parcels > 0 ? `${group(parcels)} parcels` : '', addresses > 0 ? `${group(addresses)} addresses` : ''].filter((part) => part !== '').join(' and ');
-    notes.push(`${name}: ${comune}${called === null ? '' : ` ${called}`} (${what}) is ${listed === undefined ? 'not in the list of comuni' : `a comune of another region (${listed}) in the list`}; published here because of its file`);
+    notes.push(`${name}: ${comune}${called === null ? '' : ` ${called}`} (${what}) is ${listed === undefined ? 'not in the list of comuni' : `a comune of another region (${listed}) in the list`}. The comune is published here because of its file`);
   }
   for (const relation of relations) {
     for (const { place, region: listedRegion, file } of inventory.current(region, relation).elsewhere) {

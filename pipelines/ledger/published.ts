@@ -51,7 +51,7 @@ export function publications(session: Session): Promise<Map<number, Map<Relation
   return tablesOf(session, null, 'current');
 }
 
-/** Returns the published tables. @param region region code, or null for all regions */
+/** Returns the published tables. @param region the region code, or null for all regions */
 async function tablesOf(session: Session, region: number | null, state: 'current' | 'previous'): Promise<Map<number, Map<Relation, PublishedTable>>> {
   const rows = await session.query<Omit<PublishedTable, 'currentTable'> & { region: number }>(ledger('published_tables'), [region, state]);
   const found = new Map<number, Map<Relation, PublishedTable>>();

@@ -20,7 +20,7 @@ export interface Difference {
 }
 
 /**
- * @param region region code
+ * @param region the region code
  * @returns the tables that differ, by comune. Tables that both publications share are not read
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */

@@ -22,7 +22,7 @@ import { rankFiles } from '../ledger/current-files.ts';
 import { Inventory } from '../ledger/inventory.ts';
 import { rolledBack, setLocal } from '../db/transactions.ts';
 
-/** One feature that contributed to a value. */
+/** A feature that contributed to a value. */
 export interface Evidence {
   /** Field or fields of the section. */
   readonly field: string;
@@ -146,7 +146,7 @@ async function onRerun<T>(
   if (parcels === undefined || region === undefined || file === undefined) throw new Error(`section ${section} of region ${code} cannot be explained`);
   const makers = productFiles(code);
   const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
-  // The parcel is read from the published table. Its rule would change the register of fids, which an explanation must not change.
+  // The parcel is read from the published table. The rule of the parcel would change the register of fids, which an explanation must not change.
   const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
   const reads = new Set([...rules, file].flatMap((each) => each.reads));

@@ -91,7 +91,7 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
 
 /**
  * Writes a file for node exporter's textfile collector. The file is replaced atomically, so that a collector never reads a part of the file. @param database
- * database, or null if the database does not answer. Its metrics are then left out
+ * database, or null if the database does not answer. The metrics of the database are then left out
  * @param exitCode exit code of the refresh that ends now
  */
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {

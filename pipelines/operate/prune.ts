@@ -27,7 +27,7 @@ interface PruneOptions {
 
 /** Deletes objects that are no longer needed. */
 export async function prune(database: Database, sources: readonly RegisteredSource[], { dry = false, keep = null }: PruneOptions = {}): Promise<Pruned> {
-  // This is read before the session opens, because the embedded engine has only one session.
+  // The inventory is read before the session opens, because the embedded engine has only one session.
   const inventory = await Inventory.read(database, sources);
   const statement = statementsOf('operate');
   return database.session(async (session) => {

@@ -180,7 +180,7 @@ function daysBetween(from: Date, to: Date): number {
   return dayOf(to) - dayOf(from);
 }
 
-/** Limits requests to the publisher's release cycle. @param folder folder of the source's downloads @returns the reason, or null if the source is due */
+/** Limits requests to the publisher's release cycle. @param folder the folder of the source's downloads @returns the reason, or null if the source is due */
 async function whyNotDue(folder: string, cycle: Download['cycle'], { slug }: Region, now: Date): Promise<string | null> {
   const asked = await readAsked(folder, slug);
   const issued = lastIssue(cycle, now);

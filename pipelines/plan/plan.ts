@@ -76,8 +76,8 @@ export interface Plan {
 }
 
 /**
- * Plans a refresh. @param survey survey of the data folders, or null to plan without data folders @param regions regions to refresh, or null for all published
- * regions and all regions with parcels or addresses
+ * Plans a refresh. @param survey the survey of the data folders, or null to plan without data folders @param regions the regions to refresh, or null for all
+ * published regions and all regions with parcels or addresses
  */
 export function plan(known: Known, survey: Survey | null, regions: readonly number[] | null): Plan {
   const { sources, inventory: before } = known;

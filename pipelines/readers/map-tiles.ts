@@ -13,8 +13,8 @@ const MAPS = {
 const STEP = 0.05;
 
 /**
- * Returns the tiles of a region's box. @param srid SRID of the grid @param size size of a tile, in the units of the grid @returns south-western corners of the
- * tiles that intersect the box, as numbers of tiles from the grid's origin. Tiles are sorted from south to north and from west to east
+ * Returns the tiles of a region's box. @param srid SRID of the grid @param size the size of a tile, in the units of the grid @returns south-western corners of
+ * the tiles that intersect the box, as numbers of tiles from the grid's origin. Tiles are sorted from south to north and from west to east
  */
 export function tilesOf({ west, south, east, north }: Box, srid: keyof typeof MAPS, size: number): { readonly east: number; readonly north: number }[] {
   const map = MAPS[srid];

@@ -1,6 +1,6 @@
 /**
- * Defines schemas of fields that several publishers of points share: texts and coordinates. The position is not checked here, because a wrong point is placed
- * by its address.
+ * Defines schemas of fields that several publishers of points share: texts and coordinates. The position is not checked here, because the address replaces a
+ * wrong position.
  */
 import { z } from 'zod';
 import { isNoData } from './no-data.ts';

@@ -74,7 +74,7 @@ export interface RasterLook {
 
 /**
  * Returns the rasters of a file by their names, if their first bytes belong to rasters.
- * @param pattern pattern of a raster's name, without folders
+ * @param pattern the pattern of a raster's name, without folders
  */
 export async function lookAtRasters(probe: Probe, pattern: RegExp): Promise<RasterLook[]> {
   const { entries, name, head } = probe;
@@ -97,8 +97,8 @@ function stemOf(path: string): string {
 }
 
 /**
- * Reads a raster. @param pattern pattern of the raster's name. Exactly one entry of a zip must match @param schema schema of the columns, with messages for the
- * expected values
+ * Reads a raster. @param pattern the pattern of the raster's name. Exactly one entry of a zip must match @param schema the schema of the columns, with messages
+ * for the expected values
  * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code of the schema, for another product
  */
 export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, schema: z.ZodType<Tile>): Promise<void> {

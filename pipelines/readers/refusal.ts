@@ -9,7 +9,7 @@ export interface Refusal {
 }
 
 /**
- * Returns the reject for an error of the schema. @param fields parsed values, by field name @param error error of the schema, with messages that state the
+ * Returns the reject for an error of the schema. @param fields parsed values, by field name @param error the error of the schema, with messages that state the
  * expected values
  */
 export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodError): Refusal {

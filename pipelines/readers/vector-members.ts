@@ -23,7 +23,7 @@ export interface VectorReading<K extends string> {
   readonly ofEurope?: true;
   /**
    * Converts a record to the values of the staging columns before the geometry, or to a reject.
-   * @param fields fields by the project's names; null for a missing optional column @param layer name of the layer: file name without extension, table of a
+   * @param fields the fields by the project's names; null for a missing optional column @param layer name of the layer: file name without extension, table of a
    * GeoPackage
    */
   row(fields: Readonly<Record<K, VectorValue>>, layer: string): { readonly values: readonly unknown[] } | Refusal;
@@ -210,7 +210,7 @@ function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (
 }
 
 /**
- * Returns a function that writes a feature as a row, or rejects the feature. @param types types of the columns that the format declares; without declared
+ * Returns a function that writes a feature as a row, or rejects the feature. @param types the types of the columns that the format declares; without declared
  * types, each value has its own type
  */
 function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, types: 'declared' | 'free'): (feature: VectorFeature) => void {

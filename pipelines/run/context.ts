@@ -43,7 +43,7 @@ export async function withContext<T>(options: ContextOptions, work: (context: Co
   });
 }
 
-/** Returns the context of a command. @param database database of this version */
+/** Returns the context of a command. @param database the database of this version */
 export async function contextOf(config: Config, sources: readonly RegisteredSource[], database: Database, log: Log): Promise<Context> {
   const engine = await engineOf(database);
   return { config, sources, database, log, recogniser: sha256(sources.map(({ id, manifest }) => `${id} ${manifest.version}`).join('\n')), engine };

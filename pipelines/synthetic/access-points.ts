@@ -41,7 +41,7 @@ export interface Access {
   readonly point: LonLat | null;
 }
 
-/** Streets that every comune has, for test queries. Each has the published and displayed street name (odonimo), and the published and displayed locality. */
+/** Streets that every comune has, for test queries. A street has a published and a displayed name (odonimo), and a published and a displayed locality. */
 const USUAL: readonly (readonly [string, string, string, string])[] = [
   ['VIA ROMA', 'Via Roma', '', ''],
   ['VIALE ROMA', 'Viale Roma', '', ''],

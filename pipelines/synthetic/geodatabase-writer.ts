@@ -41,7 +41,7 @@ async function numberItems(folder: string): Promise<void> {
 }
 
 /**
- * Yields the files of a geodatabase. The files are in a temporary folder until they are read. @param path path of the geodatabase in the zip,
+ * Yields the files of a geodatabase. The files are in a temporary folder until they are read. @param path the path of the geodatabase in the zip,
  * `Potenza_dbsn.gdb`
  * @throws `GDAL_MISSING`
  */

@@ -1,5 +1,5 @@
 /**
- * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region. Each point has a position, parcels, and correct or wrong
+ * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region. A point has a position, parcels, and correct or incorrect
  * published data. All points are at accesses of the archive, so their parcels are known, and their street and number identify the same place.
  */
 import { accessesOf, type Access } from './access-points.ts';

@@ -34,7 +34,7 @@ interface Tag {
   readonly values: readonly number[];
 }
 
-/** Writes a GeoTIFF. @param path path of the file, which is overwritten */
+/** Writes a GeoTIFF. @param path the path of the file, which is overwritten */
 export function writeGeoTiff(path: string, raster: RasterToWrite): void {
   const { width, height, tile } = raster;
   const [blockWidth, blockHeight] = tile === undefined ? [width, 1] : [tile, tile];

@@ -1,7 +1,7 @@
 /**
  * Generates the ground of a synthetic region: hills with slopes up to 50°, plains with slopes below 1°, and level areas. The surface with trees and roofs
- * differs from the ground, so that tests detect if the models are exchanged. Both models have the grids of their publishers. The true values of a parcel are
- * computed in TypeScript from the numbers in the files.
+ * differs from the ground, so that tests detect if the models are exchanged. The ground model and the surface model have the grids of their publishers. The
+ * true values of a parcel are computed in TypeScript from the numbers in the files.
  */
 import { utm32, type EastNorth } from './map-projection.ts';
 import { boxOf, mapPoints, placeOf, type Box } from './plane-geometry.ts';

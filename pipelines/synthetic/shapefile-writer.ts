@@ -147,7 +147,7 @@ function cell(field: ShapefileField, value: string | number | null, encoding: 'u
 
 /**
  * Returns the files of one layer.
- * @throws RangeError if a value or a field name is too long; TypeError for a geometry of another type or a wrong number of values
+ * @throws RangeError if a value or a field name is too long; TypeError if the type of a geometry or the number of values does not match
  */
 export function shapefileParts(layer: ShapefileLayer): ShapefileParts {
   const encoding = layer.encoding === 'utf-8' || layer.encoding === undefined ? 'utf-8' : 'latin1';

@@ -34,7 +34,7 @@ export async function writeOwn(id: string, folder: string, options: Omit<RegionO
   throw new RangeError(`source ${id} writes no files for any synthetic region`);
 }
 
-/** Writes the files of all sources. The same (parcels, seed, comuni) give the same bytes. @throws MappaleError of `makeRegion` */
+/** Writes the files of all sources. The same numbers of parcels and comuni and the same seed give the same bytes. @throws MappaleError of `makeRegion` */
 export async function writeSynthetic(sources: readonly { readonly id: string }[], folder: string, options: RegionOptions): Promise<SyntheticRegion> {
   const region = makeRegion(options);
   for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);

@@ -20,7 +20,7 @@ const INTEGER_FILL = 65_535;
 
 const library = await ready;
 
-/** Writes the composite. @param path path of the file, which is replaced */
+/** Writes the composite. @param path the path of the file, which is replaced */
 export function writeViirs(path: string, tile: ViirsTile): void {
   const { rows, columns, cells, dataset = 'AllAngle_Composite_Snow_Free' } = tile;
   const dtype = cells instanceof Uint16Array ? '<H' : cells instanceof Float32Array ? '<f' : '<d';
