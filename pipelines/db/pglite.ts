@@ -11,7 +11,10 @@ import { giveFolderBack, inspectFolder, mustHaveRoom, takeFolder, unfinishedMark
 import { readSnapshot, writeSnapshot, type SnapshotContent } from './pglite-snapshot.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
-import { ident, type CopyIn, type Database, type Row } from './types.ts';
+import { statementsOf } from './statements.ts';
+import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
+
+const embedded = statementsOf('embedded');
 
 /** Size of the page cache of commands that only read. PostgreSQL's default of 128 MB would stay in the process's memory. */
 const READ_BUFFERS = 'shared_buffers=16MB';
@@ -196,7 +199,9 @@ const unwinding = {
  */
 export async function openPglite(folder: string, access: 'read' | 'write'): Promise<Database> {
   if (folder === 'memory') {
-    return inMemory(await createPglite({ dataDir: `memory://${randomUUID()}`, settings: [], snapshot: await readSnapshot() }));
+    const session = new EmbeddedSession(await createPglite({ dataDir: `memory://${randomUUID()}`, settings: [], snapshot: await readSnapshot() }), 'write', null);
+    await collectNoGeometryStatistics(session);
+    return new Embedded(session, null);
   }
   const unfinished = unfinishedMark(folder);
   const found = await inspectFolder(folder);
@@ -211,6 +216,7 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
     const snapshot = existsSync(unfinished) ? await readSnapshot() : undefined;
     const session = new EmbeddedSession(await createPglite({ dataDir: folder, settings: access === 'read' ? [READ_BUFFERS] : [], snapshot }), access, folder);
     await rm(unfinished, { force: true });
+    if (access === 'write') await collectNoGeometryStatistics(session);
     await session.reset();
     return new Embedded(session, folder);
   } catch (error) {
@@ -228,8 +234,15 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
   }
 }
 
-function inMemory(pglite: Opened): Database {
-  return new Embedded(new EmbeddedSession(pglite, 'write', null), null);
+/**
+ * Keeps `analyze` from collecting statistics of geometries. With them PostGIS cannot plan a join of two tables whose boxes are disjoint, because pointers of
+ * 32 bits cannot hold the estimate: `invalid join selectivity` (PGlite 0.5.8, PostGIS 3.6).
+ */
+async function collectNoGeometryStatistics(session: Session): Promise<void> {
+  const [found] = await session.query<{ collects: boolean }>(embedded('collects_geometry_statistics'));
+  if (found?.collects !== true) return;
+  await session.query(embedded('collect_no_geometry_statistics'));
+  await session.query(embedded('clear_geometry_statistics'));
 }
 
 /**
@@ -239,7 +252,7 @@ function inMemory(pglite: Opened): Database {
 export async function createSnapshot(content: SnapshotContent, prepare: (database: Database) => Promise<unknown>): Promise<void> {
   const snapshot = content === 'tables' ? await readSnapshot() : undefined;
   const pglite = await createPglite({ dataDir: `memory://${randomUUID()}`, settings: [NO_RECYCLED_LOG], snapshot });
-  const database = inMemory(pglite);
+  const database = new Embedded(new EmbeddedSession(pglite, 'write', null), null);
   await prepare(database);
   for (const statement of ['vacuum', 'select pg_switch_wal()', 'checkpoint']) await database.query(statement);
   await writeSnapshot(content, Buffer.from(await (await pglite.dumpDataDir('none')).arrayBuffer()));

@@ -1,6 +1,6 @@
 /** Tests that both engines run a statement completely or report an error. */
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { describeEngines } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 
@@ -34,6 +34,26 @@ describeEngines('a database', (engine) => {
     }))).rejects.toThrow(/stopped a statement early/);
     expect(await database.query("select to_regclass('before_it')::text as before_it, to_regclass('part')::text as part")).toEqual([{ before_it: null, part: null }]);
     expect(await database.query('select count(*)::int4 as n from pair')).toEqual([{ n: 100 }]);
+  });
+
+  it('joins two analyzed tables whose boxes are disjoint', async () => {
+    await database.query('create table north as select st_setsrid(st_point(n, 50), 4326)::geometry(point, 4326) as geom from generate_series(1, 50) as n');
+    await database.query('create table south as select st_setsrid(st_point(n, 30), 4326)::geometry(point, 4326) as geom from generate_series(1, 50) as n');
+    await database.query('analyze north, south');
+    expect(await database.query('select count(*)::int4 as n from north a join south b on st_covers(a.geom, b.geom)')).toEqual([{ n: 0 }]);
+    expect(await database.query('select count(*)::int4 as n from north a join south b on a.geom && b.geom')).toEqual([{ n: 0 }]);
+  });
+
+  if (engine.name === 'pglite') it('joins tables that an earlier version analyzed', async () => {
+    const url = await engine.createDatabase();
+    const earlier = await openDatabase(url);
+    await earlier.query('alter type geometry set (analyze = geometry_analyze)');
+    for (const latitude of [50, 30]) await earlier.query(`create table at_${latitude} as select st_setsrid(st_point(n, ${latitude}), 4326)::geometry(point, 4326) as geom from generate_series(1, 50) as n`);
+    await earlier.query('analyze at_50, at_30');
+    const joined = 'select count(*)::int4 as n from at_50 a join at_30 b on a.geom && b.geom';
+    await expect(earlier.query(joined)).rejects.toThrow(/invalid join selectivity/);
+    await earlier.close();
+    expect(await (await engine.openDatabase(url)).query(joined)).toEqual([{ n: 0 }]);
   });
 
   it('overlays with the grid that the engine needs', async () => {
