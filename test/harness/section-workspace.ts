@@ -117,6 +117,12 @@ export async function sectionWorkspace(database: Database, { region, sources: id
   };
 }
 
+/** Folders of files, removed when the process ends. */
+const written: string[] = [];
+process.once('exit', () => {
+  for (const folder of written) rmSync(folder, { recursive: true, force: true });
+});
+
 async function loadSynthetics(database: Database, region: SyntheticRegion, sources: readonly RegisteredSource[]): Promise<Loaded[]> {
   const loaded: Loaded[] = [];
   for (const source of sources) {
@@ -132,8 +138,8 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
         loaded.push(await load(database, staged, await openRun(database), SILENT));
       }
     } finally {
-      // A section may read the files of such a source.
-      process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+      // A section may read the files of such a source until its test ends.
+      written.push(folder);
     }
   }
   return loaded;
