@@ -55,7 +55,7 @@ say 'the first load'
 invent "$scratch/data" 300
 mappale load-region molise --data "$scratch/data" >&2
 mappale token create --name 'the office' --scopes geocoding:read,admin_data:read,parcels:read >/dev/null
-# A readable token replaces the random one, so that no scanner reports a secret.
+# A readable token replaces the random token, so that no scanner reports a secret.
 token=mpl_made-for-tests-made-for-tests-made-for-tests
 token=${token:0:47}
 ask "update access.token set sha256 = sha256('$token') where token_id = 1"

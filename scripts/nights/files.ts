@@ -82,7 +82,7 @@ export function withoutCoordinates(content: Buffer): Buffer {
   return eachLine(content, { head: 1 }, (cells) => cells.map((cell, column) => (ADDRESS_COORDINATES.has(column) ? '' : cell)));
 }
 
-/** Returns the highest price of a table VALORI. */
+/** Returns the highest price of a VALORI table. */
 export function highestPrice(content: Buffer): number {
   let highest = 0;
   eachLine(content, { head: 2 }, (cells) => {
@@ -92,7 +92,7 @@ export function highestPrice(content: Buffer): number {
   return highest;
 }
 
-/** Raises the prices of a table VALORI. @param euros added to both ends of the range */
+/** Raises the prices of a VALORI table. @param euros added to both ends of the range */
 export function withPrices(content: Buffer, euros: number): Buffer {
   return eachLine(content, { head: 2 }, (cells) => cells.map((cell, column) => ((column === 15 || column === 16) && /^[1-9]\d*$/.test(cell) ? String(Number(cell) + euros) : cell)));
 }
@@ -130,7 +130,7 @@ export function twoRows(sheet: Buffer): Buffer {
 
 const MEMBER = /<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g;
 
-/** Leaves out parcels of a GML. @param isKept whether to keep the parcel at a position */
+/** Removes parcels from a GML file. @param isKept whether to keep the parcel at a position */
 export function withoutParcels(content: Buffer, isKept: (position: number, count: number) => boolean): Buffer {
   const text = content.toString('utf8');
   const count = [...text.matchAll(MEMBER)].length;

@@ -63,7 +63,7 @@ function termSaid(term: readonly string[], where: string | null): Said[] {
   if (first === 'case' && term.at(-1) === 'end') {
     const branches = split(term.slice(1, -1), (part) => ['when', 'then', 'else'].includes(part));
     const words = edges(term.slice(1, -1));
-    // The part before the first when is the compared value, or empty.
+    // The part before the first `when` is the compared value, or empty.
     return branches.slice(1).flatMap((branch, at) => (words[at] === 'when' ? [] : saidBy(branch, where)));
   }
   const hidden = term.find((part) => part.startsWith('\'') && /\p{L}/u.test(part));

@@ -39,7 +39,7 @@ const KEEPS: readonly Case[] = [
   { what: 'a dropped column', change: without('name'), steps: [/column name dropped/], rows: ({ name: _, ...row }) => row },
   { what: 'a type with a larger range', change: retyped('position', 'numeric'), steps: [/column position made numeric/] },
   { what: 'a value that may become empty', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
-  { what: 'a value that must not be empty, and none is', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
+  { what: 'a value that must not be empty, if no value is empty', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
   { what: 'an additional index', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/indexes created again/] },
   { what: 'a dropped index', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/indexes created again/] },
   { what: 'a constraint that its rows satisfy', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
@@ -57,7 +57,7 @@ const LOSES: readonly (Pick<Case, 'what' | 'change'> & { readonly first?: string
   { what: 'a column that must not be empty', change: column('edition int4 not null') },
   { what: 'a narrower type', change: retyped('position', 'int2') },
   { what: 'an incompatible type', change: retyped('istat_code', 'int4') },
-  { what: 'a value that must not be empty, although some are', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
+  { what: 'a value that must not be empty, although some values are empty', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
   { what: 'a constraint that its rows violate', change: column('check (position < 0)') },
   { what: 'another partitioning', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
 ];

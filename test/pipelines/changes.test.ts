@@ -254,7 +254,7 @@ describeEngines('changes', (engine) => {
     expect((await changes({ day })).lines).toEqual(whole.lines);
   });
 
-  it('remove every parcel without its values if the region is withdrawn', async () => {
+  it('list every parcel as removed, without its values, if the region is withdrawn', async () => {
     const before = exports.at(-1)!;
     await happens('withdrawn', withdrawn);
     const { lines } = await changes({ publication: await keptAfter(), fid: null });

@@ -52,7 +52,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       .toEqual([[0, 50, 2], [50, 200, 2], [200, 1000, 2], [1000, null, 2]]);
   });
 
-  it('count no address as outside without a boundary, and report that this is unknown', async () => {
+  it('count no address as outside without a boundary, and report this number as unknown', async () => {
     expect(await found('outside', [{ id: 1, street: 1, number: 1, at: INSIDE }], {})).toEqual([]);
     expect((await counts()).findings.filter(({ count }) => count === null).map(({ kind }) => kind))
       .toEqual(['outside', 'outside', 'outside', 'outside', 'moved', 'new', 'missing']);

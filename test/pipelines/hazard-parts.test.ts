@@ -168,7 +168,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(named('coverage.landslide')).toEqual([]);
   });
 
-  it('are refused if a map of Italy was cut, and the refusal has the numbers of comuni', async () => {
+  it('are refused if a map of Italy was cut, and the refusal states the numbers of comuni', async () => {
     const { comuni } = files.region;
     const before = await currentContent(context.database);
     await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Elevata P3', comuni: comuni.slice(3, 6) }]);

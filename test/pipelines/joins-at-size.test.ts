@@ -1,6 +1,6 @@
 /**
- * Tests joins of large tables, for which a wrong plan can be detected. The tests limit the rows that a plan touches, including the rows that the plan reads
- * and drops, and not the time. A plan that compares each of n rows with n other rows touches n² rows.
+ * Tests joins of large tables, for which a wrong plan can be detected. The tests limit the rows that a plan touches. Rows that the plan reads and drops are
+ * included. A plan that compares each of n rows with n other rows touches n² rows.
  */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';

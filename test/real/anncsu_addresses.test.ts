@@ -52,7 +52,7 @@ describe('published files of ANNCSU', () => {
     expect(collected!.rows['raw_access']!.every((row) => row['coord_x'] !== null)).toBe(true);
   });
 
-  it.skipIf(ANAGNI === null)('include the indirizzario of Anagni, which is read to the last access without coordinates', async () => {
+  it.skipIf(ANAGNI === null)('include the indirizzario of Anagni, which has no coordinates and is read to the last access', async () => {
     const { recognition, collected } = await trial(source, ANAGNI!);
     expect(recognition).toEqual({ role: 'INDIR', vintage: '2026-02-23', region: null, complete: false });
     expect(collected!.members[0]).toMatchObject({ records: 10_814, rows: 10_814, rejects: [] });

@@ -28,7 +28,7 @@ const counts = (row: Income): (number | null)[] => BRACKET_NAMES.map((name) => r
 const amounts = (row: Income): (number | null)[] => BRACKET_NAMES.map((name) => row[`${name}_eur`] as number | null);
 
 describe('the real files of the MEF', () => {
-  it.skipIf(absent)('have in 2023 7,896 comuni and one row of taxpayers without a comune', async () => {
+  it.skipIf(absent)('have 7,896 comuni and one row of taxpayers without a comune in 2023', async () => {
     const found = await rows('comunale', 2023);
     expect(found).toHaveLength(7_897);
     expect(found.filter(({ level }) => level === 'comune')).toHaveLength(7_896);

@@ -177,7 +177,7 @@ describe('a newcomer', () => {
 });
 
 describe('a server that does not meet the requirements', () => {
-  /** Returns a session of a server with these extensions. */
+  /** Returns a session of a server with the given extensions. */
   const serverWith = (version: string, extensions: readonly { name: string; version: string }[]): Session => ({
     query: async (sql: string) => (sql.includes('server_version') ? [{ version }] : extensions.map((each) => ({ ...each, installed: false }))),
   }) as unknown as Session;
