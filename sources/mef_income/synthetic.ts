@@ -1,7 +1,7 @@
 /**
  * Writes synthetic incomes in the formats of four tax years: 2020 by postal code without leading zeros, 2022 without a total, 2023 at both levels,
- * 2024 only by comune. The second comune is missing from 2024, and the third is missing from 2023 and 2024. For postal codes, the section must use
- * 2023. For whole comuni, the section must use the newest year of each comune: 2024, 2023 or 2022.
+ * 2024 only by comune. The second comune is missing from 2024, and the third is missing from 2023 and 2024. For postal codes, the section must use the
+ * year 2023. For whole comuni, the section must use the newest year of each comune: 2024, 2023 or 2022.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
