@@ -306,7 +306,7 @@ export class IncrementalBuild {
   /** Finds parcels with rows that the changes affect. @returns the prefix of the names of the tables of these parcels, which end in `_fid` and `_parcel` */
   async #reachOf(session: Session, product: Product): Promise<Reach> {
     const { relation, file: { incremental: how, file, reads } } = product;
-    if (how === null || how.by === 'members' || how.by === 'content') throw new Error(`${file} does not state which parcels its rows depend on`);
+    if (how === null || how.by === 'members' || how.by === 'content') throw new Error(`${file} does not state the parcels on which its rows depend`);
     const table = tableOf(relation);
     // If rows of other tables changed with other parcels, the rows of the same parcels change in this table.
     const others = reads.flatMap((read) => ((this.#reaches.get(read) ?? 'changed') === 'changed' ? [] : this.results.get(read)?.patch?.fids ?? []));

@@ -20,7 +20,8 @@ export function atHandSchema(schema: string): string {
 
 /**
  * Returns a published table that a workspace can read: the table itself, or a copy if the table is on other nodes. @param workspace schema of the workspace. In
- * `pg_temp` (an explanation), only the rows of the parcels in the table `parcel` are copied @param rows `none` to copy only the columns of a partitioned table
+ * `pg_temp` (an explanation), only the rows of the parcels in the table `parcel` are copied @param rows with `none`, only the columns of a partitioned table
+ * are copied
  */
 export async function atHand(session: Session, workspace: string, from: Place, rows: 'all' | 'none' = 'all'): Promise<Place> {
   if (!(await isOnNodes(session, from))) return from;

@@ -139,7 +139,7 @@ export async function findWith(session: Session, schema: string, reach: Reach, p
 /** A set of parcels that share a value of a column, and the tables for finding them. */
 interface Sharing {
   readonly reach: Reach;
-  /** Set of parcels with the shared values. */
+  /** Set of parcels whose values of the column are shared. */
   readonly start: Reach;
   /** Table of the published parcels. */
   readonly parcels: Place;

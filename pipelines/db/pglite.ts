@@ -106,7 +106,7 @@ class Embedded extends SessionDatabase {
   readonly #session: EmbeddedSession;
   /** Folder of the database; null if the database is in memory. */
   readonly #folder: string | null;
-  /** Work is done one at a time, because there is only one connection. */
+  /** Limits work to one task at a time, because there is only one connection. */
   readonly #exclusive = pLimit(1);
 
   constructor(session: EmbeddedSession, folder: string | null) {

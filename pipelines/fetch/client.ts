@@ -118,7 +118,7 @@ export class Publisher {
       }
       const asked = answer === null ? null : retryAfter(answer.headers['retry-after'], answer.headers['date'], this.#clock.now());
       const usual = (answer !== null && asked === null && BUSY_STATUS.has(answer.status) ? BUSY : BROKEN)[attempt];
-      // Even if the server requests 0 seconds or a time in the past, the wait is as long as after a broken connection.
+      // A server may request 0 seconds or a time in the past. The wait is nevertheless at least as long as after a broken connection.
       const seconds = Math.max(asked ?? 0, usual ?? 0);
       if (usual === undefined || seconds > LONGEST_WAIT) throw answer === null ? this.#unreachable(url, broken) : this.#busy(url, answer, asked);
       const why = answer === null ? `does not answer (${this.#hide(reasonOf(broken))})` : `does not serve the file now (${answer.status})`;

@@ -154,7 +154,7 @@ function comuniOf(place: Place, { count, largest, usual, across, width, height }
     return {
       index,
       belfiore: `Z${String(index + 1).padStart(3, '0')}`,
-      // Real comuni of the two provinces stay below 200.
+      // In the codes of real comuni of the two provinces, the last three digits are below 200.
       istatCode: `${province.code}${String(number < 99 ? 901 + number : 201 + number - 99).padStart(3, '0')}`,
       name: otherName === null ? italianName : `${italianName}/${otherName}`,
       italianName,
