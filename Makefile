@@ -24,7 +24,7 @@ develop: ## Install missing packages of tests, checks and documentation too
 setup-gdal: ## Install or compile GDAL's binding, which reads vector files faster
 	@scripts/setup.sh gdal
 
-load-region: setup ## Files of one REGION from DATA into the database; without both, the synthetic demo region
+load-region: setup ## Load the files of one REGION from DATA into the database; without both, load the synthetic demo region
 	@$(mappale) load-region $(options)
 
 plan: setup ## Show what a refresh would do, and why
