@@ -158,7 +158,7 @@ export const CHANGES_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Parcels that publications added, removed or changed',
     description: 'Returns the changes of a region after a publication (`since=41`) or from a day on (`since=2026-01-31`, Europe/Rome), sorted by publication and fid. '
       + 'Rollbacks and withdrawals are publications, too. A client that applies all changes to an old export has the content of the new export. '
-      + '`columns` has the names of `mappale export`, and `geometry` as GeoJSON. Follow `meta.cursor` until it is null. A cursor stays valid when new publications come. '
+      + '`columns` has the names of `mappale export`, and `geometry` as GeoJSON. Follow `meta.cursor` until it is null. A cursor remains valid after new publications. '
       + 'Changes that are no longer kept are answered with 410: `details.kept_since` is the first day that can be given, `details.kept_after` the first publication. '
       + 'While a region is withdrawn, only removals are listed. A database on several nodes keeps no history and answers 501.',
     parameters: changesParameters,
