@@ -1,6 +1,6 @@
 /**
  * Rules of `make check` for TypeScript: typescript-eslint's strict set with types, and one layout. `--fix` repairs the layout. Rules define the layout, and no
- * formatter decides line breaks; docs/decisions/0006 gives the reason.
+ * formatter decides line breaks. docs/decisions/0006 gives the reason.
  */
 import stylistic from '@stylistic/eslint-plugin';
 import { defineConfig } from 'eslint/config';
@@ -16,9 +16,9 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
-      // Messages often contain numbers and flags. Values without a text of their own are still an error.
+      // Messages often contain numbers and flags. Objects without a useful text are still an error.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: false }],
-      // An interface may require a promise, or an async generator, of a function that never waits.
+      // An interface may require a function to return a promise or an async generator, although the function never waits.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true }],
       // No code declares an enum. The rule on assignments to enums would take a sixth of the time of all rules.
@@ -35,7 +35,7 @@ export default defineConfig(
     },
   },
   {
-    // The innermost loops read bytes and columns by position, within bounds that the loop keeps. A check for undefined would slow them down.
+    // The innermost loops read bytes and columns by position, within bounds that the loop ensures. A check for undefined would slow them down.
     files: [
       'sources/ade_cadastre/scan.ts', 'sources/anncsu_addresses/scan.ts', 'sources/egms_vertical/read.ts', 'pipelines/build/sweep-*.ts', 'sql/sections/*/sweep.ts',
     ],

@@ -47,7 +47,7 @@ const FIELDS: readonly Field[] = [
   ['households_3_members', 'pf5', 'Resident households of 3 members.'],
   ['households_4_members', 'pf6', 'Resident households of 4 members.'],
   ['households_5_members', 'pf7', 'Resident households of 5 members.'],
-  ['households_6_plus_members', 'pf8', 'Resident households of 6 and more members.'],
+  ['households_6_plus_members', 'pf8', 'Resident households of 6 or more members.'],
   ['dwellings_occupied', 'a2', 'Dwellings occupied by at least one resident.'],
 ];
 

@@ -1,4 +1,4 @@
--- purpose: findings about the addresses of comuni, by which a comune can correct its register
+-- purpose: findings about the addresses of comuni, for corrections of the register
 -- reads: core.access_point, core.street, layer.accesso, layer.odonimo_indir, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.release
 -- writes: api.address_files, api.address_points, api.findings_by_place, api.findings_by_street, api.findings_by_release, api.address_findings, api.address_quality
 -- grain: one row per finding
@@ -50,7 +50,7 @@ begin
     from held h
     join used u on u.place = h.place
     where h.turn > u.turn
-      -- The same bytes may have been read twice, by two versions of the program.
+      -- Two versions of the program may have read the same bytes.
       and h.sha256 <> u.sha256
     order by h.place, h.turn
   )
@@ -71,7 +71,7 @@ begin
   from before b;
 end
 $$;
-comment on function api.address_files(int4, text[]) is 'For each comune, the current file of its addresses (is_current), and the newest older file whose rows are still in the database';
+comment on function api.address_files(int4, text[]) is 'The current file of addresses of each comune (is_current), and the newest older file with rows in the database';
 
 create or replace function api.address_points(p_region int4, p_comuni text[])
 returns table (belfiore text, address_id int8, street_id int8, street text, civic int4, exponent text, colour text, metric_m int4, geom geometry)
@@ -109,7 +109,7 @@ begin
   with point as materialized (
     select
       p.*,
-      -- The point at 7 decimals, as one number: longitude, then latitude in 9 digits.
+      -- The point at 7 decimals as one number. The longitude is followed by the latitude in 9 digits.
       (st_x(p.geom) * 1e7)::int8 * 1000000000 + (st_y(p.geom) * 1e7)::int8 as spot
     from api.address_points(p_region, p_comuni) p
     where p.geom is not null
@@ -164,7 +164,7 @@ begin
       p.*,
       count(*) over (partition by p.belfiore, z.zone) as points
     from point p
-    -- Around 12 degrees, comuni use either zone.
+    -- Near 12 degrees of longitude, comuni use either UTM zone.
     join (values (32632, 0, 13), (32633, 11, 90)) as z (zone, west, east) on st_x(p.geom) between z.west and z.east
     cross join lateral (select st_transform(p.geom, z.zone) as geom offset 0) t
     where abs(st_x(t.geom) - 10 * round(st_x(t.geom) / 10)) <= 0.01
@@ -200,7 +200,7 @@ begin
   ) f;
 end
 $$;
-comment on function api.findings_by_place(int4, text[]) is 'Addresses outside the boundary of their comune, with different numbers on one point, or on a grid of 10 m';
+comment on function api.findings_by_place(int4, text[]) is 'Addresses that are outside the boundary of their comune, share a point with another number, or are on a grid of 10 m';
 
 create or replace function api.findings_by_street(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
@@ -239,7 +239,7 @@ begin
         2
       )::float8 as distance_m
     from between_two b
-    -- 500 m are more than 0.0044 degrees everywhere. This bound is cheap, and excludes most addresses.
+    -- 500 m are more than 0.0044 degrees everywhere in Italy. This test is fast, and excludes most addresses.
     where (b.x - b.x_before) ^ 2 + (b.y - b.y_before) ^ 2 > 0.0044 ^ 2
       and (b.x - b.x_after) ^ 2 + (b.y - b.y_after) ^ 2 > 0.0044 ^ 2
   )
@@ -282,13 +282,13 @@ begin
     );
 end
 $$;
-comment on function api.findings_by_street(int4, text[]) is 'Addresses far from both neighbours of their parity, and streets without any number (other_id: the street)';
+comment on function api.findings_by_street(int4, text[]) is 'Addresses far from both neighbours of the same parity, and streets without any number (other_id: the street)';
 
 create or replace function api.findings_by_release(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
 language plpgsql stable as $$
 declare
-  -- Known before the query is planned, so that only the partitions of these releases are read.
+  -- The releases are known before the query is planned, so PostgreSQL reads only their partitions.
   v_releases constant int4[] := array(
     select distinct coalesce(m.row_release_id, m.release_id)
     from api.address_files(p_region, p_comuni) f
@@ -341,7 +341,7 @@ begin
     and b.belfiore = n.belfiore
   cross join lateral (
     select case
-      -- 20 m are more than 0.00017 degrees everywhere. This bound is cheap, and excludes most addresses.
+      -- 20 m are more than 0.00017 degrees everywhere in Italy. This test is fast, and excludes most addresses.
       when st_distance(n.geom, b.geom) > 0.00017 then round(st_distance(n.geom::geography, b.geom::geography)::numeric, 2)::float8
     end as distance_m
     offset 0
@@ -354,7 +354,7 @@ begin
     'missing',
     b.address_id,
     coalesce(s.name, i.display_name),
-    -- As core.access_point has them.
+    -- Same values as in core.access_point.
     case
       when b.progressivo_snc is not null then api.street_number(null, null, null, null)
       else api.street_number(
@@ -380,7 +380,7 @@ begin
   );
 end
 $$;
-comment on function api.findings_by_release(int4, text[]) is 'Addresses that moved by more than 20 m, are new, or are missing, compared with the earlier file of the comune; none if there is no earlier file';
+comment on function api.findings_by_release(int4, text[]) is 'Addresses that moved by more than 20 m, are new, or are missing, compared with the earlier file of the comune. Empty if there is no earlier file';
 
 create or replace function api.address_findings(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
@@ -479,4 +479,4 @@ begin
   left join bounded d on d.belfiore = c.belfiore;
 end
 $$;
-comment on function api.address_quality(int4, text[], int8) is 'Findings about the addresses of comuni, counted by kind. addresses null: no file of addresses is loaded for the comune. compared_with null: the database has no earlier file. count null: unknown, because the file or the boundary that it needs is not loaded, or because the comune has more than p_most addresses';
+comment on function api.address_quality(int4, text[], int8) is 'Findings about the addresses of comuni, counted by kind. Column addresses is null if the comune has no loaded file of addresses. Column compared_with is null if the database has no earlier file. Column count is null if a needed file or boundary is not loaded, or the comune has more than p_most addresses';

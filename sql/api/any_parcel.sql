@@ -17,4 +17,4 @@ as $$
   where p.kind = 'land'
   limit 1
 $$;
-comment on function api.any_parcel() is 'A published land parcel, its representative point and the code of its comune; nulls if nothing is published';
+comment on function api.any_parcel() is 'A published land parcel, its representative point and the code of its comune. Nulls if no region is published';

@@ -24,7 +24,7 @@ begin
   );
 end
 $$;
-comment on function api.cited_licenses(text[], uuid[]) is 'Licences of combinations, by section and source; the mandatory ones last, except those whose terms another licence has';
+comment on function api.cited_licenses(text[], uuid[]) is 'Licences of combinations of sources, by section and source. Mandatory licences are last, without those whose terms equal the terms of another licence';
 
 create or replace function api.citations(p_cited uuid[], out combinations json)
 language plpgsql stable security definer
@@ -38,4 +38,4 @@ begin
   );
 end
 $$;
-comment on function api.citations(uuid[]) is 'JSON array of [citation, section, sources, licences as JSON texts, terms] of combinations';
+comment on function api.citations(uuid[]) is 'JSON array of [citation, section, sources, licences as JSON texts, terms] of combinations of sources';

@@ -1,11 +1,11 @@
--- purpose: parcels in batches: found by points, fids, references, labels or queries, and with their sections as columns
+-- purpose: batches of parcels with their sections as columns, found by points, fids, references, labels or queries
 -- reads: core.parcel, core.parcel_register, core.comune, core.comune_catastale, core.region_box, layer.boundary, ledger.publication
 -- writes: api.unpublished_region, api.parcels_of_points, api.parcels_of_fids, api.parcels_of_references, api.parcels_of_labels, api.parcels_of_queries, api.columns_of, api.parcel_columns, api.column_licenses
 -- grain: one call per batch
 -- crs: EPSG:4326, latitude and longitude in degrees
 
--- Answers are arrays of arrays that a program reads by position. "Place" is the number of the row in the batch, from 1. Rows without a result
--- are left out. Statements take a batch as a set: the planner does not know its size and uses an index either way.
+-- Answers are arrays of arrays that a program reads by position. "Place" is the number of the row in the batch, from 1. Rows without a result are left out.
+-- Each statement reads a batch as a set. The planner does not know the size of the batch and uses an index in all cases.
 
 create or replace function api.unpublished_region(p_region int4) returns int4
 language plpgsql stable as $$
@@ -16,7 +16,7 @@ begin
   );
 end
 $$;
-comment on function api.unpublished_region(int4) is 'The code of the region if it is not published; null if it is published or none was given';
+comment on function api.unpublished_region(int4) is 'The code of the region if the region is not published. Null if the region is published or no region was given';
 
 create or replace function api.parcels_of_points(p_lats float8[], p_lngs float8[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -37,7 +37,7 @@ begin
         a.place,
         array_agg(p.fid order by api.shown_area(p.area_m2), p.fid) as fids
       from asked a
-      -- As in api.parcels_at: borders and printed corners belong to all parcels that meet there.
+      -- As in api.parcels_at, a point on a border or a printed corner is in all adjacent parcels.
       join core.parcel p on st_dwithin(p.geom, a.point, 1e-7)
       group by a.place
     ),
@@ -90,7 +90,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: for each point (degrees) the smallest parcel that contains it, border included, and the number of such parcels. region: code of the unpublished region that contains the point, 0 if that region is unknown';
+comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: for each point (degrees) the smallest parcel that contains the point, border included, and the number of such parcels. Element region is the code of the unpublished region that contains the point, 0 if this region is unknown';
 
 create or replace function api.parcels_of_fids(p_fids int4[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -130,7 +130,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: whether each fid is published. region: code of the fid''s region if it is not published. retired: the fid was published before. successor: the published parcel with the same drawing';
+comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: whether each fid is published. Element region is the code of the fid''s region if the region is not published. Element retired: the fid was published before. Element successor is the published parcel with the same geometry';
 
 create or replace function api.parcels_of_references(p_references text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -173,7 +173,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference. region: code of the comune''s region if it is not published';
+comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference. Element region is the code of the comune''s region if the region is not published';
 
 create or replace function api.parcels_of_labels(
   p_places int4[], p_comuni text[], p_names text[], p_sections text[], p_sheets text[], p_labels text[], out publication text, out answer text
@@ -199,7 +199,7 @@ begin
         on q.belfiore is null
         and c.istat_code = q.name
     ),
-    -- As in api.search_parcels: a sheet is one range of references for each possible section letter. Each range is read once.
+    -- As in api.search_parcels, a sheet is one range of references for each possible section letter. Each range is read once.
     sheet as (
       select distinct
         a.belfiore,
@@ -232,7 +232,7 @@ begin
         array[core.comune_key(c.name), core.comune_key(c.name_other)] as name_keys
       from core.comune_catastale c
     ),
-    -- A land register has no sheets: the whole reference is known.
+    -- A land register has no sheets, so the complete reference is known.
     registered as materialized (
       select
         a.place,
@@ -296,7 +296,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code, or null with the ISTAT code as its name), sheet (4 digits) and label; of several the one with the smallest fid. Without a sheet, the parcel of a land register; its name may then be that of a comune catastale. section: letter, null: any. Homonyms may repeat a place';
+comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code, or null with the ISTAT code as its name), sheet (4 digits) and label. If several parcels match, the smallest fid is returned. Without a sheet, the parcel is in a land register, and the name may be that of a comune catastale. Argument section is a letter, null for any. Comuni with the same name may repeat a place';
 
 create or replace function api.parcels_of_queries(p_readings jsonb, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -314,7 +314,7 @@ begin
       from jsonb_array_elements(p_readings) with ordinality as q (readings, place)
       cross join lateral jsonb_array_elements(api.geocode_search(jsonb_build_object('readings', q.readings), 5)) with ordinality as h (value, nth)
     ),
-    -- All hits with the score of the best one: the query does not determine which of them is meant.
+    -- All hits with the best score, because the query does not distinguish these hits.
     best as materialized (
       select h.*
       from hit h
@@ -354,7 +354,7 @@ begin
       group by p.place
     ) g
     full join (
-      -- Nothing was found, and no region of the named comuni is published.
+      -- The search found no address, and no region of the named comuni is published.
       select
         q.place,
         min(u.region_code) as region_code
@@ -369,7 +369,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for the readings of each query, an array of arrays. fid: the parcel at the address, null: none. candidates: number of results as good as the first. region: if nothing is found, code of the named comune''s region, which is not published';
+comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for the readings of each query, an array of arrays. Element fid is the parcel at the address, null if there is none. Element candidates is the number of results with the best score. If nothing is found, element region is the code of the named comune''s unpublished region';
 
 create or replace function api.columns_of(p_fids int4[], p_sections text[], p_from anyelement, out answer text)
 language plpgsql stable as $$
@@ -384,7 +384,7 @@ declare
   -- that node, although the node lacks the tables that the functions read.
   v_asked constant int4[] := p_fids || array(select -g.n from generate_series(1, 16) as g (n));
 begin
-  -- A separate statement: if parcels are on other nodes, a statement that also reads local tables would be sent to the node that has the parcels.
+  -- A separate statement, because Citus would send a statement on parcels to their node, which lacks the local tables.
   with asked as materialized (
     select
       p.fid,
@@ -432,7 +432,7 @@ begin
         from asked p
         left join described d on d.fid = p.fid
       ),
-      -- Coverage is computed once for all parcels that agree in everything that decides it.
+      -- Coverage is computed once for all parcels with the same input of the computation.
       covered as materialized (
         select
           k.likeness,
@@ -453,7 +453,7 @@ begin
   answer := concat('{', answer, '}');
 end
 $$;
-comment on function api.columns_of(int4[], text[], anyelement) is 'JSON object of sections, each an array of [fid, coverage, cells]: the columns of those given parcels that exist, in the order that the section defines; coverage as in a record, null if the cells contain it. cells null: no values. Sections must be known names';
+comment on function api.columns_of(int4[], text[], anyelement) is 'JSON object of sections, each an array of [fid, coverage, cells]. Cells are the columns of the existing given parcels, in the order that the section defines (null: no values). Coverage is the same as in a record, null if the cells contain it. Sections must be known names';
 
 create or replace function api.parcel_columns(p_fids int4[], p_sections text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -491,4 +491,4 @@ begin
   );
 end
 $$;
-comment on function api.column_licenses(int4, text[]) is 'Attributions of sections as in api.licenses, for a region or, if null, for all published regions, each once';
+comment on function api.column_licenses(int4, text[]) is 'Attributions of sections as in api.licenses, without repetitions, for a region (null: for all published regions)';

@@ -1,4 +1,4 @@
--- purpose: completions for the end of a query, suggested while it is typed
+-- purpose: suggestions for the end of a query while a user types
 -- reads: core.comune_name, core.street_name, core.token
 -- writes: api.completions
 -- grain: one call per query
@@ -7,12 +7,12 @@
 create or replace function api.completions(p_word text, p_places text[], out completions jsonb)
 language plpgsql stable security definer
 set search_path to core, section, ledger, public, pg_temp
--- Planning takes longer than running.
+-- Planning takes longer than execution, so the plan is kept.
 set plan_cache_mode to force_generic_plan
 as $$
 declare
   shortest constant int4 := 2;
-  -- Each completion is searched, and the limits keep the whole search shorter than a pause in typing.
+  -- The server searches each completion. The limits keep the complete search shorter than a pause in typing.
   most_words constant int4 := 5;
   most_comuni constant int4 := 3;
 begin
@@ -77,4 +77,4 @@ begin
   );
 end
 $$;
-comment on function api.completions(text, text[]) is 'JSON array of completions for the end of a query: words of street names that begin with p_word, the most frequent first, and comuni with located addresses whose name begins with one of p_places (the last word, the last two, …). Each has the number of words that it replaces and the word or the cadastral code';
+comment on function api.completions(text, text[]) is 'JSON array of completions for the end of a query: words of street names that begin with p_word, the most frequent first, and comuni with located addresses whose name begins with one of p_places (the last word, the last two, …). Each completion has the number of words that it replaces, and the word or the cadastral code';

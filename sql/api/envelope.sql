@@ -24,10 +24,10 @@ begin
   );
 end
 $$;
-comment on function api.publication_tag(int4) is 'Identifies everything that an answer about a region depends on: the current publications, by content and time, and the SQL that answers (null: of all regions)';
+comment on function api.publication_tag(int4) is 'Identifier of all input of an answer about a region (null: about all regions): the content and time of the current publications, and the version of the SQL';
 
 create or replace function api.envelope(p_data json, p_meta json) returns text
 language sql stable as $$
   select concat('{"data":', coalesce(p_data::text, '[]'), ',"meta":', p_meta::text, '}')
 $$;
-comment on function api.envelope(json, json) is 'JSON text of a list with its meta; data null: an empty list';
+comment on function api.envelope(json, json) is 'JSON text of a list with its meta. The list is empty if data is null';

@@ -14,25 +14,25 @@ language sql immutable parallel safe as $$
   where length(p_word) between 4 and 64
     and substr(p_word, n, 1) <> substr(p_word, n + 1, 1)
 $$;
-comment on function api.transposed(text) is 'The word with each pair of neighbouring letters exchanged: roma for rmoa; none for words with fewer than 4 letters';
+comment on function api.transposed(text) is 'The word with each pair of neighbouring letters exchanged, such as roma for rmoa. Empty for words with fewer than 4 letters';
 
--- A function with `set pg_trgm...` can be restored only by a superuser.
+-- Only a superuser can restore a function with `set pg_trgm...`.
 create or replace function api.similar_from(p_threshold real) returns text
 language plpgsql stable as $$
 declare
-  -- Loads the library, which defines the setting.
+  -- Loads the library of pg_trgm, which defines the setting.
   v_former constant real := show_limit();
 begin
   perform set_config('pg_trgm.similarity_threshold', p_threshold::text, true);
   return v_former::text;
 end
 $$;
-comment on function api.similar_from(real) is 'Sets the similarity from which the operator % of pg_trgm matches two words, until the end of the transaction; returns the former threshold';
+comment on function api.similar_from(real) is 'Sets the threshold of the operator % of pg_trgm until the end of the transaction. Returns the former threshold';
 
--- The names of all Italy are known even if only one region is loaded. A comune's name therefore leads to that comune or to nothing.
+-- The names of all Italian comuni are known even if only one region is loaded. A comune's name therefore finds this comune or nothing.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
--- Planning takes longer than running.
+-- Planning takes longer than execution, so the plan is kept.
 set plan_cache_mode to force_generic_plan
 as $$
 declare
@@ -72,7 +72,7 @@ begin
         and not exists (select from core.place_name n where n.key = k.asked)
         and not exists (select from core.comune_name n where n.key = k.asked)
     ),
-    -- `Lamezia`: whole words with which the name of exactly one comune begins.
+    -- Complete words with which the name of exactly one comune begins, such as `Lamezia`.
     begun as (
       select
         u.asked,
@@ -151,7 +151,7 @@ begin
         ) as past_provinces
       from counted h
       left join core.comune c on c.belfiore = h.belfiore
-      -- Names of localities in many comuni (Centro, Stazione) identify no comune, unless another key names the comune.
+      -- Locality names that many comuni share (Centro, Stazione) identify no comune, unless another key names the comune.
       where h.kind <> 'locality'
         or h.homonyms <= 10
         or h.belfiore in (select o.belfiore from hit o where o.kind <> 'locality')
@@ -197,4 +197,4 @@ begin
   return v_found;
 end
 $$;
-comment on function api.geocode_comune(text[], bool) is 'JSON array of places that the keys name: by exact key or, if p_fuzzy, by a key one or two letters away or by the beginning of exactly one name. Each has the key asked, cadastral code, kind of name, province, region, and plates and names of earlier provinces. Comuni of all Italy are known, and provinces (without a cadastral code)';
+comment on function api.geocode_comune(text[], bool) is 'JSON array of places that the keys name. Keys match exactly. With p_fuzzy, they also match with one or two different letters, or as the beginning of exactly one name. Each place has the searched key, cadastral code, kind of name, province, region, and plates and names of earlier provinces. The function knows all comuni of Italy, and provinces (without a cadastral code)';

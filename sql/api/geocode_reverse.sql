@@ -2,7 +2,7 @@
 -- reads: core.access_point, core.parcel
 -- writes: api.geocode_reverse
 -- grain: one call per point
--- crs: EPSG:4326; distances geodesic, in metres
+-- crs: EPSG:4326; distances are geodesic, in metres
 
 create or replace function api.geocode_reverse(p_lat float8, p_lng float8, p_radius_m float8, p_limit int4) returns jsonb
 language plpgsql stable
@@ -13,8 +13,8 @@ begin
     with target as (
       select st_setsrid(st_makepoint(p_lng, p_lat), 4326) as geom
     ),
-    -- The index orders by degrees, not by metres. The nearest few in degrees give an upper limit for the distance of the nearest
-    -- in metres. Then every address within that limit is measured.
+    -- The index orders by degrees instead of metres. The nearest addresses in degrees give an upper limit for the smallest distance in metres. Then every
+    -- address within this limit is measured.
     first as (
       select max(st_distance(n.geom::geography, t.geom::geography)) as reach_m, count(*) as n
       from target t
@@ -68,4 +68,4 @@ begin
   );
 end
 $$;
-comment on function api.geocode_reverse(float8, float8, float8, int4) is 'Addresses within p_radius_m metres of a point (latitude, longitude), nearest first, ties by address_id, at most p_limit; each with distance_meters';
+comment on function api.geocode_reverse(float8, float8, float8, int4) is 'At most p_limit addresses within p_radius_m metres of a point (latitude, longitude), with distance_meters, nearest first. Addresses at the same distance are ordered by address_id';

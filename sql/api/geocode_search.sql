@@ -1,17 +1,17 @@
--- purpose: address search with queries that pipelines/address/parse-query.ts has read
+-- purpose: address search with queries from pipelines/address/parse-query.ts
 -- reads: core.parcel, core.token, core.street_name, core.access_point, core.comune, core.place_name, core.province, core.region, ledger.publication
 -- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.has_addresses, api.geocode_search
 -- grain: one call per query
 -- crs: EPSG:4326
 
--- Three small steps, each with one index. First the typed words become ids, and mistyped words are corrected with the dictionary. Then
--- streets are found by ids, inside the comune or in all Italy, and scored by the share of their words. The number is looked up last and in
--- the best streets only, so that it never decides the comune.
+-- The search has three steps, each with one index. First the typed words become ids, and mistyped words are corrected with the dictionary. Then streets are
+-- found by ids, in the comune or in all Italy, and scored by the share of matching words. The house number is searched last and only in the best streets, so it
+-- never decides the comune.
 
 create or replace function api.geocode_tokens(p_tokens text[], p_regions int2[], p_fuzzy bool)
 returns table (place int4, id int4, weight float8, quality float8, df int4)
 language plpgsql stable rows 20
--- Here and below, planning takes longer than running, and every plan uses an index for any arguments.
+-- In this file, planning takes longer than execution, and every plan uses an index for any arguments.
 set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
@@ -37,7 +37,7 @@ begin
     join core.token k on k.text = a.text
     where k.region_code = any (p_regions)
   ),
-  -- Each correction is a dictionary lookup. A query with more words than any street is not corrected beyond that limit.
+  -- Each correction is a dictionary lookup. Words beyond this limit are not corrected, because no street has so many words.
   doubtful as (
     select
       a.place,
@@ -45,7 +45,7 @@ begin
     from asked a
     cross join lateral (select exists (select from exact e where e.place = a.place) as known) k
     where (p_fuzzy or not k.known)
-      -- A missing number is a different number, not a typing error. levenshtein takes at most 255 bytes.
+      -- A missing number is a different number, and no typing error. levenshtein accepts at most 255 bytes.
       and a.text !~ '[0-9]'
       and length(a.text) between 3 and 64
     order by k.known, a.place
@@ -111,7 +111,7 @@ begin
   perform set_config('pg_trgm.similarity_threshold', v_former, true);
 end
 $$;
-comment on function api.geocode_tokens(text[], int2[], bool) is 'Dictionary words that the typed words mean: the same words or, if there are none (with p_fuzzy: always), at most six that are one or two letters away, for at most six words; place is the number of the typed word';
+comment on function api.geocode_tokens(text[], int2[], bool) is 'Dictionary words for the typed words. These are the same words, or at most six words with one or two different letters. Similar words are searched for at most six typed words without an exact match (with p_fuzzy: for all). Result place is the number of the typed word';
 
 create or replace function api.geocode_streets(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, street_id int8, belfiore text, comune_located int4, score numeric)
@@ -120,7 +120,7 @@ set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  -- Weight of a word that is in no street name of the region: the weight of a word in one of eight thousand names.
+  -- A word that is in no street name of the region has the weight of a word in one of eight thousand names.
   unknown_weight constant numeric := 9;
   v_tokens text[] := array(select jsonb_array_elements_text(p_reading -> 'tokens'));
   v_type text := p_reading ->> 'streetType';
@@ -176,7 +176,7 @@ begin
     return;
   end if;
   if v_comuni is null then
-    -- In all Italy, streets are searched by the rarest known word.
+    -- A search in all Italy starts with the rarest known word.
     select w.ids
     into v_rarest
     from (
@@ -250,7 +250,7 @@ begin
       m.ordinal,
       sum(m.credit) as credit,
       count(*) as words,
-      -- The weight of the query: matched words have their weight in this region, other words their highest weight anywhere.
+      -- The weight of the query is the sum over its words. Matched words have their weight in this region, and other words their highest weight in any region.
       sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
     from matched m
     join asked a on a.place = m.place
@@ -263,7 +263,7 @@ begin
       c.belfiore,
       c.comune_located,
       round(
-        -- Mostly the matched share of the query, and a little the matched share of the street, because given names are often omitted.
+        -- The score is mostly the matched share of the query. The matched share of the street has a small weight, because users often omit given names.
         (0.8 * s.credit / s.asked + 0.2 * s.credit / c.weight::numeric)
           * case
             when v_type is null then case when c.street_type is null then 1 else 0.98 end
@@ -302,7 +302,7 @@ begin
   limit greatest(p_limit, 20);
 end
 $$;
-comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets that a reading of a query may mean, with the share of matching words (0–1, by weight; type and locality are included); only streets with a located access; for a whole reading, only streets with exactly that name';
+comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets with a located access that may match a reading of a query. The score is the share of matching words by weight, 0–1, including type and locality. A complete reading matches only streets with exactly the same name';
 
 create or replace function api.geocode_numbers(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text)
@@ -326,7 +326,7 @@ begin
     from api.geocode_streets(p_reading, p_limit, p_fuzzy)
   ),
   found as (
-    -- The number itself, with any exponent.
+    -- The same number, with any exponent.
     select
       s.region_code,
       s.street_id,
@@ -373,7 +373,7 @@ begin
       ) k
     ) n
     union all
-    -- The next numbers on the same side of the street, upwards and downwards: first of the series of the query, then of the other one.
+    -- The next higher and lower numbers on the same side of the street. Numbers of the query's series come before numbers of the other series.
     select
       s.region_code,
       s.street_id,
@@ -456,7 +456,7 @@ begin
     ) n
     where r.snc
     union all
-    -- The street itself, represented by its first access.
+    -- The street, represented by its first access.
     select
       s.region_code,
       s.street_id,
@@ -498,7 +498,7 @@ begin
     and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
 end
 $$;
-comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that a reading of a query may mean. Ranks: 0 the number in the query, 1 the end of a range, 2–5 the number with another exponent or colour, 6–7 the nearest number (7: another exponent that begins alike, or a number of the other series, red or black), 9 the street';
+comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that may match a reading of a query. Rank 0 is the number in the query, 1 the end of a range, and 2–5 the number with another exponent or colour. Ranks 6–7 are the nearest number (7: an exponent with the same beginning, or a number of the other series, red or black). Rank 9 is the street';
 
 create or replace function api.has_addresses(p_comuni text[]) returns bool
 language plpgsql stable as $$
@@ -511,7 +511,7 @@ begin
   );
 end
 $$;
-comment on function api.has_addresses(text[]) is 'Whether one of these comuni (cadastral codes) has a loaded address with a point';
+comment on function api.has_addresses(text[]) is 'True if one of these comuni (cadastral codes) has a loaded address with a point';
 
 create or replace function api.geocode_search(p_query jsonb, p_limit int4) returns jsonb
 language plpgsql stable
@@ -520,7 +520,7 @@ set jit to off
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
-  -- From this score on, a second attempt cannot find a closer match.
+  -- With this score or more, a second attempt cannot find a closer match.
   good_enough constant numeric := 0.85;
   -- Maximum number of readings, as in parse-query.ts. Further readings are ignored.
   most_readings constant int4 := 6;
@@ -559,7 +559,7 @@ begin
     with judged as (
       select
         x.*,
-        -- The difference is so small that a street of another type or place never ranks before the named one.
+        -- The difference is so small that a street of another type or place never ranks before the named street.
         round(
           x.street_score * case x.match_type when 'number' then 1 when 'number_without_exponent' then 0.99 when 'nearest_number' then 0.98 else 0.97 end,
           4
@@ -567,7 +567,7 @@ begin
       from jsonb_to_recordset(v_found) as x (
         region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text, reading int4
       )
-      -- Results far behind the best one are left out.
+      -- Results with a much lower score than the best are left out.
       where x.street_score >= v_best * 0.6
     ),
     hit as (
@@ -596,4 +596,4 @@ begin
   );
 end
 $$;
-comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query as read by parse-query.ts ({"readings": […]}), best first in a total order, at most p_limit; each with match_type and score, which decreases with the rank; readings after the sixth, or after the time limit, are not tried';
+comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query as read by parse-query.ts ({"readings": […]}), at most p_limit, best first in a total order. Each has match_type and score, which decreases with the rank. Readings after the sixth, or after the time limit, are not tried';

@@ -10,7 +10,7 @@ set search_path to core, section, ledger, public, pg_temp
 as $$
   select api.geocode_comune(p_keys, p_fuzzy)
 $$;
-comment on function api.find_comunes(text[], bool) is 'The gazetteer that reads queries: see api.geocode_comune';
+comment on function api.find_comunes(text[], bool) is 'The places that keys of a query name, as in api.geocode_comune';
 
 create or replace function api.named_comuni(p_readings jsonb) returns text[]
 language sql immutable parallel safe as $$
@@ -47,7 +47,7 @@ begin
   );
 end
 $$;
-comment on function api.not_loaded(jsonb) is 'Comuni that the readings of a query name and that have no loaded address; an array of {municipality, province, region} (null: none)';
+comment on function api.not_loaded(jsonb) is 'Comuni without loaded addresses that the readings of a query name, as an array of {municipality, province, region} (null: none)';
 
 create or replace function api.search_answer(p_readings jsonb, p_query text, p_city text, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -72,7 +72,7 @@ begin
   );
 end
 $$;
-comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for the readings of a query, best first, with query and city as in the request. If nothing is found, the named comuni without addresses';
+comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for the readings of a query, best first, with query and city as in the request. If no address is found, the named comuni without addresses';
 
 create or replace function api.reverse_answer(p_lat float8, p_lng float8, p_radius_m int4, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer

@@ -29,4 +29,4 @@ begin
   );
 end
 $$;
-comment on function api.licenses_of(int4[], text[], text[]) is 'JSON text of the attributions of sections in some regions, and in the regions of some comuni by their cadastral codes, each once';
+comment on function api.licenses_of(int4[], text[], text[]) is 'JSON text of the attributions of sections, without repetitions, in given regions and in the regions of given comuni (cadastral codes)';

@@ -1,4 +1,4 @@
--- purpose: the parcels that a parcel came from, and the parcels that came from it, by publication
+-- purpose: parents and children of a parcel, by publication
 -- reads: core.parcel, core.parcel_register, ledger.publication, ledger.swap
 -- writes: api.parcels_of_swap, api.lineage_of_swap, api.parcel_lineage
 -- grain: one row per publication, parent and child
@@ -11,7 +11,7 @@ language plpgsql volatile as $$
 declare
   v_before timestamptz;
 begin
-  -- A publication that ends a withdrawal is compared with the one before the withdrawal.
+  -- A publication that ends a withdrawal is compared with the publication before the withdrawal.
   select coalesce(min(w.happened_at), p_swap.happened_at)
   into v_before
   from ledger.swap w
@@ -45,7 +45,7 @@ begin
     or o.geom is distinct from n.geom;
 end
 $$;
-comment on function api.parcels_of_swap(int4, ledger.swap, geometry) is 'Parcels of a region in a box whose reference or geometry a publication of the region changed, before and after';
+comment on function api.parcels_of_swap(int4, ledger.swap, geometry) is 'Parcels in a box, before and after a publication of the region that changed their reference or geometry';
 
 create or replace function api.lineage_of_swap(p_fid int4, p_swap ledger.swap, p_box geometry)
 returns table (
@@ -62,7 +62,8 @@ language plpgsql volatile as $$
 declare
   v_box geometry;
 begin
-  -- The box of all changed parcels near this one has the other parents of its children and the other children of its parents, which decide the kind.
+  -- The box includes all changed parcels near the requested parcel. They include the other parents of its children and the other children of its parents, which
+  -- decide the kind.
   select st_envelope(st_collect(c.geom))
   into v_box
   from (
@@ -119,7 +120,7 @@ begin
   where p_fid in (p.parent, p.child);
 end
 $$;
-comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of parcels before and after a publication of which a parcel is one, that share at least 1 m² and 1 % of either. p_box: all geometries that the parcel ever had. kind: split: one parcel became several, at least one of them new. merge: several became one, at least one of them gone. renumbered: another fid or reference at the same place. survey: another outline';
+comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of a parcel before and a parcel after a publication, which share at least 1 m² and 1 % of either. The given parcel is one of each pair. Argument p_box includes all geometries that the parcel ever had. Kind split: one parcel became several, at least one of them new. Kind merge: several parcels became one, at least one of them is gone. Kind renumbered: another fid or reference at the same place. Kind survey: another outline';
 
 create or replace function api.parcel_lineage(p_fid int4, out publication text, out refusal text, out answer text)
 language plpgsql volatile security definer
@@ -135,7 +136,7 @@ begin
     refusal := 'never_kept';
     return;
   end if;
-  -- No data of a withdrawn region is served.
+  -- The server returns no data of a withdrawn region.
   if not exists (select from ledger.publication u where u.unit_code = v_region and u.state = 'current')
     or not exists (select from core.parcel_register r where r.region_code = v_region and r.fid = p_fid)
   then
@@ -211,4 +212,4 @@ begin
   );
 end
 $$;
-comment on function api.parcel_lineage(int4) is 'Parents and children of a parcel in all kept publications, oldest first, with the shares of area. refusal: not_there: the region is withdrawn or the parcel was never published. never_kept: no history is kept on several nodes';
+comment on function api.parcel_lineage(int4) is 'Parents and children of a parcel in all kept publications, oldest first, with the shares of area. Refusal not_there: the region is withdrawn or the parcel was never published. Refusal never_kept: databases on several nodes keep no history';

@@ -4,7 +4,7 @@
 -- grain: one call per answer
 -- crs: EPSG:4326, longitude latitude
 
--- p_form in all these functions: parcel, geometry (the parcel with its geometry and kind) or feature (GeoJSON).
+-- Argument p_form in all these functions is parcel, geometry (the parcel with its geometry and kind) or feature (GeoJSON).
 
 create or replace function api.located_parcel(p_fid int4, p_form text, p_point json) returns json
 language plpgsql stable as $$
@@ -13,7 +13,7 @@ declare
   v_facts text;
   v_geometry json;
 begin
-  -- Read first: parcels may be on other nodes, but comuni are on this one.
+  -- The comune is read first, because parcels may be on other nodes, but comuni are on this node.
   select *
   into v_found
   from core.parcel p
@@ -40,7 +40,7 @@ begin
   end;
 end
 $$;
-comment on function api.located_parcel(int4, text, json) is 'One parcel in answers of locate and search, in a given form. p_point: the point at which it was found, null if the answer does not show it';
+comment on function api.located_parcel(int4, text, json) is 'A parcel in the form that locate and search answer. Argument p_point is the point at which the parcel was found, null if the answer does not show the point';
 
 create or replace function api.located_answer(p_found json, p_meta json, p_form text) returns text
 language sql stable as $$
@@ -49,7 +49,7 @@ language sql stable as $$
     else api.envelope(p_found, p_meta)
   end
 $$;
-comment on function api.located_answer(json, json, text) is 'JSON text of found parcels, an array of results of api.located_parcel, with their meta; found null: none';
+comment on function api.located_answer(json, json, text) is 'JSON text of found parcels (results of api.located_parcel) with their meta. Argument found is null if there are none';
 
 create or replace function api.parcels_at(p_lat float8, p_lng float8, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -57,14 +57,15 @@ begin
   return array(
     select p.fid
     from core.parcel p
-    -- Distance instead of st_intersects: a point on a border is in both parcels, and so is a corner copied from a geometry printed with 7 decimals.
+    -- A distance is used instead of st_intersects. A point on a border is in both parcels. A corner copied from a geometry with 7 decimals is also in all its
+    -- parcels.
     where st_dwithin(p.geom, st_setsrid(st_makepoint(p_lng, p_lat), 4326), 1e-7)
     order by api.shown_area(p.area_m2), p.fid
     limit p_limit + 1
   );
 end
 $$;
-comment on function api.parcels_at(float8, float8, int4) is 'fids of the parcels that contain a point (degrees) or are at most 1e-7° away from it, smallest first; one more than the limit if there are more';
+comment on function api.parcels_at(float8, float8, int4) is 'The fids of parcels that contain a point (degrees) or are at most 1e-7° from it, smallest parcel first. One more than the limit if there are more';
 
 create or replace function api.locate_point(p_lat float8, p_lng float8, p_limit int4, p_form text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -133,7 +134,7 @@ begin
   from found f;
 end
 $$;
-comment on function api.locate_points(float8[], float8[], int4, text) is 'Parcels that contain each of some points (degrees), border included: by point, then smallest first; the limit applies to each point';
+comment on function api.locate_points(float8[], float8[], int4, text) is 'Parcels that contain each of the given points (degrees), border included, by point and then smallest first. The limit applies to each point';
 
 create or replace function api.parcels_meeting(p_area geometry, p_after int4, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -156,7 +157,7 @@ begin
   return v_fids;
 end
 $$;
-comment on function api.parcels_meeting(geometry, int4, int4) is 'fids of the parcels that meet an area in degrees or are within 1e-7° of it, in order, after p_after; one more than the limit if there are more';
+comment on function api.parcels_meeting(geometry, int4, int4) is 'The fids after p_after of parcels that intersect an area in degrees or are within 1e-7° of it, in order. One more than the limit if there are more';
 
 create or replace function api.located_page(p_fids int4[], p_mode text, p_area json, p_after int4, p_limit int4, p_form text) returns text
 language sql stable as $$
@@ -174,7 +175,7 @@ language sql stable as $$
   )
   from unnest(p_fids[: p_limit]) as f (fid)
 $$;
-comment on function api.located_page(int4[], text, json, int4, int4, text) is 'JSON text of a page of parcels in an area: results of api.parcels_meeting with the mode of the request and its area';
+comment on function api.located_page(int4[], text, json, int4, int4, text) is 'JSON text of a page of parcels in an area, with the mode of the request and the area. The parcels are results of api.parcels_meeting';
 
 create or replace function api.locate_box(
   p_west float8, p_south float8, p_east float8, p_north float8, p_after int4, p_limit int4, p_form text, out publication text, out answer text
@@ -183,7 +184,7 @@ language plpgsql volatile security definer
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
-  -- A box without width or height is a line or a point, because it would be an invalid polygon.
+  -- A box without width or height is searched as a line or a point, because such a polygon would be invalid.
   v_box constant geometry := st_setsrid(
     case
       when p_west = p_east and p_south = p_north then st_makepoint(p_west, p_south)
@@ -198,7 +199,7 @@ begin
   answer := api.located_page(api.parcels_meeting(v_box, p_after, p_limit), 'bbox', json_build_array(p_west, p_south, p_east, p_north), p_after, p_limit, p_form);
 end
 $$;
-comment on function api.locate_box(float8, float8, float8, float8, int4, int4, text) is 'Parcels that meet a box (degrees) or are within 1e-7° of it, by fid, starting after p_after; -1: from the first';
+comment on function api.locate_box(float8, float8, float8, float8, int4, int4, text) is 'Parcels that intersect a box (degrees) or are within 1e-7° of it, by fid, starting after p_after (-1: from the first)';
 
 create or replace function api.locate_polygon(
   p_wkt text, p_after int4, p_limit int4, p_form text, out publication text, out answer text, out problem text, out area_m2 float8
@@ -223,7 +224,7 @@ begin
   answer := api.located_page(api.parcels_meeting(v_polygon, p_after, p_limit), 'polygon', to_json(p_wkt), p_after, p_limit, p_form);
 end
 $$;
-comment on function api.locate_polygon(text, int4, int4, text) is 'Parcels that meet a polygon (WKT, degrees) or are within 1e-7° of it, by fid, starting after p_after; -1: from the first. answer null: the polygon is not valid (problem), or larger than 1 km² (area_m2)';
+comment on function api.locate_polygon(text, int4, int4, text) is 'Parcels that intersect a polygon (WKT, degrees) or are within 1e-7° of it, by fid, starting after p_after (-1: from the first). The answer is null if the polygon is invalid (problem) or larger than 1 km² (area_m2)';
 
 create or replace function api.search_parcels(
   p_comuni text[], p_asked json, p_sheet text, p_label text, p_section text, p_limit int4, out publication text, out answer text
@@ -238,10 +239,10 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- References are CCCCZFFFFAS.label. The index on references is sufficient: a comune is one range of the index, and a sheet is one range for each possible
-  -- section letter. Small letters sort after all characters of a reference in every collation. Land registers have no sheets: each comune catastale is a range.
-  -- A
-  -- comune catastale whose name no comune has is found by that name. Ranges are looked up one by one, because the planner would otherwise read the whole table.
+  -- References are CCCCZFFFFAS.label. The index on references is sufficient. A comune is one range of the index, and a sheet is one range for each possible
+  -- section letter. Small letters sort after all characters of a reference in every collation. Land registers have no sheets, so each comune catastale is a
+  -- range. A comune catastale is found by its name if no comune has the same name. Ranges are looked up one by one, because the planner would otherwise read
+  -- the whole table.
   for v_stretch in
     select
       r.start,
@@ -295,10 +296,10 @@ begin
       p.section collate "C" nulls first,
       p.attachment collate "C",
       p.development collate "C",
-      -- Land registers: by comune catastale, building parcels last.
+      -- Parcels of land registers are sorted by comune catastale, building parcels last.
       left(p.reference, -length(p.label)) collate "C",
       starts_with(p.label, '.'),
-      -- 2 before 10, numbers before words.
+      -- Sorts 2 before 10, and numbers before words.
       substring(p.label from '^[.]?([0-9]+)')::numeric nulls last,
       p.label collate "C",
       p.fid
@@ -314,4 +315,4 @@ begin
   from unnest(v_fids[: p_limit]) with ordinality as f (fid, place);
 end
 $$;
-comment on function api.search_parcels(text[], json, text, text, text, int4) is 'Parcels of some comuni by sheet (4 digits), label and section letter, each ignored if null; sorted by sheet and label. p_asked: an object that starts meta; if no comuni are given, its name is read as that of a comune catastale';
+comment on function api.search_parcels(text[], json, text, text, text, int4) is 'Parcels of given comuni by sheet (4 digits), label and section letter, sorted by sheet and label. Null arguments are ignored. Argument p_asked is an object with which meta begins. If no comuni are given, its name is read as the name of a comune catastale';

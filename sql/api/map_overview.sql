@@ -1,4 +1,4 @@
--- purpose: an overview of the published regions and comuni for the opening map
+-- purpose: overview of the published regions and comuni for the first view of the map
 -- reads: core.comune, core.comune_catastale, core.comune_found, core.parcel, core.region, core.region_box, core.sheet, ledger.figure, ledger.publication, ledger.publication_table
 -- writes: api.map_publication, api.map_regions, api.map_comuni, api.map_samples
 -- grain: one call per publication and region
@@ -10,7 +10,7 @@ set search_path to core, section, ledger, public, pg_temp
 as $$
   select api.publication_tag(null)
 $$;
-comment on function api.map_publication() is 'Identifies everything that the map depends on, as api.publication_tag does for all regions';
+comment on function api.map_publication() is 'Identifier of all input of the map, as api.publication_tag for all regions';
 
 create or replace function api.map_regions(out publication text, out answer text)
 language plpgsql volatile security definer
@@ -27,7 +27,7 @@ begin
           'name', coalesce(r.name, (select min(f.region_name) from core.comune_found f where f.region_code = u.unit_code)),
           'published_at', to_char(u.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
           'parcels', coalesce(t.rows, 0),
-          -- Land registers have no sheets: the region's box is used instead.
+          -- Land registers have no sheets, so the box of the region is used instead.
           'bbox', json_build_array(
             round(st_xmin(coalesce(s.box, b.geom::box2d))::numeric, 5), round(st_ymin(coalesce(s.box, b.geom::box2d))::numeric, 5),
             round(st_xmax(coalesce(s.box, b.geom::box2d))::numeric, 5), round(st_ymax(coalesce(s.box, b.geom::box2d))::numeric, 5)
@@ -53,7 +53,7 @@ begin
   );
 end
 $$;
-comment on function api.map_regions() is 'JSON array of the published regions: code, name, time of publication, parcels, and the box of their sheets in degrees; without sheets the box of the region';
+comment on function api.map_regions() is 'JSON array of the published regions with code, name, time of publication, number of parcels, and the box of the sheets in degrees. Without sheets it is the box of the region';
 
 create or replace function api.map_comuni(p_region int4, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -74,7 +74,7 @@ begin
       from core.comune c
       where c.region_code = p_region
       union all
-      -- Unlisted comuni, as named in the files.
+      -- Unlisted comuni have the names in the files.
       select
         f.belfiore,
         null,
@@ -86,7 +86,7 @@ begin
     drawn as (
       select
         c.belfiore,
-        -- Neighbours must share their corners: the server removes the same corners of a border from both.
+        -- Neighbours must share their corners, because the server removes the same corners of a border from both.
         st_snaptogrid(c.geom, 0.0001) as geom
       from api.comune_pieces(p_region, v_releases) c
     ),
@@ -153,7 +153,7 @@ begin
   );
 end
 $$;
-comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region: codes, name, number of parcels from the quality gate (null: none), box of the sheets or else of the boundary, and the boundary with corners rounded to 0.0001° (null: unknown)';
+comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region with codes, name, and number of parcels from the quality gate (null: none). Each has the box of the sheets or else of the boundary, and the boundary with corners rounded to 0.0001° (null: unknown)';
 
 create or replace function api.map_samples(p_comuni text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -166,7 +166,7 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- References have an index. A sheet is a range of that index; in a land register each comune catastale is one. Ranges are looked up one by one, because
+  -- References have an index. A sheet is a range of this index, and so is a comune catastale of a land register. Ranges are looked up one by one, because
   -- parcels may be on other nodes.
   for v_stretch in
     select
@@ -176,7 +176,7 @@ begin
       select
         x.belfiore,
         x.reference,
-        -- The outermost sheets on four sides, where a map that ends inside the comune shows first, and a sheet in the middle.
+        -- The outermost sheets on four sides and a sheet in the middle. If a map covers only part of the comune, the outermost sheets show this first.
         row_number() over (partition by x.belfiore order by st_xmin(x.geom), x.reference) as west,
         row_number() over (partition by x.belfiore order by st_xmax(x.geom) desc, x.reference) as east,
         row_number() over (partition by x.belfiore order by st_ymin(x.geom), x.reference) as south,
@@ -211,4 +211,4 @@ begin
   answer := v_found::text;
 end
 $$;
-comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid]: sample land parcels of some comuni, whose coverage represents the comune: from the outermost sheets on four sides and the middle one, or from each comune catastale; a comune without land parcels has none';
+comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid] with sample land parcels of given comuni. Their coverage represents the comune. They come from the outermost sheets on four sides and the middle sheet, or from each comune catastale. A comune without land parcels has none';

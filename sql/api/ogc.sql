@@ -2,14 +2,14 @@
 -- reads: core.comune_catastale, core.parcel, core.region_box, ledger.publication
 -- writes: api.geojson_in, api.in_stored_system, api.feature_text, api.ogc_filter, api.features_in_box, api.features_of_comune, api.features_by_fid, api.features, api.feature, api.features_extent
 -- grain: one call per answer
--- crs: EPSG:4326, longitude latitude, which is CRS84; answers, boxes and filters also in other systems
+-- crs: EPSG:4326, longitude latitude (CRS84); answers, boxes and filters may use other systems
 
--- p_section in all these functions: the section of a collection; null: the parcels themselves.
--- p_crs in all these functions: srid, decimals and axis order of an answer, {"srid", "digits", "swap"}; null: CRS84.
+-- Argument p_section in all these functions is the section of a collection (null: the collection parcels). Argument p_crs is srid, decimals and axis order of
+-- an answer, {"srid", "digits", "swap"} (null: CRS84).
 
 create or replace function api.geojson_in(p_geom geometry, p_srid int4, p_digits int4, p_swap bool) returns json
 language sql stable as $$
-  -- The same shift as in api.geojson, before the transformation.
+  -- Applies the same shift as api.geojson, before the transformation.
   select st_asgeojson(
     case
       when p_swap then st_flipcoordinates(st_transform(st_forcepolygonccw(st_translate(p_geom, 1e-10, 1e-10)), p_srid))
@@ -19,11 +19,11 @@ language sql stable as $$
     0
   )::json
 $$;
-comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geometry in another coordinate system. p_digits: decimals; p_swap: y before x';
+comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geometry in another coordinate system. Argument p_digits is the number of decimals. With p_swap, y is before x';
 
 create or replace function api.in_stored_system(p_geom geometry, p_srid int4) returns geometry
 language sql stable as $$
-  -- Edges are straight in the system of the request. Edges of at most 1000 m leave the curve by at most 2 cm; an edge in degrees needs no division.
+  -- Edges are straight in the system of the request. Edges of at most 1,000 m differ from the curve by at most 2 cm. Edges in degrees need no division.
   select case
     when p_srid = 4326 then st_setsrid(p_geom, 4326)
     else st_transform(st_segmentize(st_setsrid(p_geom, p_srid), 1000), 4326)
@@ -79,7 +79,7 @@ begin
     || ',"properties":' || v_facts || '}';
 end
 $$;
-comment on function api.feature_text(int4, text, json) is 'A parcel as a GeoJSON feature with its identifiers, and the block of a section with its coverage (null: there is no such parcel)';
+comment on function api.feature_text(int4, text, json) is 'A parcel as a GeoJSON feature with its identifiers, and with the block and coverage of a section (null: there is no such parcel)';
 
 create or replace function api.ogc_filter(p_parcel core.parcel, p_filter jsonb, p_shapes geometry[]) returns bool
 language plpgsql stable as $$
@@ -164,7 +164,7 @@ begin
   end;
 end
 $$;
-comment on function api.ogc_filter(core.parcel, jsonb, geometry[]) is 'Whether a parcel meets the conditions of a parsed filter. Null: unknown, because a value is missing. p_shapes: the shapes that s_intersects names by number';
+comment on function api.ogc_filter(core.parcel, jsonb, geometry[]) is 'True if a parcel meets the conditions of a parsed filter. Null is unknown, because a value is missing. Argument p_shapes has the shapes that s_intersects names by number';
 
 create or replace function api.features_in_box(p_box geometry, p_from int4, p_until int4, p_comune text, p_kind text, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -177,7 +177,7 @@ begin
     select q.fid
     from core.parcel q
     where q.geom && p_box
-      -- A range, because PostgreSQL would read the index of fids for a comparison, although the box finds fewer parcels.
+      -- A range is used, because for a comparison PostgreSQL would read the index of fids, although the index of boxes finds fewer parcels.
       and q.fid <@ int4range(p_from, greatest(p_from, p_until))
       and (p_comune is null or q.belfiore = p_comune)
       and (p_kind is null or q.kind = p_kind)
@@ -190,7 +190,7 @@ begin
   return v_fids;
 end
 $$;
-comment on function api.features_in_box(geometry, int4, int4, text, text, int4) is 'fids of the parcels that a small box intersects, by fid';
+comment on function api.features_in_box(geometry, int4, int4, text, text, int4) is 'The fids of the parcels that a small box intersects, in order';
 
 create or replace function api.features_of_comune(
   p_comune text, p_box geometry, p_from int4, p_until int4, p_kind text, p_after_reference text, p_after int4, p_limit int4
@@ -200,7 +200,7 @@ declare
   v_stretch text;
   v_fids int4[] := '{}';
 begin
-  -- As in api.search_parcels: references have an index, and a comune is a range of it; in a land register each comune catastale is a range.
+  -- As in api.search_parcels, references have an index, and a comune is a range of this index. In a land register each comune catastale is a range.
   for v_stretch in
     select s.start
     from (
@@ -221,7 +221,7 @@ begin
         and p.reference >= p_after_reference
         and (p.reference, p.fid) > (p_after_reference, p_after)
         and p.belfiore = p_comune
-        -- A range, so that only the index of references is read.
+        -- With a range, PostgreSQL reads only the index of references.
         and p.fid <@ int4range(p_from, greatest(p_from, p_until))
         and (p_kind is null or p.kind = p_kind)
         and (p_box is null or st_intersects(p.geom, p_box))
@@ -233,7 +233,7 @@ begin
   return v_fids;
 end
 $$;
-comment on function api.features_of_comune(text, geometry, int4, int4, text, text, int4, int4) is 'fids of the parcels of a comune, sorted by reference and fid, starting after a given reference and fid';
+comment on function api.features_of_comune(text, geometry, int4, int4, text, text, int4, int4) is 'The fids of the parcels of a comune, sorted by reference and fid, starting after a given reference and fid';
 
 create or replace function api.features_by_fid(
   p_box geometry, p_firsts int4[], p_from int4, p_until int4, p_kind text, p_after int4, p_limit int4, out fids int4[], out looked_until int4
@@ -255,7 +255,7 @@ begin
     where u.state = 'current'
       and u.unit_code > 0
       and p_firsts[u.unit_code + 1] > p_after + 1
-      -- Boxes of regions are rough, and some parcels extend a little beyond borders.
+      -- Boxes of regions are approximate, and some parcels extend slightly beyond borders.
       and (p_box is null or b.geom is null or st_expand(b.geom, 0.5) && p_box)
     order by u.unit_code
   loop
@@ -281,7 +281,7 @@ begin
   end loop;
 end
 $$;
-comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'fids of parcels by fid, region by region. looked_until: last fid read if the page reached its limit of parcels to read (null: fids has the requested number or ends with the last parcel)';
+comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'The fids of parcels in order, region by region. Result looked_until is the last fid read if the page reached the limit of parcels to read. It is null if fids has the requested number or ends with the last parcel';
 
 create or replace function api.features(
   p_section text, p_boxes float8[], p_is_small bool, p_firsts int4[], p_range int4[], p_equal json, p_after_reference text, p_after int4, p_limit int4,
@@ -301,7 +301,7 @@ declare
   v_filter constant json := p_equal -> 'filter';
   v_where constant jsonb := v_filter -> 'where';
   v_shapes geometry[];
-  -- Candidates of a page. A filter tests at most this many parcels and leaves the rest to the next page, so that its time is bounded.
+  -- Candidates of a page. A filter tests at most this many parcels and leaves the rest to the next page, which limits its time.
   v_look constant int4 := greatest(p_limit + 1, case when v_filter is null then 0 else 20000 / (v_filter ->> 'conditions')::int4 end);
   v_is_small bool := p_is_small;
   v_candidates int4[];
@@ -314,7 +314,8 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- A box across the antimeridian is two boxes. A box without width or height is a line or a point, because it would be an invalid polygon.
+  -- A box across the antimeridian is searched as two boxes. A box without width or height is searched as a line or a point, because such a polygon would be
+  -- invalid.
   v_box := (
     select api.in_stored_system(
       st_collect(
@@ -355,7 +356,7 @@ begin
       v_is_small := greatest(st_xmax(v_box) - st_xmin(v_box), st_ymax(v_box) - st_ymin(v_box)) <= (v_filter ->> 'small')::float8;
     end if;
   end if;
-  -- One more than the page needs, to detect a next page.
+  -- One feature more than the page needs, to detect a next page.
   if v_reference is not null then
     v_fids := array(
       select p.fid
@@ -401,7 +402,7 @@ begin
     v_fids := v_fids[: p_limit];
     next := v_fids[p_limit];
   end if;
-  -- Features are built one by one, so that at most one is built and dropped. The first one is always returned.
+  -- Features are built one by one, so at most one is built and not used. The first feature is always returned.
   for v_place in 1 .. cardinality(v_fids) loop
     v_text := api.feature_text(v_fids[v_place], p_section, p_equal -> 'crs');
     v_bytes := v_bytes + octet_length(v_text) + 1;
@@ -422,7 +423,7 @@ begin
   );
 end
 $$;
-comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each box, null: anywhere. p_is_small: the boxes contain few parcels. p_firsts: first fid of each region and the fid after the last region. p_range: first fid, and the fid before which to stop. p_equal: municipality_code, cadastral_reference, kind, filter and crs, each only if requested, and box_srid, the system of the boxes. p_after_reference, p_after: the page starts after these, at first empty and -1. The filter has its conditions, shapes, their srid, number of conditions, the shape whose box selects candidates, and the size of a small box in degrees. problem: why a shape is not valid, then there is no page. next, next_reference: the next page starts after these. next null: this is the last page';
+comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. Argument p_boxes has west, south, east and north of each box (null: no box). Argument p_is_small: the boxes contain few parcels. Argument p_firsts has the first fid of each region and the fid after the last region. Argument p_range has the first fid, and the fid before which to stop. Argument p_equal has municipality_code, cadastral_reference, kind, filter and crs, each only if requested, and box_srid, the system of the boxes. The page starts after p_after_reference and p_after (first page: empty and -1). The filter has its conditions, shapes, their srid, number of conditions, the shape whose box selects candidates, and the size of a small box in degrees. Result problem explains an invalid shape, and then there is no page. The next page starts after next and next_reference. On the last page, next is null';
 
 create or replace function api.feature(p_fid int4, p_section text, p_crs json, out publication text, out feature text, out licenses text)
 language plpgsql volatile security definer
@@ -435,7 +436,7 @@ begin
   licenses := api.licenses_of(array[core.region_of(p_fid)::int4], '{}', array_remove(array['basic', p_section], null));
 end
 $$;
-comment on function api.feature(int4, text, json) is 'One feature as JSON text, with its attributions; feature null: there is no such parcel';
+comment on function api.feature(int4, text, json) is 'A feature as JSON text, with its attributions. Result feature is null if there is no such parcel';
 
 create or replace function api.features_extent(out publication text, out extent float8[])
 language plpgsql volatile security definer
@@ -455,4 +456,4 @@ begin
   where e.box is not null;
 end
 $$;
-comment on function api.features_extent() is 'Approximate box of all features: west, south, east, north, degrees; null: nothing is published';
+comment on function api.features_extent() is 'Approximate box of all features in degrees: west, south, east, north. Null if no region is published';

@@ -1,4 +1,4 @@
--- purpose: a whole record, its licences, and how a parcel is found
+-- purpose: a complete record, its licences, and the search of a parcel by reference
 -- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication, ledger.publication_lock
 -- writes: api.licenses, api.record_end, api.whole_record, api.parcel, api.parcel_by_reference, api.retired_parcel
 -- grain: one call per parcel
@@ -55,35 +55,35 @@ begin
   );
 end
 $$;
-comment on function api.licenses(int4, text[]) is 'Attributions of the sections over all parcels of a region in the current publication, always including the mandatory ones (section *)';
+comment on function api.licenses(int4, text[]) is 'Attributions of the sections for all parcels of a region in the current publication. They always include the mandatory attributions (section *)';
 
 create or replace function api.record_end(p_as_of json) returns text
 language sql stable parallel safe as $$
   select concat(',"attribution_required":true', ',"as_of":' || p_as_of::text, '}}')
 $$;
-comment on function api.record_end(json) is 'JSON text of a record after its licences; p_as_of: state of a past day, null: the current state';
+comment on function api.record_end(json) is 'JSON text of the part of a record after its licences. Argument p_as_of is a past day, null for the current state';
 
 create or replace function api.whole_record(p_head text, p_include text[], p_citations uuid[], p_as_of json default null) returns text
 language sql stable as $$
   select p_head || api.cited_licenses(api.included(p_include), p_citations)::text || api.record_end(p_as_of)
 $$;
-comment on function api.whole_record(text, text[], uuid[], json) is 'The parts of a record as one JSON text, with the licences of its citations; null if there is no such parcel';
+comment on function api.whole_record(text, text[], uuid[], json) is 'The parts of a record as one JSON text, with the licences of its citations. Null if there is no such parcel';
 
 create or replace function api.parcel(p_fid int4, p_include text[]) returns json
 language sql volatile as $$
   select api.whole_record(r.head, p_include, r.citations)::json
   from api.region_record(p_fid, p_include) r
 $$;
-comment on function api.parcel(int4, text[]) is 'Record of a parcel with the given sections, in their order, basic first; null if there is no such parcel. Sections must be known names';
+comment on function api.parcel(int4, text[]) is 'Record of a parcel with the given sections, in their order, basic first. Null if there is no such parcel. Sections must be known names';
 
 create or replace function api.hold_publication() returns void
 language plpgsql volatile as $$
 begin
-  -- A swap takes the same lock exclusively before it touches a table. One lock here replaces one on each of thirty tables.
+  -- A swap takes the same lock exclusively before it changes a table. This lock replaces a lock on each of thirty tables.
   lock table ledger.publication_lock in access share mode;
 end
 $$;
-comment on function api.hold_publication() is 'Keeps the current publications until the end of the transaction, so that several reads agree';
+comment on function api.hold_publication() is 'Keeps the current publications until the end of the transaction, so all reads of the transaction are consistent';
 
 create or replace function api.parcel_by_reference(p_reference text) returns int4
 language plpgsql stable as $$
@@ -97,7 +97,7 @@ begin
   );
 end
 $$;
-comment on function api.parcel_by_reference(text) is 'fid of a national cadastral reference, CCCCZFFFFAS.label; null if there is none';
+comment on function api.parcel_by_reference(text) is 'The fid of a national cadastral reference, CCCCZFFFFAS.label. Null if there is none';
 
 create or replace function api.retired_parcel(p_fid int4) returns json
 language plpgsql stable security definer
@@ -114,4 +114,4 @@ begin
   );
 end
 $$;
-comment on function api.retired_parcel(int4) is 'Object with successor_fid for a parcel that is no longer published: the only current parcel with the same geometry, or null; no object if the parcel is published or was never published';
+comment on function api.retired_parcel(int4) is 'Object with successor_fid for a parcel that is no longer published. The successor is the only current parcel with the same geometry, or null. The result is null if the parcel is published or was never published';

@@ -7,7 +7,7 @@
 create or replace function api.keeps_history() returns bool
 language plpgsql stable as $$
 begin
-  -- This table exists only with Citus.
+  -- The table pg_dist_partition exists only with Citus.
   if to_regclass('pg_catalog.pg_dist_partition') is null then
     return true;
   end if;
@@ -18,7 +18,7 @@ begin
   );
 end
 $$;
-comment on function api.keeps_history() is 'Whether former publications are kept: not if parcels are on several nodes';
+comment on function api.keeps_history() is 'True if former publications are kept. False if parcels are on several nodes';
 
 create or replace function api.retired_parcel_at(p_fid int4, p_moment timestamptz) returns json
 language plpgsql stable as $$
@@ -85,7 +85,7 @@ begin
   if answer is not null then
     return;
   end if;
-  -- A parcel that had been retired is reported as gone, whatever was withdrawn.
+  -- A retired parcel is reported as gone, even if its region is withdrawn.
   v_retired := api.retired_parcel_at(p_fid, v_moment);
   refusal := json_build_object(
     'reason', case when v_retired is null then coalesce(v_withdrawn, 'not_there') else 'gone' end,
@@ -95,4 +95,4 @@ begin
 end
 $$;
 comment on function api.parcel_as_of(int4, text[], date) is
-  'The record of api.parcel at the end of a day, Europe/Rome, as JSON text with meta.as_of; or the reason why there is none. not_kept: nothing was published by then, or it is no longer kept; never_kept: the same, and nothing is kept on several nodes; gone: the parcel was no longer published; withdrawn_then: nothing of the region was served on that day; withdrawn: the region was served then, but nothing of it is served now; not_there: the parcel did not exist yet. kept_since: the first day that can be answered; publication: as in other answers';
+  'The record of api.parcel at the end of a day in Europe/Rome as JSON text with meta.as_of, or a refusal. Refusal not_kept: there was no publication yet, or it is no longer kept. Refusal never_kept: the same, in a database on several nodes, which keeps no history. Refusal gone: the parcel was no longer published. Refusal withdrawn_then: the region was withdrawn on the day. Refusal withdrawn: the region is withdrawn now. Refusal not_there: the parcel did not exist yet. Result kept_since is the first day that can be answered. Result publication is the same as in other answers';

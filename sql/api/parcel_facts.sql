@@ -6,15 +6,15 @@
 
 create or replace function api.geojson(p_geom geometry) returns json
 language sql stable as $$
-  -- The cadastre prints 8 decimals, so a tenth of all coordinates are exactly between two values of 7 decimals. A shift of a hundredth of
-  -- the last digit rounds all of them up, where two builds of PostGIS would round differently.
+  -- The cadastre prints 8 decimals, so a tenth of all coordinates are exactly between two values of 7 decimals. Builds of PostGIS round such coordinates
+  -- differently. A shift by a hundredth of the last digit rounds all of them up.
   select st_asgeojson(st_forcepolygonccw(st_translate(p_geom, 1e-10, 1e-10)), 7, 0)::json
 $$;
 comment on function api.geojson(geometry) is 'GeoJSON geometry of RFC 7946: longitude latitude, 7 decimals, outer rings counter-clockwise';
 
 create or replace function api.shown_area(p_area_m2 float8) returns numeric
 language sql immutable parallel safe as $$
-  -- Rounds to four decimals first, because the last bit differs between builds of PROJ and must not decide a tie.
+  -- Rounds to four decimals first, because the last bit differs between builds of PROJ and must not affect the rounding of a tie.
   select trim_scale(round(round(p_area_m2::numeric, 4), 2))
 $$;
 comment on function api.shown_area(float8) is 'An area in m² with 2 decimals, as in every answer';
@@ -26,11 +26,11 @@ $$;
 comment on function api.shown_degrees(float8) is 'A coordinate in degrees with 7 decimals, as in every answer';
 
 create or replace function api.centroid(p_point geometry) returns json
--- These functions are not declared immutable, because the functions that they call are not. Otherwise PostgreSQL could not inline their calls.
+-- These functions are not declared immutable, because they call functions that are not immutable. Otherwise PostgreSQL could not inline their calls.
 language sql stable parallel safe as $$
   select json_build_object(
     'lat', api.shown_degrees(st_y(p_point)),
     'lng', api.shown_degrees(st_x(p_point))
   )
 $$;
-comment on function api.centroid(geometry) is 'The representative point as in every answer: latitude and longitude, EPSG:4326, 7 decimals';
+comment on function api.centroid(geometry) is 'The representative point in the format of every answer: latitude and longitude, EPSG:4326, 7 decimals';

@@ -1,4 +1,4 @@
--- purpose: the parcels that a national cadastral reference names now or named before
+-- purpose: the current and former parcels of a national cadastral reference
 -- reads: core.parcel, core.parcel_register
 -- writes: api.successors, api.parcels_of_reference
 -- grain: one call per reference
@@ -15,7 +15,7 @@ as $$
   from core.parcel p
   where p.fid = any (p_fids)
 $$;
-comment on function api.successors(int4[]) is 'fid and cadastral reference of each published parcel among these, as a JSON array';
+comment on function api.successors(int4[]) is 'JSON array of the fid and cadastral reference of each given parcel that is published';
 
 create or replace function api.parcels_of_reference(
   p_spellings text[], out current_fid int4, out fids int4[], out successors json
@@ -59,4 +59,4 @@ begin
 end
 $$;
 comment on function api.parcels_of_reference(text[]) is
-  'current_fid: the published parcel with one of these spellings of a reference; null if there is none. fids: all parcels that ever had it, the current one first. successors: for a reference that only retired parcels have, the published parcels that took their place; null for a current reference and for one that was never published';
+  'Result current_fid is the published parcel with one of the given spellings of a reference, null if there is none. Result fids has all parcels that ever had the reference, the current parcel first. Result successors has the published parcels that replaced the retired parcels of a reference. It is null for a current reference and for a reference that was never published';

@@ -1,4 +1,4 @@
--- purpose: metrics: published regions, the files that were read for them, and the result of the last refresh
+-- purpose: metrics of the published regions, their files, and the last refresh
 -- reads: ledger.added_column, ledger.file, ledger.hold, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run
 -- writes: api.published_state
 -- grain: one call per answer
@@ -82,7 +82,8 @@ as $$
       order by r.run_id desc
       limit 1
     ),
-    -- A region succeeded when it was published, or when a run that checked it ended well. Exit 3 means that a file was left out without withholding anything.
+    -- A region had a success when it was published, or when a run that checked it succeeded. Exit code 3 means that an optional file was left out and no region
+    -- was withheld.
     'succeeded', (
       select coalesce(jsonb_agg(jsonb_build_object('region', p.unit_code, 'ended', extract(epoch from greatest(p.published_at, l.ended_at))::int8) order by p.unit_code), '[]'::jsonb)
       from ledger.publication p
@@ -136,4 +137,4 @@ as $$
     )
   )
 $$;
-comment on function api.published_state() is 'Published regions with their time of publication, age in seconds and parcels; records and rejects of the loaded releases, by source; columns that publishers added to files of current publications, and such files that may be cut exports, counted by source and region (0: Italy); exit code and end of the last refresh in the ledger, null: none; last success by region; failures of the last run by region and source; refusals of the quality gate in the runs of the ledger; held regions; bytes of the database and of previous publications. Times in seconds since 1970';
+comment on function api.published_state() is 'Metrics for Prometheus, with times in seconds since 1970. Published regions have their time of publication, age in seconds and number of parcels. Loaded releases have records and rejects by source. Files of current publications have the numbers of columns that publishers added and of possibly cut exports, by source and region (0: Italy). The last refresh has its exit code and end (null: none). The result also has the last success by region, failures of the last run by region and source, refusals of the quality gate, held regions, and bytes of the database and of previous publications';

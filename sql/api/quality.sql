@@ -1,4 +1,4 @@
--- purpose: the quality report of a comune: its coverage, the files that cover it, its metrics compared with the province, its rejects, and findings about its addresses
+-- purpose: the quality report of a comune with coverage, files, metrics compared with the province, rejects, and findings about addresses
 -- reads: core.comune, core.comune_catastale, core.comune_found, core.comune_register, core.parcel, core.region, ledger.figure, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release
 -- writes: api.quality_place, api.quality_parcels, api.quality_answers, api.quality_rows, api.quality_coverage, api.quality_files, api.quality_figures, api.quality_rejects, api.municipality_quality
 -- grain: one call per comune
@@ -12,7 +12,7 @@ begin
     c.belfiore,
     c.istat_code,
     c.province_code,
-    -- Names of a comune in files without codes: province or car plate code, and name.
+    -- In files without codes, a comune is named by its province or car plate code, and its name.
     array[c.belfiore, c.istat_code, concat_ws(' ', c.sigla, core.comune_key(c.name)), concat_ws(' ', core.upper_case(c.province_name), core.comune_key(c.name))]
   into region, belfiore, istat_code, province_code, names
   from core.comune c
@@ -24,7 +24,7 @@ begin
   order by c.istat_code = p_code desc, c.region_code
   limit 1;
   if belfiore is null then
-    -- An unlisted comune, as named in its files.
+    -- An unlisted comune has the name in its files.
     select
       f.region_code,
       f.belfiore,
@@ -38,7 +38,7 @@ begin
   end if;
 end
 $$;
-comment on function api.quality_place(text) is 'The region and the codes of a comune, by its cadastral or ISTAT code, and its names in files (ledger.file_place). Nulls if no comune has the code.';
+comment on function api.quality_place(text) is 'The region and the codes of a comune by its cadastral or ISTAT code, and its names in files (ledger.file_place). Nulls if no comune has the code.';
 
 create or replace function api.quality_parcels(p_belfiore text) returns int4[]
 language plpgsql stable as $$
@@ -47,7 +47,7 @@ declare
   v_found int4[] := '{}';
   v_more int4[];
 begin
-  -- References have an index and begin with the comune's code; in land registers with the code of a comune catastale.
+  -- References have an index. They begin with the code of the comune, or of a comune catastale in land registers.
   for v_stretch in
     select p_belfiore
     union all
@@ -55,9 +55,9 @@ begin
     from core.comune_catastale t
     where t.belfiore = p_belfiore
   loop
-    -- The outermost parcels on eight sides, where a map that ends inside the comune shows first, and four chosen by a hash. Arrays are compared by their first
-    -- number, and the second is the fid.
-    -- Materialized, because with several nodes no node can merge arrays that other nodes returned.
+    -- The outermost parcels on eight sides, and four chosen by a hash. If a map covers only part of the comune, the outermost parcels show this first. Arrays
+    -- are compared by their first number, and their second number is the fid. The query is materialized, because in a database on several nodes no node can
+    -- merge arrays of other nodes.
     with drawn as materialized (
       select
         p.fid,
@@ -88,7 +88,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_parcels(text) is 'fids of sample land parcels of a comune, at most 12 (for each comune catastale), whose coverage represents the comune: the outermost on eight sides, and four chosen by a hash, the same each time';
+comment on function api.quality_parcels(text) is 'The fids of at most 12 sample land parcels of a comune (of each comune catastale). Their coverage represents the comune. They are the outermost parcels on eight sides, and four that a hash selects, always the same';
 
 create or replace function api.quality_answers(p_fids int4[])
 returns table (section text, part text, answers jsonb)
@@ -140,7 +140,7 @@ begin
   group by n.section, n.part;
 end
 $$;
-comment on function api.quality_answers(int4[]) is 'Coverage in the records of some parcels: for each section, and for each map of a section whose block contains its coverage (part), the number of parcels by coverage: mapped, partial, not_mapped, not_loaded, not_applicable';
+comment on function api.quality_answers(int4[]) is 'Numbers of parcels by coverage (mapped, partial, not_mapped, not_loaded, not_applicable) in the records of the given parcels. They are counted for each section, or for each map (part) of a section whose block contains the coverage';
 
 create or replace function api.quality_rows(p_region int4, p_belfiore text, p_section text, p_part text) returns int8
 language plpgsql stable as $$
@@ -168,7 +168,7 @@ begin
       select
         case
           when p_part = '' then f.rows
-          -- Columns that show a map's values begin with the map's name; the other columns of that name show its coverage.
+          -- Columns with values of a map begin with the name of the map. The other columns with this name show its coverage.
           else (
             select max((x.value ->> 'values')::int8)
             from jsonb_each(f.fields) x
@@ -184,7 +184,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_rows(int4, text, text, text) is 'Rows of a section in a comune, or values of one of its maps, as counted by the quality gate (null: not counted, or the section is not published)';
+comment on function api.quality_rows(int4, text, text, text) is 'Rows of a section in a comune, or values of one map of the section, as counted by the quality gate. Null if they were not counted or the section is not published';
 
 create or replace function api.quality_coverage(p_region int4, p_belfiore text) returns json
 language plpgsql volatile as $$
@@ -232,7 +232,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_coverage(int4, text) is 'Coverage of a comune: a state for each section, or for each map of a section that reports coverage by map. mapped. none: mapped without any feature. partial: only parts of it, or some of the maps. not_mapped: the loaded files do not cover it. not_loaded: no file is loaded. not_applicable: none of the sample parcels has the section. From the records of the parcels that api.quality_parcels selects; rows as counted by the quality gate';
+comment on function api.quality_coverage(int4, text) is 'Coverage of a comune, with a state for each section, or for each map of a section that reports coverage by map. State mapped: the files cover the comune. State none: they cover it and have no feature in it. State partial: they cover only parts, or only some of the maps do. State not_mapped: the loaded files do not cover the comune. State not_loaded: no file is loaded. State not_applicable: none of the sample parcels has the section. The states come from the records of the parcels that api.quality_parcels selects, and rows from the quality gate';
 
 create or replace function api.quality_files(p_region int4, p_names text[]) returns json
 language plpgsql stable as $$
@@ -263,14 +263,14 @@ begin
       join ledger.file_place p using (file_id)
       where u.unit_code in (0, p_region)
         and u.state = 'current'
-        -- A layer without comuni covers its whole extent.
+        -- A layer without comuni covers its complete extent.
         and (p.places && p_names or p.places = '{""}')
       group by r.source_id, f.file_id
     ) s
   );
 end
 $$;
-comment on function api.quality_files(int4, text[]) is 'Current files of a region and of Italy that name a comune (names_comune), or do not distinguish comuni. If several files belong to one layer, the newest that names the comune is used';
+comment on function api.quality_files(int4, text[]) is 'Current files of a region and of Italy that name a comune (names_comune), or do not distinguish comuni. If a layer has several files, the newest file that names the comune is used';
 
 create or replace function api.quality_figures(p_region int4, p_belfiore text, p_istat text, p_province text) returns json
 language plpgsql stable as $$
@@ -322,7 +322,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_figures(int4, text, text, text) is 'Quality gate metrics of a comune in each published table of its region, compared with the province: rows, and by field the number of values (not null, or true), median and 95th percentile';
+comment on function api.quality_figures(int4, text, text, text) is 'Metrics of the quality gate for a comune in each published table of its region, compared with the province. They are rows, and for each field the number of values (not null, or true), the median and the 95th percentile';
 
 create or replace function api.quality_rejects(p_region int4, p_belfiore text, p_istat text) returns json
 language plpgsql stable as $$
@@ -366,7 +366,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_rejects(int4, text, text) is 'Rejects whose file, member or bytes name the comune by its codes, by source and reason with three examples; other rejects cannot be assigned';
+comment on function api.quality_rejects(int4, text, text) is 'Rejects with a code of the comune in their file, member or bytes, by source and reason, with three examples. Other rejects cannot be assigned to a comune';
 
 create or replace function api.municipality_quality(p_code text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -403,4 +403,4 @@ begin
     and u.state = 'current';
 end
 $$;
-comment on function api.municipality_quality(text) is 'The quality report of a comune, by its cadastral or ISTAT code. answer is null if the comune does not exist or its region is not published.';
+comment on function api.municipality_quality(text) is 'The quality report of a comune, by its cadastral or ISTAT code. Result answer is null if the comune does not exist or its region is not published.';

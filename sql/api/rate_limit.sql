@@ -14,7 +14,7 @@ create or replace function api.count_request(p_token_id int4, out used int4, out
 language plpgsql volatile as $$
 #variable_conflict use_column
 begin
-  -- A fixed hour that starts with the token's first request. Refused requests are not counted further, so that the counter cannot overflow.
+  -- The hour starts with the token's first request. Refused requests are not counted, so the counter cannot overflow.
   insert into access.rate_window as w (token_id, started_at, used)
   values (p_token_id, now(), 1)
   on conflict (token_id) do update set
@@ -24,7 +24,7 @@ begin
   into used, resets_at;
 end
 $$;
-comment on function api.count_request(int4) is 'Counts one request of a token; if used is more than the quota, the request must be refused';
+comment on function api.count_request(int4) is 'Counts one request of a token. The request must be refused if result used is greater than the quota';
 
 create or replace function api.requests_counted(p_token_id int4, out used int4, out resets_at timestamptz)
 language sql stable as $$
@@ -35,14 +35,14 @@ language sql stable as $$
   where w.token_id = p_token_id
     and w.started_at > now() - interval '1 hour'
 $$;
-comment on function api.requests_counted(int4) is 'Requests of a token in its current hour, without counting one';
+comment on function api.requests_counted(int4) is 'Number of requests of a token in its current hour. This call does not count as a request';
 
 create or replace function api.caller_network(p_address text) returns text
 language sql immutable as $$
   -- A client with one IPv6 address usually has the whole /64 network.
   select case family(p_address::inet) when 6 then network(set_masklen(p_address::inet, 64))::text else host(p_address::inet) end
 $$;
-comment on function api.caller_network(text) is 'Network that counts as one client: the IPv4 address, or the /64 network of the IPv6 address';
+comment on function api.caller_network(text) is 'The network of a client: the IPv4 address, or the /64 network of the IPv6 address';
 
 create or replace function api.blocked_until(p_network text) returns timestamptz
 language plpgsql stable as $$
@@ -56,7 +56,7 @@ begin
   );
 end
 $$;
-comment on function api.blocked_until(text) is 'Time until which a client is refused because of 20 bad keys in 15 minutes; null: the client is not refused';
+comment on function api.blocked_until(text) is 'Time until which a client is refused because of 20 bad keys in 15 minutes. Null if the client is not refused';
 
 create or replace function api.note_failure(p_network text) returns void
 language sql volatile as $$
@@ -65,7 +65,7 @@ language sql volatile as $$
   on conflict (address) do update set
     started_at = case when f.started_at <= now() - interval '15 minutes' then now() else f.started_at end,
     attempts = case when f.started_at <= now() - interval '15 minutes' then 1 else least(f.attempts, 20) + 1 end;
-  -- Clients with many addresses cannot fill the table: each bad key deletes a few expired rows.
+  -- Each bad key deletes a few expired rows, so clients with many addresses cannot fill the table.
   delete from access.failed_attempt
   where address in (
     select f.address

@@ -6,20 +6,20 @@
 
 create or replace function api.region_record(p_fid int4, p_include text[], out head text, out citations uuid[])
 language plpgsql volatile
--- The path that is set below ends with this function.
+-- The search path below is reset when this function ends.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_region constant int4 := core.region_of(p_fid);
   v_path constant text := 'region_' || v_region || ', core, section, ledger, public, pg_temp';
 begin
-  -- The schema is looked up when no swap can happen in between.
+  -- The schema is looked up under the lock, which prevents a swap before the record is read.
   perform api.hold_publication();
   if to_regnamespace('region_' || v_region) is null then
     select r.* into head, citations from api.parcel_record(p_fid, p_include, null::core.parcel) r;
     return;
   end if;
-  -- Nothing is computed after the path is set, because this function would plan it again whenever the region changes.
+  -- This function computes nothing after it sets the path, because PostgreSQL would plan the expression again whenever the region changes.
   case v_region
     when 1 then
       perform set_config('search_path', v_path, true);

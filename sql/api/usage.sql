@@ -1,10 +1,11 @@
--- purpose: rights of the server's role, and rights taken from all other roles; the last file of api
+-- purpose: rights of the server's role, and rights revoked from all other roles; the last file of api
 -- reads: none
 -- writes: none
 -- grain: none
 -- crs: none
 
--- Grants the security definer functions, which are the interface. All other functions need the right to read tables, which the role lacks.
+-- Grants the security definer functions, which are the interface of the server. All other functions need the right to read tables, and the role does not have
+-- this right.
 do $$
 declare
   v_function regprocedure;
@@ -24,8 +25,8 @@ begin
 end
 $$;
 
--- By default every role of a server may create temporary tables and large objects. This database needs neither. The owner of the database may revoke the right
--- to temporary tables, and a superuser the right to large objects. `doctor` reports what remains to be done.
+-- By default every role of a server may create temporary tables and large objects. This database needs no temporary tables and no large objects of such roles.
+-- The owner of the database may revoke the right to temporary tables, and a superuser the right to large objects. `doctor` reports what remains to be done.
 do $$
 declare
   v_function regprocedure;

@@ -5,7 +5,7 @@
 -- grain: one row per access
 -- crs: EPSG:4326
 
--- The file used for each access whose comune differs between files of different days.
+-- The file to use for an access whose comune differs between files of different days.
 create table access_twice as
 select distinct on (a.progressivo_accesso)
   a.progressivo_accesso as address_id,
@@ -17,7 +17,7 @@ order by a.progressivo_accesso, m.rank, a.belfiore collate "C";
 
 analyze access_twice;
 
--- Sorted, so that the numbers of a street share a page: the search reads them together.
+-- Rows are sorted, so the numbers of a street are on one page, and the search reads them together.
 create table access_point as
 select
   g.code as region_code,

@@ -3,8 +3,8 @@
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building, layer.trento_building, core.comune_catastale
 -- writes: core.building_coverage
 -- incremental: content, from the outline of the parcels
--- grain: one row per comune; none without a current file of buildings
--- crs: EPSG:4326; what a building shares with a comune is measured in EPSG:3035
+-- grain: one row per comune; no rows without a current file of buildings
+-- crs: EPSG:4326; shared areas of a building and a comune are measured in EPSG:3035
 
 -- The listed comuni, and unlisted comuni that have parcels.
 create table place as
@@ -23,7 +23,7 @@ where exists (select from dbsn_building)
   or exists (select from trento_building)
 group by mine.belfiore;
 
--- The keys by which file names give a province of Italy: the plate code, or the name in either language.
+-- The keys of a province of Italy in file names: the plate code, or the name in either language.
 create table province_key as
 select distinct
   code.sigla,
@@ -72,8 +72,8 @@ select belfiore
 from place
 where not exists (select from drawn where drawn.belfiore = place.belfiore);
 
--- One building that shares a square metre is enough. Offset 0 keeps statistics out of the joins with parcels: where a map has nothing nearby, PGlite's build
--- returns a nonsensical row estimate and aborts.
+-- A single building that shares a square metre is enough. Offset 0 prevents the use of statistics in the joins with parcels. Without it, PGlite's build aborts
+-- with a wrong row estimate where a map has no feature nearby.
 create table dbsn_met as
 select distinct
   drawn.belfiore,
@@ -114,7 +114,7 @@ join spoken
   and spoken.belfiore = parcel.belfiore
 where parcel.belfiore in (select belfiore from undrawn);
 
--- Aggregates carry their comune's ISTAT code at the time of their survey. Without a list of comuni, the parcels that they cover give the comune.
+-- Aggregates have the ISTAT code of their comune at the time of their survey. Without a list of comuni, the parcels that they cover give the comune.
 create table dpc_met as
 with held as (
   select

@@ -6,9 +6,8 @@
 -- crs: none
 
 -- In the 2021 edition a census section without a row has no residents. Such a section gets zeros, unless the table of its geometry has a number of residents.
--- Later editions leave out whole comuni and single sections, so a missing row is unknown and
--- stays missing. A comune is identified by the first digits of its
--- section numbers, because later editions may name a comune that has merged since.
+-- Later editions leave out complete comuni and single sections, so a missing row means unknown and no row is added. A comune is identified by the first digits
+-- of its section numbers, because later editions may have the name of the merged comune.
 create table census_figures as
 with newest as (
   select
@@ -79,7 +78,7 @@ select
   coalesce(k.households_5_members, 0) as households_5_members,
   coalesce(k.households_6_plus_members, 0) as households_6_plus_members,
   coalesce(k.dwellings_occupied, 0) as dwellings_occupied,
-  -- Where zeros replace a missing row, the geometry's record is cited.
+  -- If zeros replace a missing row, the record of the geometry is cited.
   coalesce(k.release_id, p.release_id) as release_id,
   coalesce(k.member_id, p.member_id) as member_id,
   coalesce(k.position, p.position) as position

@@ -1,9 +1,9 @@
--- purpose: which comuni the layer of shoreline change covers, and the file that covers each
+-- purpose: the comuni that the layer of shoreline change covers, and the file that covers each comune
 -- version: 2
 -- reads: core.parcel, core.comune_register, core.shore_piece, layer.shoreline_coverage
 -- writes: core.coast_coverage
 -- incremental: content, from the outline of the parcels
--- grain: one row per comune; none without a current file
+-- grain: one row per comune; no rows without a current file
 -- crs: none
 
 create table coast_coverage as
@@ -27,7 +27,7 @@ place as (
   union
   select belfiore from parcel
 ),
--- Segments without information cover nothing, and neither do segments of an export that may be cut.
+-- Segments without information, and segments of an export that may be cut, do not cover a comune.
 shore as (
   select distinct on (belfiore)
     shore_piece.belfiore,

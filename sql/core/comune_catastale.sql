@@ -1,4 +1,4 @@
--- purpose: the comuni catastali of the land registers, each with the current comune that it belongs to
+-- purpose: the comuni catastali of the land registers, each with its current comune
 -- version: 1
 -- reads: layer.trento_boundary, layer.bolzano_comune, layer.comune_code, core.comune_register
 -- writes: core.comune_catastale
@@ -6,7 +6,7 @@
 -- grain: one row per comune catastale
 -- crs: none
 
--- The comune is found by its ISTAT code of any year, otherwise by its name in either language. If a code leads to several comuni, the name decides.
+-- The comune is found by its ISTAT code of any year, otherwise by its name in either language. If a code has several current comuni, the name selects one.
 -- Some comuni catastali of Trento belong to comuni of other regions.
 create table comune_catastale as
 with named as (
@@ -71,7 +71,7 @@ candidate as (
   from named n
   join key_of_comune k on k.key = any (n.comune_keys)
 ),
--- If a comune was divided, the part with the same name is chosen. A match by name alone is used only if a single comune has that name.
+-- If a comune was divided, the part with the same name is chosen. A match by name only is used if exactly one comune has the name.
 chosen as (
   select
     c.prefix,

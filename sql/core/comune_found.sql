@@ -1,4 +1,4 @@
--- purpose: comuni of the region's files that are not listed, or are listed in another region
+-- purpose: comuni in the region's files that are not listed, or are listed in another region
 -- version: 1
 -- reads: core.parcel, core.access_point, layer.comune_code, ledger.file_place
 -- writes: core.comune_found

@@ -1,4 +1,4 @@
--- purpose: the names by which the region's comuni are searched
+-- purpose: the names for the search of the region's comuni
 -- version: 3
 -- reads: layer.comune_code, layer.comune_suppressed, layer.comune_postal_code, core.comune_found, core.comune_register, core.street
 -- writes: core.comune_name
@@ -30,7 +30,7 @@ with mine as (
   where f.listed_region_code is null
     and f.name is not null
 ),
--- If several editions have a comune, the newest is used. An ISTAT code of any year leads to the current comune.
+-- If several editions have a comune, the newest edition is used. An ISTAT code of any year identifies the current comune.
 postal_code as (
   select
     belfiore,
@@ -56,7 +56,7 @@ found as (
   from mine m
   cross join lateral unnest(string_to_array(m.name_other, '/')) as o (name)
   union all
-  -- If a comune was divided among several, an address may mean any of them: all are kept.
+  -- If a comune was divided among several comuni, an address may be in any of them, so all are kept.
   select m.region_code, m.belfiore, 'former' as kind, x.name, core.comune_key(x.name) as key
   from comune_suppressed x
   join comune_register r on r.old_istat_code = x.istat_code and r.reason <> 'in force'

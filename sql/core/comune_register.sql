@@ -1,11 +1,11 @@
--- purpose: the current comuni that an ISTAT code of any edition leads to
+-- purpose: the current comuni of an ISTAT code of any edition
 -- version: 2
 -- reads: layer.comune_code, layer.comune_suppressed
 -- writes: core.comune_register
--- grain: one row per ISTAT code, current or former, and current comune that it leads to, which is or was in the region
+-- grain: one row per ISTAT code, current or former, and its current comune, which is or was in the region
 -- crs: none
 
--- Each code column of the list of comuni is one numbering, in order of time. If an edition has no column for 2017–2025, its current codes belong to that
+-- Each code column of the list of comuni is one numbering, in chronological order. If an edition has no column for 2017–2025, its current codes belong to that
 -- period.
 create table numbering as
 select
@@ -19,7 +19,7 @@ cross join lateral (
 where n.code is not null;
 
 -- Each change of a comune's code from one numbering to the next. A province in only one of the two numberings was founded or abolished on the first day
--- of the later numbering. If both numberings have both provinces, the comune moved on a day that the list does not give.
+-- of the later numbering. If both numberings have both provinces, the comune moved on a day that is not in the list.
 create table renumbering as
 with step as (
   select
@@ -52,7 +52,7 @@ changed as (
       when step.next_nth = 4 or step.nth < 4 then date '2017-01-01'
       else date '2026-01-01'
     end as ended_on,
-    -- If a code returned and was dropped again, the last change is used.
+    -- If a code was used again and then removed again, the last change is used.
     rank() over (partition by step.code order by step.nth desc) as latest
   from step
   left join province as made
@@ -71,7 +71,7 @@ select
 from changed
 where latest = 1;
 
--- All changes of a code. A numbering leads to the current code directly. If a division lists only one part, the other parts are unknown.
+-- All changes of a code. A numbering gives the current code directly. If a division lists only one part, the other parts are unknown.
 create table code_change as
 select
   x.old_code,
@@ -109,8 +109,8 @@ left join comune_code f on f.istat_code = x.next_code;
 create index on code_change (old_code, ended_on);
 analyze code_change;
 
--- Follows each former code from its last change through all later changes to current codes. A path never visits a code twice, so every path ends: at a
--- current code, or at null if nothing more is known.
+-- Follows each former code from its last change through all later changes to current codes. A path never visits a code twice, so every path ends at a current
+-- code, or at null if the next code is unknown.
 create table destination as
 with recursive way as (
   select
@@ -134,8 +134,7 @@ with recursive way as (
   from way w
   left join code_change c
     on c.old_code = w.code
-    -- A code may have been assigned twice, so the next change is used. Only a comune that moved on an unknown day may seem to have left before it
-    -- arrived.
+    -- A code may have been assigned twice, so the next change is used. If a comune moved on an unknown day, its departure may seem to precede its arrival.
     and c.ended_on = coalesce(
       (select min(x.ended_on) from code_change x where x.old_code = w.code and x.ended_on >= w.ended_on),
       (select max(x.ended_on) from code_change x where x.old_code = w.code)
@@ -158,8 +157,8 @@ select
   partly or count(*) over (partition by old_code) > 1 as divided
 from arrival;
 
--- The region's comuni, and the comuni that moved to another region: a former code is in a province of this region. Some files keep moved comuni in the former
--- region.
+-- The region's comuni, and the comuni that moved to another region, which have a former code in a province of this region. Some files keep moved comuni in the
+-- former region.
 create table own_comune as
 select
   c.istat_code

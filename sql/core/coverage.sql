@@ -1,13 +1,13 @@
--- purpose: which comuni the maps of floods and landslides cover, and the file that covers each
+-- purpose: the comuni that the maps of floods and landslides cover, and the file that covers each comune
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.flood_coverage, layer.flood_hazard_piece, layer.landslide_coverage, layer.landslide_hazard_piece
 -- writes: core.coverage
 -- incremental: content, from the outline of the parcels
 -- grain: one row per comune and theme that has a current file
--- crs: EPSG:4326; what an area shares with a comune is measured in EPSG:3035
+-- crs: EPSG:4326; shared areas of a hazard area and a comune are measured in EPSG:3035
 
--- A file that covers 15 of the 20 regions is a map of Italy: comuni where it draws nothing have no hazard areas. Any other file covers only the comuni where
--- it draws something. An export that may be cut covers no comune.
+-- A file that covers 15 of the 20 regions is a map of Italy, and comuni without areas in it have no hazard areas. Any other file covers only the comuni with
+-- areas in it. An export that may be cut covers no comune.
 create table source_file as
 select
   held.theme,
@@ -65,7 +65,7 @@ group by mine.belfiore;
 
 -- step: comune_boundary.sql
 
--- If all files are national, this table is empty and costs nothing.
+-- If all files are national, this table is empty.
 create table boundary_piece as
 select
   drawn.belfiore,
@@ -91,7 +91,7 @@ select
   geom
 from landslide_hazard_piece;
 
--- Computed once, because a query per comune would read all areas each time.
+-- The areas are computed once, because a query per comune would read all areas each time.
 create table meeting_piece as
 select
   boundary_piece.belfiore,
@@ -106,7 +106,7 @@ join area_piece as area on area.geom && boundary_piece.geom
 join current_member as file using (member_id)
 where (area.theme, file.file_id) in (select theme, file_id from source_file where not is_national and not may_be_cut);
 
--- serves: the areas that meet a comune
+-- serves: the areas that intersect a comune
 create index on meeting_piece (belfiore, theme, file_id);
 analyze meeting_piece;
 
@@ -130,7 +130,7 @@ select belfiore
 from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
 
--- One piece that shares a square metre is enough. Only without such a piece are the pieces of each area summed.
+-- A single piece that shares a square metre is enough. Without such a piece, the pieces of each area are summed.
 create table met as
 select
   asked.theme,

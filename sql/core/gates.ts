@@ -8,9 +8,9 @@ const REACHED: Truth = { kind: 'truth', keeps: { share: 1, why: 'a file that cov
 const KEY = 'a key';
 /** Half-years are numbers in the tables (year × 2 + half − 1) and shown to people as 2025_1. */
 const BY_HALF_YEAR = { column: 'half_year', show: (value: string): string => `${Math.floor(Number(value) / 2)}_${(Number(value) % 2) + 1}` };
-const HALF_YEAR = 'it is a half-year, and different half-years are not compared';
+const HALF_YEAR = 'a half-year, and different half-years are not compared';
 
-/** Publishers' files contain a few misprints (one of the 161,999 rents of 2017/1 has minimum and maximum swapped). */
+/** Publishers' files contain a few errors (one of the 161,999 rents of 2017/1 has minimum and maximum swapped). */
 const MISPRINTS = 0.01;
 
 const AGES = [
@@ -21,8 +21,8 @@ const EDUCATION = ['education_no_title', 'education_elementary', 'education_midd
 const HOUSEHOLDS = ['households_1_member', 'households_2_members', 'households_3_members', 'households_4_members', 'households_5_members', 'households_6_plus_members'];
 const BRACKETS = ['lte_zero_n', 'from_0_to_10k_n', 'from_10k_to_15k_n', 'from_15k_to_26k_n', 'from_26k_to_55k_n', 'from_55k_to_75k_n', 'from_75k_to_120k_n', 'over_120k_n'];
 
-/** Numbers of persons. A few persons are a quarter of a small census section. */
-const PERSONS = quantity({ within: [0, null], moves: { step: 5, why: 'census sections are small: one person more can be a change of 25 %' } });
+/** Gate of numbers of persons. In a small census section, a few persons are a quarter of the residents. */
+const PERSONS = quantity({ within: [0, null], moves: { step: 5, why: 'census sections are small, so one person can be a change of 25 %' } });
 
 export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.parcel': {
@@ -30,7 +30,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     by: 'belfiore',
     fields: { area_m2: quantity({ within: [0, null] }), section: presence() },
     excused: {
-      fid: KEY, made_valid: 'how the publisher drew it', sheet: 'part of the reference; none in land registers', attachment: 'see sheet', development: 'see sheet',
+      fid: KEY, made_valid: 'describes the drawing of the publisher', sheet: 'part of the reference; null in land registers', attachment: 'see sheet', development: 'see sheet',
     },
   },
   'core.sheet': {
@@ -60,20 +60,20 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     fields: {
       ...each(
         ['accesses', 'located'],
-        quantity({ within: [0, null], moves: { step: 3, why: 'half of the streets have few accesses: one more or less can be a change of 25 %' } }),
+        quantity({ within: [0, null], moves: { step: 3, why: 'half of the streets have few accesses, so one access can be a change of 25 %' } }),
       ),
       locality: presence(),
     },
     excused: { street_id: KEY, locality_key: 'the key of locality in the address search' },
   },
-  'core.comune_catastale': { unwatched: 'names; their parcels are watched' },
+  'core.comune_catastale': { unwatched: 'a name; the gate compares its parcels' },
   'core.token': { unwatched: 'words of the address search, built from core.street' },
   'core.street_name': { unwatched: 'names of the address search, built from core.street' },
   'core.comune_name': { unwatched: 'names of the address search, built from core.street and the lists of comuni' },
   'core.place_name': { unwatched: 'names of the address search, built from the lists of comuni' },
   'core.comune_found': { unwatched: 'names of unlisted comuni, taken from file names' },
   'core.comune_register': { unwatched: 'codes of comuni, built from the lists of ISTAT' },
-  'core.section_coverage': { unwatched: 'comuni that files cover; a loss is visible in the rows and values of the sections' },
+  'core.section_coverage': { unwatched: 'comuni that files cover; the rows and values of the sections show a loss' },
   'core.point_of_interest': {
     section: 'poi',
     // A comune has few points, and the comune of some points is unknown.
@@ -91,11 +91,11 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
       placed_by: 'as geom',
       address_id: KEY,
       reason: 'as geom',
-      regions_reached: 'describes the file: missing rows are counted where they are missing',
+      regions_reached: 'describes the file; missing rows are counted in the table of the rows',
     },
   },
   'section.unplaced': { unwatched: 'points without a location; points with a location are gated in core.point_of_interest' },
-  'core.shore_piece': { unwatched: 'pieces of the shore: the values near parcels are watched in section.coastal_erosion' },
+  'core.shore_piece': { unwatched: 'pieces of the shore; the gate compares the values near parcels in section.coastal_erosion' },
   'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
   'core.building_coverage': {
     section: 'buildings', by: 'belfiore',
@@ -104,8 +104,8 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   },
   'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.land_coverage': { section: 'land_cover', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
-  'core.urban_area': { unwatched: 'boundaries as published: the values inside them are watched in section.land_use' },
-  'core.raster_tile': { unwatched: 'extents of files: a smaller extent is visible in the rows of the sections' },
+  'core.urban_area': { unwatched: 'published boundaries; the gate compares their values in section.land_use' },
+  'core.raster_tile': { unwatched: 'extents of files; the rows of the sections show a smaller extent' },
   'core.motion_tile': { section: 'subsidence', by: 'whole', fields: {}, excused: { tile_x: KEY, tile_y: KEY } },
   'core.comune': {
     section: 'basic',
@@ -156,7 +156,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
         BRACKETS,
         quantity({
           within: [0, null],
-          moves: { by: 0.5, step: 20, why: 'brackets stay while incomes rise, and small ones are withheld in other places each year' },
+          moves: { by: 0.5, step: 20, why: 'the limits of brackets are fixed while incomes rise, and the withheld small brackets differ each year' },
         }),
       ),
       gini_index: quantity({ within: [0, 1] }),

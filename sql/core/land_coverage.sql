@@ -1,12 +1,12 @@
--- purpose: which comuni the map of land cover covers, and the file that covers each
+-- purpose: the comuni that the map of land cover covers, and the file that covers each comune
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.land_cover_piece, layer.land_cover_reach
 -- writes: core.land_coverage
 -- incremental: content, from the outline of the parcels
--- grain: one row per comune; none without a current file
--- crs: EPSG:4326; what a polygon shares with a comune is measured in EPSG:3035
+-- grain: one row per comune; no rows without a current file
+-- crs: EPSG:4326; shared areas of a polygon and a comune are measured in EPSG:3035
 
--- A file that covers 15 of the 20 regions is the map of Italy. Any other file covers only the comuni where it draws something.
+-- A file that covers 15 of the 20 regions is the map of Italy. Any other file covers only the comuni with polygons in it.
 create table source_file as
 select
   file.file_id,
@@ -33,7 +33,7 @@ where exists (select from source_file);
 
 -- step: comune_boundary.sql
 
--- If the map is national, this table is empty and costs nothing.
+-- If the map is national, this table is empty.
 create table boundary_piece as
 select
   drawn.belfiore,
@@ -50,8 +50,8 @@ select belfiore
 from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
 
--- Not analyzed, and offset 0 below, to keep statistics out of the joins of geometries. If a map has nothing near the region, PGlite's build returns a
--- nonsensical row estimate and aborts.
+-- The table is not analyzed, and the query below has offset 0, to prevent the use of statistics in joins of geometries. If a map has no feature near the
+-- region, PGlite's build aborts with a wrong row estimate.
 create view shared_piece as
 select
   boundary_piece.belfiore,
@@ -68,7 +68,7 @@ from boundary_piece
 join land_cover_piece as cover on cover.geom && boundary_piece.geom
 join current_member as file using (member_id);
 
--- One piece that shares a square metre is enough. Only without such a piece are the pieces of each polygon summed.
+-- A single piece that shares a square metre is enough. Without such a piece, the pieces of each polygon are summed.
 create table met as
 select
   asked.file_id,

@@ -3,7 +3,7 @@
 -- reads: layer.egms_tile
 -- writes: core.motion_tile
 -- grain: one row per tile and file
--- crs: none; a tile's numbers name a square of 100 km in EPSG:3035
+-- crs: none; the numbers of a tile identify a square of 100 km in EPSG:3035
 
 create table motion_tile as
 select

@@ -6,8 +6,7 @@
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 
--- Files of different days may have a parcel in the documents of two comuni. The parcel in its own comune's document is used first, then the
--- newer one.
+-- Files of different days may have a parcel in the documents of two comuni. The parcel in the document of its own comune has priority, then the newer parcel.
 create table parcel_twice as
 select distinct on (n.reference)
   n.reference,
@@ -64,7 +63,7 @@ where k.region_code = g.code
 
 drop table fid_shared;
 
--- New references of a region that was loaded before, with the digests of their drawings. A first load has nothing to compare.
+-- New references of a region that was loaded before, with the digests of their geometries. In a first load this table is empty.
 create table newcomer as
 select
   n.reference,
@@ -83,11 +82,11 @@ where exists (select from core.parcel_register r where r.region_code = (select c
       and (t.member_id <> n.member_id or t.position <> n.position)
   );
 
--- Without geom: if PostGIS has statistics of both sides of the join, it sometimes returns an estimate that the planner refuses.
+-- The table has no column geom. With statistics of both sides of the join, PostGIS sometimes returns an estimate that the planner refuses.
 analyze newcomer (reference, belfiore, drawing);
 
--- Handles a comune that changes its code. A new reference takes over the fid of a parcel of another comune, if that parcel alone has the same drawing and is
--- gone: the parcel disappears with this build, or was retired before.
+-- Handles a comune that changes its code. A new reference gets the fid of a parcel of another comune, if it is the only parcel with the same geometry. The
+-- other parcel must be removed by this build, or have been retired before.
 create table same_drawing as
 with published as (
   select
@@ -151,8 +150,7 @@ where (select count(*) from same_drawing o where o.fid = s.fid) = 1
 drop table same_drawing;
 drop table newcomer;
 
--- All other new references take the next numbers of the region's range, in the order of the references, so that the same files
--- give the same numbers.
+-- All other new references get the next numbers of the region's range in the order of the references, so the same files give the same numbers.
 insert into core.parcel_register (region_code, reference, fid)
 select
   g.code,

@@ -7,7 +7,8 @@
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 
--- References contain the comune catastale, not the comune: if comuni merge, references and fids stay. Each comune catastale is in only one current file.
+-- References contain the comune catastale instead of the comune. If comuni merge, references and fids do not change. Each comune catastale is in only one
+-- current file.
 create view mapped as
 select
   'IT.TN.' || ccat as prefix,
@@ -29,7 +30,7 @@ select
   member_id
 from bolzano_parcel;
 
--- New references take the next numbers of their province's half of the range, in the order of the references, so that the same files give the same numbers.
+-- New references get the next numbers of their province's half of the range in the order of the references, so the same files give the same numbers.
 insert into core.parcel_register (region_code, reference, fid)
 select
   g.code,
@@ -51,7 +52,7 @@ cross join region g
 left join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
 where k.reference is null;
 
--- Parcels are left out if the comune of their comune catastale is unknown. A check then names it and nothing is published.
+-- Parcels are left out if the comune of their comune catastale is unknown. A check then reports the comune catastale, and the region is not published.
 create table parcel as
 select
   k.fid,

@@ -1,4 +1,4 @@
--- purpose: the names of all comuni and provinces of Italy, as the address search reads them
+-- purpose: the names of all comuni and provinces of Italy for the address search
 -- version: 2
 -- reads: layer.comune_code, layer.comune_suppressed
 -- writes: core.place_name
@@ -8,7 +8,7 @@
 
 -- Provinces since 1945 by the first three digits of ISTAT codes. Each plate and each name of a province has a row. Sources: ISTAT, "Codici statistici delle unità
 -- amministrative territoriali" (codes); D.P.R. 495/1992 and its amendments (plates); L.R. Sardegna 9/2001, 2/2016 and 7/2021 (provinces of Sardinia). FO became FC
--- and PS became PU in 1999; Apuania is now Massa-Carrara. MD is how the Agenzia delle Entrate writes Medio Campidano.
+-- and PS became PU in 1999; Apuania is now Massa-Carrara. The Agenzia delle Entrate writes MD for Medio Campidano.
 create table plate as
 select
   code,
@@ -135,7 +135,7 @@ from (
     ('111', 'SU', 'Sud Sardegna')
 ) as p (code, abbreviation, name);
 
--- Provinces founded in 1992, and the provinces that their comuni came from. The oldest column of the list of comuni (1995) already has the new provinces.
+-- Provinces founded in 1992, and the former provinces of their comuni. The oldest column of the list of comuni (1995) already has the new provinces.
 -- Source: legislative decrees 248–254/1992 (Biella, Crotone, Lecco, Lodi, Rimini, Vibo Valentia, Prato) and 277/1992 (Verbania).
 create table founded as
 select
@@ -154,7 +154,7 @@ from (
     ('103', '003')
 ) as f (code, parent_code);
 
--- Names of cities in other languages, with the ISO 639-1 codes of the languages. The names are in common use, and no published list was copied. Names that are
+-- Names of cities in other languages, with the ISO 639-1 codes of the languages. They are common names, and not copied from a published list. Names that are
 -- common last words of Italian street names (Luca, Tori) are left out.
 create table foreign_name as
 select
@@ -328,11 +328,12 @@ cross join lateral (
 ) as n (code)
 where n.code is not null;
 
--- serves: the comune that a code belongs to
+-- serves: the comune of a code
 create index on known_code (code);
 analyze known_code;
 
--- Suppressed comuni and the comuni that now have their territory. A successor may itself be suppressed later. A divided comune passes on no province.
+-- Suppressed comuni and the comuni that now have their territory. A successor may also be suppressed later. The parts of a divided comune do not get its
+-- province.
 create table heir as
 with recursive way as (
   select
@@ -363,7 +364,7 @@ select
 from way w
 join known_code k on k.code = w.code;
 
--- All provinces that a comune, or a former comune that is now part of it, has belonged to.
+-- All current and former provinces of a comune, including the provinces of former comuni that are now part of it.
 create table past_province as
 with coded as (
   select belfiore, left(code, 3) as code
@@ -397,12 +398,12 @@ with italian as (
   from comune_code c
   cross join lateral unnest(string_to_array(c.name_other, '/')) as o (name)
   union
-  -- The current comune. If no current comune is known, only the code is kept, so that no other place gets the name.
+  -- The current comune. If no current comune is known, only the code is kept. The row prevents that another place gets the name.
   select core.comune_key(x.name), 'former', coalesce(h.belfiore, x.istat_code)
   from comune_suppressed x
   left join heir h on h.istat_code = x.istat_code
   union
-  -- Bolzano/Bozen is found by either name.
+  -- Names in two languages, such as Bolzano/Bozen, are found by either name.
   select core.comune_key(n.name), 'province', c.province_code
   from comune_code c
   cross join lateral unnest(string_to_array(c.province_name, '/')) as n (name)
@@ -430,7 +431,7 @@ found as (
   select key, 'past_province', belfiore
   from past
   union
-  -- A foreign name never means a city whose Italian name another comune shares.
+  -- A foreign name is not used for a city if another comune has the same Italian name.
   select f.key, 'foreign', min(c.belfiore)
   from (select city, core.comune_key(name) as key from foreign_name) f
   join comune_code c on c.name = f.city

@@ -4,9 +4,9 @@
 -- writes: core.point_of_interest
 -- incremental: content, from the outline of the parcels
 -- grain: one row per point whose comune is in the region, or whose region is unknown
--- crs: EPSG:4326; distances geodesic, in metres
+-- crs: EPSG:4326; distances are geodesic, in metres
 
--- All points of the current files. A school is in one list at a time. If several lists have it, the newest school year is used.
+-- All points of the current files. If several lists have a school, the newest school year is used.
 create table listed as
 select
   x.category || ':' || x.code as id,
@@ -133,7 +133,7 @@ analyze listed;
 create table published_point as
 select distinct on (t.id collate "C")
   t.*,
-  -- A car plate code (with the current codes for the two that changed), otherwise a name.
+  -- A car plate code or else a name. The two plate codes that changed have their current form.
   case
     when t.province is null then null
     when t.province ~ '^[A-Za-z]{2}$' then
@@ -149,7 +149,7 @@ order by t.id collate "C", t.edition collate "C" desc, t.rank, t.position;
 
 analyze published_point;
 
--- Provinces by plate code and by name, and all provinces that a comune has belonged to, from its codes of other years.
+-- Provinces by plate code and by name, and all former provinces of a comune, from its codes of other years.
 create table plate as
 select distinct
   c.belfiore,
@@ -189,7 +189,7 @@ cross join lateral (
 
 analyze province_named;
 
--- The few comuni that moved to another region, by name. The former plate code still identifies such a comune.
+-- The few comuni that moved to another region are searched by name. The former plate code still identifies such a comune.
 create table moved as
 select
   c.region_code,
@@ -199,7 +199,7 @@ from comune_code c
 join plate p on p.belfiore = c.belfiore
 where p.plate_region_code <> c.region_code;
 
--- The region that an ISTAT code of any year leads to.
+-- The region of an ISTAT code of any year.
 create table code_region as
 select
   n.code,
@@ -211,7 +211,7 @@ where n.code is not null
 group by n.code
 having count(distinct c.region_code) = 1;
 
--- A name without a known province may be a comune of any region. The names of all Italy are needed only for such points.
+-- A name without a known province may be a comune of any region. Only such points need the names of all Italian comuni.
 create table name_anywhere as
 select
   core.comune_key(c.name) as key,
@@ -228,8 +228,8 @@ where exists (
 group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
--- The region of a point is its comune's region, otherwise its province's. A point without either is in every region. A point of a comune that moved is also
--- in the region that the comune left, if that region has its parcels.
+-- The region of a point is the region of its comune, or else of its province. A point without comune and province is in every region. If a comune moved and its
+-- former region still has its parcels, its points are also in the former region.
 create table kept as
 with comune as (
   select
@@ -294,8 +294,8 @@ where coalesce(x.region_code, g.code) = g.code
 
 analyze mine;
 
--- The comuni of a point by code, otherwise by name. Current names come before former ones, and comuni in the stated province come before comuni that are only
--- in its region.
+-- The comuni of a point by code, or else by name. Current names have priority over former names. Comuni in the stated province have priority over other comuni
+-- of the region.
 create table candidate as
 with by_code as (
   select
@@ -362,7 +362,7 @@ select
 from published_point p
 join mine using (id);
 
--- Boundaries of another year have the codes of that year. If several editions have a comune, the newest is used.
+-- Boundaries of another year have the codes of the same year. If several editions have a comune, the newest edition is used.
 create table drawn as
 select
   b.belfiore,
@@ -431,7 +431,7 @@ from (
 where distance_m <= most_m
 order by id, distance_m, belfiore collate "C";
 
--- The data available for the comuni that points name: a shape to compare coordinates with, and addresses.
+-- The data of the comuni that points name: a shape to compare with coordinates, and addresses.
 create table candidate_comune as
 select
   c.belfiore,
@@ -441,7 +441,7 @@ from (select distinct belfiore from candidate) c
 left join (select distinct belfiore from parcel) p using (belfiore)
 left join (select distinct belfiore from access_point) a using (belfiore);
 
--- The addresses to look up for points that their coordinates do not place.
+-- The addresses to look up for points without a location by coordinates.
 create table asked as
 select
   p.id,
@@ -488,7 +488,7 @@ cross join lateral unnest(f.words) as w (word);
 
 analyze street_word;
 
--- Streets with exactly these words. If there is none, streets with additional words: VIA GARIBALDI for Via Giuseppe Garibaldi.
+-- Streets with exactly the given words. If there are none, streets with additional words, such as Via Giuseppe Garibaldi for VIA GARIBALDI.
 create table asked_street as
 select distinct
   id,
@@ -516,7 +516,7 @@ join (select distinct id, number, exponent, colour from asked) a using (id)
 join access_point x on x.street_id = s.street_id and x.number = a.number
 where x.geom is not null
   and case
-    -- 12R is a red number where numbers have colours. Elsewhere R is an exponent.
+    -- 12R is a red number in comuni where numbers have colours. In other comuni R is an exponent.
     when a.exponent in ('R', 'N') and x.exponent is null then x.colour = case a.exponent when 'R' then 'ROSSO' else 'NERO' end
     else x.exponent is not distinct from a.exponent and (x.colour = a.colour or (a.colour is null and x.colour is distinct from 'ROSSO'))
   end

@@ -5,7 +5,7 @@
 -- grain: one row per zone, half-year, type and state
 -- crs: none
 
--- Assigned to regions as in quotation_zone.
+-- Quotations are assigned to regions as in quotation_zone.
 create table quotation as
 select
   g.code as region_code,
@@ -30,5 +30,5 @@ where c.belfiore is not null
   or q.region_code = g.code
 order by q.belfiore collate "C", q.zona collate "C", q.half_year, q.cod_tip, q.stato collate "C", q.member_id, q.position;
 
--- serves: the quotations of a zone, now and in its history
+-- serves: the current and past quotations of a zone
 create index on quotation (belfiore, zona, half_year);

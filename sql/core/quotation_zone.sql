@@ -6,7 +6,7 @@
 -- crs: none
 
 -- The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed comune
--- belongs to its region according to OMI. ZONE and VALORI may come in different files: a zone that is missing in ZONE is named by VALORI.
+-- belongs to its region according to OMI. ZONE and VALORI may be in different files. If ZONE lacks a zone, VALORI gives its name.
 create table quotation_zone as
 select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
   g.code as region_code,

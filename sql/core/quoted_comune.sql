@@ -1,12 +1,12 @@
--- purpose: the half-year of each comune's quotations, and the half-year of the perimeters that place its parcels
+-- purpose: for each comune, the half-year of its quotations and the half-year of the perimeters for its parcels
 -- version: 1
 -- reads: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter, layer.comune_code, core.quotation_zone
 -- writes: core.quoted_comune
 -- grain: one row per comune that has an OMI zone in any half-year
 -- crs: none
 
--- The newest half-year quoted for the comune itself, even if other comuni have newer ones. If one file has VALORI and ZONE of a half-year, a comune that is
--- only in ZONE is not quoted in that half-year. A ZONE without VALORI does not allow that conclusion.
+-- The newest half-year with quotations of the comune, even if other comuni have newer quotations. If a file has VALORI and ZONE of a half-year, a comune that
+-- is only in ZONE is not quoted. A ZONE without VALORI does not allow this conclusion.
 create table quoted_comune as
 with valori as (
   select distinct

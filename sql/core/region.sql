@@ -6,7 +6,8 @@
 -- grain: one row per region
 -- crs: none
 
--- Boundaries of another year have the codes of that year. A current code identifies its comune, and a former code the last comune that had the code.
+-- Boundaries of another year have the codes of the same year. A current code identifies its comune, and a former code identifies the last comune with this
+-- code.
 create table region as
 with numbering as (
   select
@@ -36,7 +37,7 @@ whole as (
   where kind = 'regione'
     and code ~ '^[0-9]{1,2}$'
 ),
--- A region without its own outline has the summed area of its comuni, if all of them have one.
+-- The area of a region without an outline is the sum of its comuni, if all comuni have an outline.
 summed as (
   select
     m.region_code,

@@ -1,4 +1,4 @@
--- purpose: which comuni the files of a section cover
+-- purpose: the comuni that the files of a section cover
 -- version: 4
 -- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.comune_register, core.access_point, core.point_of_interest
 -- writes: core.section_coverage
@@ -26,7 +26,7 @@ select
 from point_of_interest
 where belfiore is not null
 union
--- A file that covers 15 of the 20 regions is a list of Italy: comuni that it does not name have no points.
+-- A file that covers 15 of the 20 regions is a list of Italy, and unnamed comuni have no points.
 select
   p.category,
   r.belfiore

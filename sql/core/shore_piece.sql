@@ -6,7 +6,7 @@
 -- grain: one row per piece of a current segment
 -- crs: EPSG:4326; lengths and distances are geodesic (geography)
 
--- A file that covers 15 of the 20 regions has the shore of Italy. Any other file has only the shore of the comuni where it has a segment.
+-- A file that covers 15 of the 20 regions has the shore of Italy. Any other file has only the shore of the comuni that have a segment in it.
 create table shore_file as
 select
   file.file_id,
@@ -40,7 +40,7 @@ where segment.geom && (
   from parcel
 );
 
--- A piece's comune matters only if no single file has the whole shore. In Italy a degree of latitude has at least 110.9 km. A degree of longitude has
+-- The comune of a piece is needed only if no single file has the complete shore. In Italy a degree of latitude has at least 110.9 km. A degree of longitude has
 -- 111.3 km times the cosine, taken at a latitude slightly further north.
 create table asked as
 select
@@ -50,8 +50,8 @@ select
 from part
 where (select count(*) > 1 or not bool_and(is_national) from shore_file);
 
--- Boundaries of another year have the codes of that year. If several editions have a comune, the newest is used. For comuni of other regions only the
--- name is needed.
+-- Boundaries of another year have the codes of the same year. If several editions have a comune, the newest edition is used. For comuni of other regions only
+-- the name is needed.
 create table drawn as
 select
   coalesce(meaning.belfiore, boundary.belfiore) as belfiore,
@@ -121,7 +121,7 @@ from (
     near.belfiore,
     round(st_distance(near.geom::geography, asked.middle::geography)::numeric, 2)
   from asked
-  -- The parcel nearest in degrees gives an upper limit in metres. Parcels that are nearer are in a box of that size.
+  -- The parcel nearest in degrees gives an upper limit in metres. All nearer parcels are in a box of this size.
   cross join lateral (
     select st_distance(parcel.geom::geography, asked.middle::geography) as m
     from parcel
@@ -138,7 +138,7 @@ from (
 where distance_m <= 1000
 order by part_id, distance_m, name collate "C";
 
--- For each comune, the newest file that covers it is used. A segment without information covers nothing.
+-- For each comune, the newest file that covers it is used. A segment without information does not cover a comune.
 create table speaker as
 select
   place.name,

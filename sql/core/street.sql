@@ -5,7 +5,7 @@
 -- grain: one row per street
 -- crs: none
 
--- STRAD and INDIR are published on different days. The newer one is used, or STRAD on the same day.
+-- STRAD and INDIR are published on different days. The newer list is used, or STRAD if the days are equal.
 create table street as
 with found as (
   select distinct on (f.progressivo_nazionale)

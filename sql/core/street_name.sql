@@ -5,7 +5,7 @@
 -- grain: one row per street and name
 -- crs: none
 
--- A table, so that the planner knows the number of names. With a wrong estimate of ten names, the planner searched all streets once per name.
+-- The names are in a table, so the planner knows their number. Without it, the planner expects ten names and searches all streets once per name.
 create table named_street as
 select
   t.region_code,

@@ -27,7 +27,7 @@ counted as (
     w.word as text,
     count(*)::int4 as df
   from mine m
-  -- A word that is repeated in a name counts once.
+  -- A repeated word of a name counts once.
   cross join lateral (select distinct word from unnest(string_to_array(m.tokens, ' ')) as word) w
   group by m.region_code, w.word
 )

@@ -1,4 +1,4 @@
--- purpose: points that could not be placed, each with the reason
+-- purpose: points without a location, each with the reason
 -- version: 1
 -- reads: core.point_of_interest
 -- writes: section.unplaced

@@ -3,7 +3,7 @@
 -- reads: core.parcel, layer.urban_boundary_piece
 -- writes: core.urban_area
 -- incremental: content, from the outline of the parcels
--- grain: one row per piece of a boundary that meets the box of the region's parcels
+-- grain: one row per piece of a boundary that intersects the box of the region's parcels
 -- crs: EPSG:4326
 
 create table urban_area as
@@ -18,5 +18,5 @@ cross join region
 where piece.geom && (select st_setsrid(st_extent(geom)::geometry, 4326) from parcel)
 order by piece.member_id, piece.position, piece.geom;
 
--- serves: whether a parcel's point is in an urban area
+-- serves: the urban area of a parcel's point
 create index on urban_area using gist (geom);

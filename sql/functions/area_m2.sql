@@ -4,11 +4,11 @@
 -- grain: one call per area
 -- crs: from EPSG:4326 to EPSG:3035, an equal-area projection
 
--- An edge that is straight in degrees is a curve in EPSG:3035. Split at 0.0001 degrees (11 m), an edge of 100 m is accurate to 0.0002 m². Without splitting
--- it is accurate to 0.02 m².
+-- An edge that is straight in degrees is a curve in EPSG:3035. With a split at 0.0001 degrees (11 m), the area along an edge of 100 m is accurate to 0.0002 m².
+-- Without a split it is accurate to 0.02 m².
 create or replace function core.area_m2(area geometry) returns float8
 language sql immutable parallel safe
 as $$
   select st_area(st_transform(st_segmentize(area, 0.0001), 3035))
 $$;
-comment on function core.area_m2(geometry) is 'True area in m² of an area in EPSG:4326, measured in EPSG:3035; edges are straight in degrees';
+comment on function core.area_m2(geometry) is 'The true area in m² of a polygon in EPSG:4326, measured in EPSG:3035. Edges are straight in degrees';

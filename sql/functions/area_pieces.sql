@@ -4,10 +4,10 @@
 -- grain: one call per polygon
 -- crs: degrees; any works
 
--- Halves an area across the longer side of its box until each half has at most 256 corners. Clipping by a box takes time in proportion to
--- the corners, at every depth: two million corners take seconds. st_subdivide overlays at every depth and takes many minutes. Quartering, with
--- one cut along a valley, yields ten times the pieces. Clipping may leave a polygon that touches itself; the last step repairs it. A check of each
--- source compares the area of the pieces with the area of the whole.
+-- Halves an area across the longer side of its box until each half has at most 256 corners. Clipping by a box takes time in proportion to the corners at every
+-- depth, and two million corners take seconds. st_subdivide overlays at every depth and takes many minutes. Cutting into quarters, with a cut along a valley,
+-- gives ten times as many pieces. Clipping may leave a polygon that touches itself. The last step repairs such a polygon. A check of each source compares the
+-- area of the pieces with the area of the complete polygon.
 create or replace function core.area_pieces(area geometry) returns setof geometry
 language sql immutable parallel safe
 as $$
@@ -20,7 +20,7 @@ as $$
       clipped.geom,
       half.depth + 1
     from half
-    -- offset 0 makes PostgreSQL compute the box once per half, not once per use.
+    -- offset 0 makes PostgreSQL compute the box once per half instead of once per use.
     cross join lateral (
       select half.geom::box3d as box offset 0
     ) as extent
@@ -55,7 +55,7 @@ as $$
       ) as cell
       offset 0
     ) as cut
-    -- Clipping by a box sometimes loses a part, where an edge runs along the box. Such a half is overlaid instead, which is slow and correct.
+    -- Clipping by a box sometimes loses a part if an edge runs along the box. Such a half is computed by an overlay, which is slow and correct.
     cross join lateral (
       select abs(sum(st_area(part.geom)) - st_area(half.geom)) <= 1e-9 * st_area(half.geom) as is_whole
       from unnest(cut.clips) as part (geom)
@@ -80,4 +80,4 @@ as $$
   where st_npoints(geom) <= 256
     or depth = 60
 $$;
-comment on function core.area_pieces(geometry) is 'Pieces of a valid polygon or multipolygon: polygons of at most 256 corners that together cover it';
+comment on function core.area_pieces(geometry) is 'Pieces of a valid polygon or multipolygon. They are polygons of at most 256 corners that together cover the same area';

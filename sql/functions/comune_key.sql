@@ -4,7 +4,7 @@
 -- grain: one call per name
 -- crs: none
 
--- The same as comuneKey in pipelines/address/normalise.ts, which the query parser uses. A test compares the two for every name. Case is
+-- Returns the same key as comuneKey in pipelines/address/normalise.ts, which the query parser uses. A test compares both functions for every name. Case is
 -- folded after accents are removed, because a database in locale C folds only ASCII letters.
 create or replace function core.comune_key(p_name text) returns text
 language sql immutable parallel safe as $$
@@ -34,4 +34,4 @@ language sql immutable parallel safe as $$
   ) with ordinality as w (word, place)
   where w.word <> ''
 $$;
-comment on function core.comune_key(text) is 'Folded words of a name, without articles and prepositions and with one word for all forms of saint: Reggio nell''Emilia is reggio emilia';
+comment on function core.comune_key(text) is 'Folded words of a name, without articles and prepositions, such as reggio emilia for Reggio nell''Emilia. All forms of saint become one word';

@@ -1,4 +1,4 @@
--- purpose: digests that show whether two parcels have the same drawing
+-- purpose: digests that show whether two parcels have the same geometry
 -- reads: none
 -- writes: core.drawing
 -- grain: one call per parcel
@@ -10,4 +10,4 @@ as $$
   select case when not st_isempty(snapped.geom) then md5(st_asbinary(st_normalize(snapped.geom), 'NDR'))::uuid end
   from (select st_snaptogrid(area, 1e-8) as geom) as snapped
 $$;
-comment on function core.drawing(geometry) is 'Digest of the rings at 8 decimals, independent of their starting points and directions; null when the rounded polygon is empty';
+comment on function core.drawing(geometry) is 'Digest of the rings at 8 decimals, independent of their starting points and directions. Null if the rounded polygon is empty';

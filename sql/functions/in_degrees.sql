@@ -1,15 +1,14 @@
--- purpose: areas transformed from a publisher's CRS to degrees, with edges on the publisher's course
+-- purpose: transformation of areas from a publisher's CRS to degrees, without moving the edges
 -- reads: none
 -- writes: core.laea_in_degrees, core.in_degrees
 -- grain: one call per area
 -- crs: from the CRS of the geometry to EPSG:4326
 
--- An edge is straight in the CRS of its publisher and a curve in degrees, so edges are split before the transformation. In EPSG:3035, 7794 and the UTM zones
--- an edge deviates from its curve by at most 0.025 mm · (length / 32 m)²: 0.0025 mm for 10 m, 1 mm for 200 m. Shares of narrow parcels are accurate to 1e-6
--- only with 10 m. If the CRS is in degrees, the length is in degrees too and nothing is split.
--- PROJ before 9.5 computes the inverse of EPSG:3035 with an error of 0.5 to 1 mm in Italy, because its series for the authalic latitude is short. The forward
--- transformation is exact. Transforming three corners of the box there and back gives the error. The error is linear to a hundredth of a millimetre over 100 km
--- and is subtracted before the transformation.
+-- An edge is straight in the CRS of its publisher and a curve in degrees, so edges are split before the transformation. In EPSG:3035, 7794 and the UTM zones an
+-- edge deviates from its curve by at most 0.025 mm · (length / 32 m)². This is 0.0025 mm for 10 m, and 1 mm for 200 m. Shares of narrow parcels are accurate to
+-- 1e-6 only with 10 m. If the CRS is in degrees, the length is in degrees too and nothing is split. PROJ before 9.5 computes the inverse of EPSG:3035 with an
+-- error of 0.5 to 1 mm in Italy, because its series for the authalic latitude is short. The forward transformation is exact. Transforming three corners of the
+-- box in both directions gives the error. Over 100 km the error is linear to a hundredth of a millimetre. It is subtracted before the transformation.
 create or replace function core.laea_in_degrees(area geometry, longest_edge float8) returns geometry
 language sql immutable parallel safe
 as $$
@@ -43,7 +42,7 @@ as $$
         st_segmentize(area, longest_edge) as divided,
         st_xmin(area) as west,
         st_ymin(area) as south,
-        -- Without width or height the error has no slope.
+        -- Without width or height the slope of the error is 0.
         greatest(st_xmax(area) - st_xmin(area), longest_edge) as width,
         greatest(st_ymax(area) - st_ymin(area), longest_edge) as height
       offset 0
@@ -58,12 +57,12 @@ as $$
     offset 0
   ) as seen
 $$;
-comment on function core.laea_in_degrees(geometry, float8) is 'An area of EPSG:3035 in EPSG:4326, as core.in_degrees returns it, without the error of PROJ';
+comment on function core.laea_in_degrees(geometry, float8) is 'An area of EPSG:3035 in EPSG:4326, as from core.in_degrees, without the error of PROJ';
 
--- One expression without a from clause is inlined, so that the many small areas of other CRSs cost no call.
+-- A single expression without a from clause is inlined, so many small areas of other CRSs need no function call.
 create or replace function core.in_degrees(area geometry, longest_edge float8) returns geometry
 language sql immutable parallel safe
 as $$
   select case when st_srid(area) = 3035 then core.laea_in_degrees(area, longest_edge) else st_transform(st_segmentize(area, longest_edge), 4326) end
 $$;
-comment on function core.in_degrees(geometry, float8) is 'An area in EPSG:4326; edges are split at the given length (in units of the area''s CRS) before the transformation';
+comment on function core.in_degrees(geometry, float8) is 'An area transformed to EPSG:4326. Edges are split at the given length (in units of the area''s CRS) before the transformation';

@@ -5,8 +5,8 @@
 -- crs: none
 
 -- In a Turkish database upper('i') is İ, and in locale C upper('à') is à. These functions give the same result everywhere.
--- The functions fold ASCII, Latin-1, Latin Extended-A and the Romanian ș and ț. Other letters stay unchanged.
--- Without "strict" or a search path they are inlined.
+-- The functions fold ASCII, Latin-1, Latin Extended-A and the Romanian ș and ț. Other letters are not changed. The functions have no "strict" and no search
+-- path, so PostgreSQL inlines them.
 create or replace function core.upper_case(p_text text) returns text
 language sql immutable parallel safe as $$
   select upper(

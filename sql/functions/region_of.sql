@@ -4,10 +4,10 @@
 -- grain: one call per fid
 -- crs: none
 
--- Without "strict" or a search path it is inlined, so that partitions are found and indexes used.
+-- The function has no "strict" and no search path, so PostgreSQL inlines it and can use partitions and indexes.
 create or replace function core.region_of(p_fid int4) returns int2
 language sql immutable parallel safe
 as $$
   select (p_fid / 100000000)::int2
 $$;
-comment on function core.region_of(int4) is 'ISTAT code of the region whose range of 100,000,000 fids contains the fid; not a code if no region has the fid';
+comment on function core.region_of(int4) is 'ISTAT code of the region whose range of 100,000,000 fids contains the fid. The result is no valid code if no region has the fid';

@@ -1,4 +1,4 @@
--- purpose: repairs polygons when their geometry is invalid
+-- purpose: repair of invalid polygons
 -- reads: none
 -- writes: core.valid_polygons
 -- grain: one call per area
@@ -10,4 +10,4 @@ language sql immutable parallel safe
 as $$
   select st_multi(case when st_isvalid(area) then area else st_collectionextract(st_makevalid(area), 3) end)::geometry(multipolygon, 4326)
 $$;
-comment on function core.valid_polygons(geometry) is 'The polygons of an area in EPSG:4326, repaired if invalid; empty if nothing with an area is left';
+comment on function core.valid_polygons(geometry) is 'The polygons of an area in EPSG:4326, repaired if invalid. Empty if no polygon is left';

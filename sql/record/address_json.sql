@@ -1,11 +1,11 @@
--- purpose: an address as answers show it
+-- purpose: an address in the format of answers
 -- reads: core.access_point, core.street, core.comune, core.comune_found, core.region
 -- writes: api.street_number, api.formatted_address, api.address_json
 -- grain: one call per access
 -- crs: EPSG:4326, latitude and longitude in degrees
 
 create or replace function api.street_number(p_number int4, p_exponent text, p_colour text, p_metric_m int4) returns text
--- The function is not declared immutable, because the functions that it calls are not. Otherwise PostgreSQL could not inline its calls.
+-- The function is not declared immutable, because it calls functions that are not immutable. Otherwise PostgreSQL could not inline its calls.
 language sql stable parallel safe as $$
   select case
     when p_number is not null then concat_ws(' ', concat_ws('/', p_number, p_exponent), p_colour)
@@ -17,7 +17,7 @@ language sql stable parallel safe as $$
     else 'SNC'
   end
 $$;
-comment on function api.street_number(int4, text, text, int4) is 'Civico as text: 12, 12/A, 12 ROSSO, KM 3+200, SNC';
+comment on function api.street_number(int4, text, text, int4) is 'Civico as text, such as 12, 12/A, 12 ROSSO, KM 3+200 or SNC';
 
 create or replace function api.formatted_address(p_street text, p_number text, p_place text, p_province text) returns text
 -- Not declared immutable, for the same reason.
@@ -26,11 +26,11 @@ language sql stable parallel safe as $$
     ', ',
     concat_ws(' ', p_street, p_number),
     p_place,
-    -- The comune of Campobasso is in the province of Campobasso, so one mention is enough.
+    -- If comune and province have the same name, such as Campobasso, the name appears once.
     nullif(p_province, p_place)
   )
 $$;
-comment on function api.formatted_address(text, text, text, text) is 'Street and number, the locality or comune, and the province, each if known';
+comment on function api.formatted_address(text, text, text, text) is 'Street and number, the locality or comune, and the province. Unknown parts are left out';
 
 create or replace function api.address_json(p_region_code int2, p_address_id int8, p_from anyelement) returns jsonb
 language plpgsql stable as $$
@@ -61,4 +61,4 @@ begin
   );
 end
 $$;
-comment on function api.address_json(int2, int8, anyelement) is 'Address of an access in answers: street, civico, locality, comune, province, region and point. formatted_address joins street and civico, the locality or otherwise the comune, and the province, each if known';
+comment on function api.address_json(int2, int8, anyelement) is 'Address of an access in answers: street, civico, locality, comune, province, region and point. Member formatted_address joins street and civico, the locality or else the comune, and the province. Unknown parts are left out';

@@ -6,7 +6,7 @@
 
 create or replace function api.cite(p_region int4, p_sections text[], p_blocks text[], p_keys text[], p_from anyelement, out blocks text, out citations uuid[])
 language plpgsql stable
--- Custom plans that know the arrays are no better, and each record would be planned again.
+-- Custom plans for the given arrays are not faster, and PostgreSQL would plan each record again.
 set plan_cache_mode to force_generic_plan
 set enable_seqscan to off
 as $$
@@ -57,10 +57,10 @@ begin
   citations := '{}';
   for v_nth in 1 .. cardinality(p_sections) loop
     v_own_at := array_position(v_sections, p_sections[v_nth]);
-    -- Text, because parsing JSON would cost more. Each block has a placeholder for its source.
+    -- Blocks are edited as text, because parsing JSON would be slower. Each block has a placeholder for its source.
     blocks := blocks || ',"' || p_sections[v_nth] || '":'
       || replace(p_blocks[v_nth], '"source" : null', '"source" : ' || coalesce(v_sources[v_own_at], 'null'));
-    -- Empty blocks cite nothing. Names of comuni come from the publication of Italy.
+    -- Empty blocks have no citation. Names of comuni come from the publication of Italy.
     if p_blocks[v_nth] not in ('null', '[]') then
       v_italy_at := array_position(v_sections, '+' || p_sections[v_nth]);
       citations := citations || v_citations[v_own_at] || v_citations[v_italy_at];
@@ -70,4 +70,4 @@ begin
   citations := array_remove(citations || v_citations[array_position(v_sections, '*')], null);
 end
 $$;
-comment on function api.cite(int4, text[], text[], text[], anyelement) is 'Blocks of the sections of one parcel as members of a JSON object, with their sources, and the combinations that they cite: those of the values, that of the names of comuni, and the mandatory ones. p_keys: facts of the sections (ledger.cited). If several facts of a section are recorded, the longest is used';
+comment on function api.cite(int4, text[], text[], text[], anyelement) is 'Blocks of the sections of a parcel as members of a JSON object, with their sources, and the cited combinations. These are the combinations of the values, of the names of comuni, and the mandatory combinations. Argument p_keys has facts of the sections (ledger.cited). If several facts of a section are recorded, the longest is used';

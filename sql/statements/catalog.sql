@@ -1,10 +1,10 @@
--- purpose: schemas and tables with generated names, and PostgreSQL's catalogue of them: columns, indexes, comments
+-- purpose: schemas and tables with generated names, and their columns, indexes and comments in PostgreSQL's catalogue
 -- reads: ledger.publication, ledger.publication_table
 -- writes: none
 -- grain: one row per object
 -- crs: none
 
--- Statements that return statements as `sql` are executed as by psql's \gexec.
+-- If a statement returns a column `sql`, its values are executed as statements, like with \gexec in psql.
 
 -- statement: create_schema
 create schema :"schema"
@@ -49,7 +49,7 @@ from :"table"
 select pg_get_partkeydef(to_regclass($1)) as key
 
 -- statement: keep_replaced
--- Rows of some parcels before they are replaced, and the parcels, so that a rollback can restore them.
+-- Copies the rows of given parcels before they are replaced, and the fids of the parcels, for a rollback.
 create table previous.:"rows" as
 select t.*
 from :"published" t
@@ -83,7 +83,7 @@ where n.nspname = $1
 order by 1
 
 -- statement: drop_others
--- Drops views before tables and newer objects before older ones, so that nothing is dropped while another object needs it.
+-- Drops views before tables, and newer objects before older objects, so no object is dropped while another object needs it.
 select format('drop %s if exists %I.%I cascade', case c.relkind when 'v' then 'view' else 'table' end, n.nspname, c.relname) as sql
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace
@@ -192,8 +192,8 @@ where d.objoid = to_regclass($1)
   and d.classoid = 'pg_class'::regclass
 
 -- statement: column_changes
--- Changes of a table's columns that turn them into the columns of another table and keep the rows. A type changes if every value has an equivalent in the new
--- type: either the database converts it itself, or it is a geometry and each value is checked.
+-- Changes that turn the columns of a table into the columns of another table and keep the rows. A type changes if every value has an equivalent in the new
+-- type. Either the database converts the values, or they are geometries and each value is checked.
 with stated as (
   select
     a.attrelid,
@@ -314,7 +314,7 @@ where conrelid = to_regclass($1)
   and contype in ('p', 'u', 'c')
 
 -- statement: plain_indexes
--- Definitions without the names of index and table, which differ between otherwise equal indexes.
+-- Definitions without the names of index and table, because these differ between otherwise equal indexes.
 select
   i.relname as name,
   regexp_replace(pg_get_indexdef(i.oid), '^CREATE (UNIQUE )?INDEX .*? ON (ONLY )?.*? USING', 'CREATE \1INDEX ON USING') as definition

@@ -1,7 +1,7 @@
--- purpose: the parcels whose rows an incremental build makes, the rows that it replaces, and the rows of reused members
+-- purpose: the parcels whose rows an incremental build computes, the replaced rows, and the rows of reused members
 -- reads: ledger.member, ledger.publication, ledger.publication_file
 -- writes: none
--- grain: a table of a workspace, or the one row of a query
+-- grain: a table of a workspace, or the only row of a query
 -- crs: EPSG:4326, longitude latitude in degrees
 
 -- statement: members
@@ -23,7 +23,7 @@ from :"table"
 group by member_id
 
 -- statement: same_documents
--- Documents that the published files and the current ones have with the same bytes, and whose rows are all current.
+-- Documents with the same bytes in the published and in the current files, whose rows are all current.
 create unlogged table :"schema".same_document as
 with published as (
   select
@@ -86,7 +86,7 @@ select coalesce(sum(rows), 0)::int8 as rows
 from :"schema".same_document
 
 -- statement: members_with_rows
--- Looks for one row of each current member, because a semi-join would read the whole layer.
+-- Searches one row of each current member, because a semi-join would read the complete layer.
 select m.*
 from :"build".current_member m
 cross join lateral (
@@ -97,7 +97,7 @@ cross join lateral (
 ) present
 
 -- statement: fresh_members
--- Members with rows in the layer, without those whose parcels stay. With other members the planner would expect too many rows.
+-- Members with rows in the layer, without members of unchanged parcels. With unchanged members the planner would expect too many rows.
 select m.member_id as id
 from (:"members") m
 where not exists (
@@ -156,7 +156,7 @@ full join (
 where w.content is distinct from n.content;
 
 -- statement: shapes
--- Shapes of the changed parcels, before and after.
+-- Geometries of the changed parcels, before and after.
 (
   select geom
   from :"schema".changed_parcel
@@ -167,7 +167,7 @@ where w.content is distinct from n.content;
 )
 
 -- statement: within
--- Parcels near the changed ones, found once by their boxes. A test per parcel would compare all with all.
+-- Parcels near the changed parcels, found once by their boxes. A test per parcel would compare each parcel with every other parcel.
 create unlogged table :"schema".:"found" as
 select distinct p.fid
 from :"shapes" c
@@ -260,7 +260,7 @@ where not exists (
 )
 
 -- statement: parcels
--- In the order and with the indexes that the SQL of sections relies on.
+-- The table has the order and the indexes that the SQL of sections requires.
 create unlogged table :"schema".:"table" as
 select *
 from (:"rows") q
@@ -282,7 +282,7 @@ where not exists (
 analyze :"schema".:"table";
 
 -- statement: other_parcels
--- Changed parcels, and parcels that are in another document.
+-- Changed parcels, and parcels that moved to another document.
 create unlogged table :"schema".:"fids" as
 select fid
 from :"schema".changed_fid

@@ -1,4 +1,4 @@
--- purpose: numbers of parcels that a publication changed, and how recent its sources are
+-- purpose: numbers of parcels that a publication changed, and the dates of its sources
 -- reads: core.parcel, ledger.figure, ledger.file, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.swap
 -- writes: ledger.swap_count, ledger.swap_source
 -- grain: one row per swap and comune, or per swap and source
@@ -47,7 +47,7 @@ cross join lateral past.columns_at($1, $2, $3, s.happened_at + interval '1 micro
 where s.swap_id = $4
 
 -- statement: parcels_by_comune
--- The quality gate counted them. If an earlier version published them without counting, the parcels are counted here.
+-- The quality gate counted the parcels. If an earlier version published the region without counts, this statement counts the parcels.
 with counted as (
   select
     f.comune as belfiore,

@@ -4,7 +4,7 @@
 -- grain: one row per table, or per comune
 -- crs: none
 
--- Digests do not depend on the order of rows. If the columns leave out the origin of a row, digests do not depend on it either.
+-- Digests do not depend on the order of rows. If the columns leave out the origin of a row, digests do not depend on the origin either.
 
 -- statement: digest
 select
@@ -46,7 +46,7 @@ select
   ) as same
 
 -- statement: patched
--- Row count and digest of a whole table after some of its rows were replaced.
+-- Row count and digest of a complete table after some of its rows were replaced.
 with n as (
   select hashtextextended(row(:"t.content")::text, 0)::numeric as hash
   from :"came" t

@@ -16,7 +16,7 @@ where p.unit_code = $1
 select nullif(st_isvalidreason(st_geomfromgeojson($1)), 'Valid Geometry') as problem
 
 -- statement: order
--- Parcels of a region, of one of its comuni or in polygons. Geometries are sorted along a Hilbert curve. fids are sent as numbers of 4 bytes, because a region
+-- Parcels of a region or comune, or in polygons. Geometries are sorted along a Hilbert curve. fids are sent as numbers of 4 bytes, because a region
 -- may have millions.
 select
   string_agg(int4send(p.fid), ''::bytea order by p.geom, p.fid) as fids,

@@ -21,11 +21,12 @@ where isactive
   and shouldhaveshards
 
 -- statement: in_turn
--- One connection per node for all tables of a transaction: partitions can be attached and moved to another schema only in this mode.
+-- Uses one connection per node for all tables of a transaction. Only in this mode can partitions be attached and moved to another schema.
 select set_config('citus.multi_shard_modify_mode', 'sequential', true)
 
 -- statement: not_distributed
--- Tables keyed by fid, the parcels first: partitioned tables by their partition key, then tables of previous publications, which may be restored.
+-- Tables keyed by fid, with the parcels first. Partitioned tables are found by their partition key. Tables of previous publications follow, because they may be
+-- restored.
 select t.relation::regclass::text as name
 from (
   select
@@ -64,7 +65,7 @@ from pg_roles
 where rolname = current_user
 
 -- statement: restrict
--- By default every role may run commands on the workers. Only the loading role needs that.
+-- By default every role may run commands on the workers. Only the loading role needs this right.
 select
   success,
   result
@@ -87,8 +88,8 @@ $restrict$)
 where not success
 
 -- statement: role_on_workers
--- Roles granted here are granted on the workers too. A worker may lack the role if another database of the server created it, or if it was never created there.
--- A role that may not create roles continues on workers without it.
+-- The same roles are granted on the workers. A worker may lack the role if another database of the server created the role, or if the role was never created on
+-- the worker. If the loading role may not create roles, workers without the role are skipped.
 select
   nodename || ':' || nodeport as node,
   ran.result
@@ -114,7 +115,7 @@ where not ran.success
   )
 
 -- statement: local_rows
--- Partitions of a table that existed before, and the table itself: readers no longer see their rows on this node.
+-- The table and its partitions from before the distribution. Readers no longer see their rows on this node.
 select relid::regclass::text as name
 from pg_partition_tree($1::regclass)
 where isleaf
@@ -166,7 +167,7 @@ select *
 from :"from"
 
 -- statement: shards
--- Shards of these tables that belong together, by the name of the first table's shard. Tables keyed by fid are matched by range; a reference table has one shard.
+-- Matching shards of the given tables, by the name of the first table's shard. Tables keyed by fid are matched by range. A reference table has one shard.
 with shard as (
   select
     d.logicalrelid,
@@ -198,7 +199,7 @@ left join pg_dist_shard_placement p on p.shardid = c.shardid
 order by c.success, c.shardid
 
 -- statement: on_shard
--- Runs the unchanged file with the tables of one shard under their own names. Intermediate tables are temporary, and the result goes into the shard.
+-- Runs the unchanged file with the tables of one shard under their usual names. Intermediate tables are temporary, and the result is inserted into the shard.
 do $on_shard$
 declare
   v_table record;
@@ -233,7 +234,7 @@ end
 $on_shard$
 
 -- statement: come_back
--- The parcels on the nodes are read first: a table of this node cannot be changed by a join with them.
+-- The parcels on the nodes are read first, because a join with them cannot change a table of this node.
 create temporary table came_back on commit drop as
 select p.fid
 from :"now" p
@@ -284,7 +285,7 @@ create temporary table standing (
 ) on commit drop
 
 -- statement: on_ground
--- Retired parcels at a place where a parcel is added or removed.
+-- Retired parcels whose location has an added or removed parcel.
 insert into on_ground
 select distinct
   r.region_code,
@@ -306,7 +307,7 @@ left join :"other" o on o.fid = p.fid
 where o.fid is null
 
 -- statement: standing
--- Current parcels with the same drawing as one of the retired parcels.
+-- Current parcels with the same geometry as a retired parcel.
 insert into standing
 select
   r.region_code,

@@ -84,8 +84,8 @@ group by grouping sets ((slice, province, comune), (slice, province))
 order by 1, 2, 3
 
 -- statement: changes
--- Values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank.
--- Crossed is the surplus of values, beyond proportion, on one side of the old quantile: above it if the quantile rose, below it if it fell.
+-- Values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank. Column crossed
+-- is the surplus of values, beyond proportion, on one side of the old quantile. The side is above if the quantile rose, and below if it fell.
 with value as (
   select
     slice,

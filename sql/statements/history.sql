@@ -1,14 +1,14 @@
--- purpose: former publications: rows that a publication replaces are kept, and can be read as at any time since
+-- purpose: history of publications, which keeps replaced rows and can be read for any past time
 -- reads: core.parcel, core.parcel_register, ledger.publication, ledger.publication_table, ledger.swap
 -- writes: ledger.swap
 -- grain: one row per key and range of swaps
 -- crs: none
 
--- A row of history is the content of its key from one swap of its region to another; absent: the key had no row. If no history of a key ends after
--- a given time, the key's current row was valid at that time. Rows that never changed are therefore stored only once, in the current tables.
+-- A row of history is the content of its key from one swap of its region to another. If absent is true, the key had no row. If no history of a key ends after a
+-- given time, the current row of the key was already valid at this time. Rows that never changed are therefore stored only once, in the current tables.
 
 -- statement: tables
--- Swapped tables by name (partitioned, or Italy's): their keys and their columns.
+-- Keys and columns of swapped tables by name. The tables are partitioned, or tables of Italy.
 select
   q.relation,
   pg_get_partkeydef(c.oid) as split,
@@ -46,7 +46,7 @@ create table if not exists :"history" (
 );
 
 -- statement: follow
--- Adds the columns that a later version added to the table. Rows kept before have no value in new columns.
+-- Adds the columns that a later version added to the table. Older rows have no value in new columns.
 select format('alter table %s add column %I %s', to_regclass($2), p.attname, format_type(p.atttypid, p.atttypmod)) as sql
 from pg_attribute p
 where p.attrelid = to_regclass($1)
@@ -91,7 +91,7 @@ where h.attrelid = to_regclass($2)
   and h.attname not in ('from_swap', 'until_swap', 'absent')
 
 -- statement: index
--- serves: conditions by which records read a table without a key
+-- serves: conditions with which records read a table without a key
 create index if not exists :"index" on :"history" (:"columns");
 
 -- statement: index_of_swap
@@ -103,7 +103,7 @@ create index if not exists :"index" on :"history" (:"columns");
 create index if not exists :"index" on :"history" using gist (geom);
 
 -- statement: sought
--- Columns by which records read a table without a key.
+-- Columns with which records read a table without a key.
 select jsonb_agg(a.attname order by k.turn) as columns
 from pg_index x
 join pg_class i on i.oid = x.indexrelid
@@ -118,7 +118,7 @@ order by x.indexrelid
 
 -- statement: begin_past
 create schema past;
-comment on schema past is 'Views of the tables of a record as at a past time, and functions that find it';
+comment on schema past is 'Views of the tables of a record at a past time, and functions that find this time';
 
 create function past.looked_at() returns int4
 language sql stable as $$
@@ -139,7 +139,7 @@ begin
   );
 end
 $$;
-comment on function past.swap_at(int4) is 'The last swap of a region (0: Italy) before the time that the transaction reads; null: there was none';
+comment on function past.swap_at(int4) is 'The last swap of a region (0: Italy) before the time that the transaction reads. Null if there was none';
 
 create function past.publication_at(p_unit int4) returns int4
 language plpgsql stable as $$
@@ -154,12 +154,12 @@ begin
   );
 end
 $$;
-comment on function past.publication_at(int4) is 'The publication of a region (0: Italy) that was current at that time; null: there was none';
+comment on function past.publication_at(int4) is 'The current publication of a region (0: Italy) at the time that the transaction reads. Null if there was none';
 
 create function past.swap_of(p_relation text, p_unit int4) returns int4
 language plpgsql stable as $$
 declare
-  -- A call in the condition would run once per swap.
+  -- In the condition, the function would be called once per swap.
   v_swap constant int4 := past.swap_at(p_unit);
 begin
   return (
@@ -172,12 +172,12 @@ begin
   );
 end
 $$;
-comment on function past.swap_of(text, int4) is 'The swap that determines a table''s rows of a region at that time (null: the table was empty or did not exist)';
+comment on function past.swap_of(text, int4) is 'The swap that determines the rows of a table for a region at the time that the transaction reads. Null if the table was empty or did not exist';
 
 create function past.since(p_unit int4) returns timestamptz
 language plpgsql stable as $$
 begin
-  -- Records of every region lack the history that was pruned from Italy.
+  -- Records of every region also need the history of Italy, which may be pruned.
   return (
     select greatest(min(s.happened_at) filter (where s.unit_code = p_unit), max(s.kept_from))
     from ledger.swap s
@@ -186,7 +186,7 @@ begin
   );
 end
 $$;
-comment on function past.since(int4) is 'Time since when the former publications of a region are known; null: it was never published';
+comment on function past.since(int4) is 'Start of the known publications of a region. Null if the region was never published';
 
 create view past.publication as
 select
@@ -200,15 +200,15 @@ cross join lateral (
   offset 0
 ) a
 where a.publication_id is not null;
-comment on view past.publication is 'Publications that were current at that time';
+comment on view past.publication is 'Publications that were current at the time that the transaction reads';
 
 create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz, out head text, out citations uuid[])
 language plpgsql volatile
--- The path that is set below ends with this function.
+-- The search path below is reset when this function ends.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
-  -- If no swap followed, the state is the current one.
+  -- If no swap followed, the state is the current state.
   if not exists (
     select
     from ledger.swap s
@@ -224,11 +224,11 @@ begin
   end if;
 end
 $$;
-comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, in the parts of api.parcel_record, just before a given time. nulls: there was no such parcel. The history of its region must reach back to that time';
+comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel just before a given time, in the parts of api.parcel_record. Nulls if there was no such parcel. The history of its region must include this time';
 
 create function past.columns_at(p_region int4, p_fids int4[], p_sections text[], p_moment timestamptz, out parcels json, out cells text)
 language plpgsql volatile
--- The path that is set below ends with this function.
+-- The search path below is reset when this function ends.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
@@ -242,11 +242,11 @@ begin
   cells := api.columns_of(p_fids, p_sections, null::past.parcel);
 end
 $$;
-comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. parcels: array of [fid, cadastral reference, comune, geometry (GeoJSON as text)]. cells: the result of api.columns_of. The history of the region must reach back to that time';
+comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. Result parcels is an array of [fid, cadastral reference, comune, geometry (GeoJSON as text)]. Result cells is the result of api.columns_of. The history of the region must include this time';
 
 create function past.parcels_in(p_region int4, p_moment timestamptz, p_box geometry) returns table (fid int4, reference text, geom geometry)
 language plpgsql volatile
--- The path that is set below ends with this function.
+-- The search path below is reset when this function ends.
 set search_path to core, section, ledger, public, pg_temp
 as $$
 #variable_conflict use_column
@@ -263,7 +263,7 @@ begin
   where p.geom && p_box;
 end
 $$;
-comment on function past.parcels_in(int4, timestamptz, geometry) is 'Parcels of a region in a box just before a given time. The history of the region must reach back to that time';
+comment on function past.parcels_in(int4, timestamptz, geometry) is 'Parcels of a region in a box just before a given time. The history of the region must include this time';
 
 -- statement: touching
 create function past.touches_all(p_region int4, p_swap int4) returns bool
@@ -284,7 +284,7 @@ begin
   order by s.swap_id desc
   limit 1;
   return (v_swap.unit_code = p_region and (v_swap.publication_id is null or v_before.publication_id is null))
-    -- No history is kept of the absence of rows that come into an empty table.
+    -- If rows are inserted into an empty table, their absence before is not recorded.
     or exists (
       select
       from ledger.publication_table n
@@ -302,7 +302,7 @@ begin
     :"others";
 end
 $$;
-comment on function past.touches_all(int4, int4) is 'Whether a swap may have changed any parcel of a region, because it replaced rows that belong to no single parcel';
+comment on function past.touches_all(int4, int4) is 'True if a swap may have changed any parcel of a region, because it replaced rows that do not belong to single parcels';
 
 create function past.touched(p_region int4, p_swap int4, p_after int4, p_end int4, p_most int4) returns table (fid int4)
 language plpgsql stable as $$
@@ -337,7 +337,7 @@ begin
   limit p_most;
 end
 $$;
-comment on function past.touched(int4, int4, int4, int4, int4) is 'Parcels of a region between two fids that a swap may have changed, the first ones: all that it changed, and possibly others'
+comment on function past.touched(int4, int4, int4, int4, int4) is 'The first parcels of a region between two fids that a swap may have changed. The result includes all changed parcels, and may include others'
 
 -- statement: touched_rows
 (
@@ -382,7 +382,7 @@ not exists (
 )
 
 -- statement: no_later_history_of_region
--- The digest of a row costs more than a search for any later history of the region.
+-- The digest of a row takes longer than a search for any later history of the region.
 (
   not exists (
     select
@@ -455,7 +455,7 @@ from ledger.swap
 where unit_code = $1
 
 -- statement: keep_rows
--- Keeps rows that disappear or change. For each new row, keeps a note that the key had no row before. Reads both tables in one pass.
+-- Stores removed and changed rows. For each new row, stores that the key had no row before. Reads both tables in one pass.
 insert into :"history" (:"columns", from_swap, until_swap, absent)
 select
   :"d.columns",
@@ -479,7 +479,7 @@ from (
   full join (:"coming") n using (:"key")
   where w.there_ is null
     or n.there_ is null
-    -- Compares bytes, independent of types. The cast avoids comparing each column with its own operator.
+    -- Compares bytes, independent of types. The cast replaces a comparison of each column with its operator.
     or row(:"w.content")::record *<> row(:"n.content")::record
 ) d
 
@@ -490,7 +490,7 @@ select
 from :"from" t
 
 -- statement: rows_by_content
--- A table without a key: rows are identified by their whole content.
+-- For a table without a key. Rows are identified by their complete content.
 select distinct on (c.row_hash)
   c.*,
   true as there_
@@ -510,7 +510,7 @@ from (:"rows") r
 where false
 
 -- statement: horizon
--- For each region with earlier swaps, the swap that created the state at the given time.
+-- The swap that created the state at the given time, for each region with earlier swaps.
 select
   unit_code::int4 as region,
   max(swap_id) as swap
@@ -563,7 +563,7 @@ from unnest($1::int4[], $2::int4[]) as z (region, swap)
 where z.swap = s.swap_id
 
 -- statement: moments
--- Publications of a parcel's region and of Italy since the start of history, and the publications that were current at that start.
+-- Publications of a parcel's region and of Italy since the start of history, and the publications that were current at the start.
 select
   s.unit_code::int4 as region,
   s.publication_id as publication,
@@ -596,7 +596,7 @@ from past.record_at($1, $2, $3::timestamptz) r
 select api.keeps_history() as keeps
 
 -- statement: registered
--- References that ever had a fid; region by region, in the order of the index.
+-- References that ever had a fid, region by region, in the order of the index.
 (
   select r.*
   from unnest($1::text[]) as n (reference)
@@ -620,7 +620,7 @@ order by r.retired_on is not null, r.region_code
 limit 1
 
 -- statement: references_of
--- All references of a parcel: the current one, former ones, and the one it had when it was retired.
+-- All current and former references of a parcel, and its reference when it was retired.
 select p.reference
 from core.parcel p
 where p.fid = $1

@@ -1,11 +1,11 @@
--- purpose: the result of reading the records of a release: reused, rejected, duplicate and loaded records, and the places of its files
+-- purpose: results of reading a release: reused, rejected, duplicate and loaded records, and the comuni of its files
 -- reads: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- writes: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- grain: a member of a file
 -- crs: none
 
 -- statement: reusable_members
--- Members that the same version of the reader read.
+-- Members that the same version of the reader has read.
 select
   m.path,
   m.crc32,
@@ -82,7 +82,7 @@ from unnest($1::int4[], $2::int4[]) as p (member_id, from_member_id)
 join ledger.added_column a on a.member_id = p.from_member_id
 
 -- statement: provide_release
--- Input of load.sql in addition to the staged rows: only the release itself, so that the result depends on nothing but the bytes of the file.
+-- Input of load.sql in addition to the staged rows. It is only the release, so the result depends only on the bytes of the file.
 create table release as
 select
   release_id,
@@ -238,7 +238,7 @@ from place
 group by file_id, layer, series, region_code, likely_region_code, dated, named
 
 -- statement: releases_without_places
--- Releases that were loaded before places were recorded.
+-- Releases from versions that did not record places.
 select
   release_id as id,
   source_id as source
@@ -254,7 +254,7 @@ where state = 'loaded'
 order by release_id
 
 -- statement: name_documents
--- A path that several members of one release have is no name.
+-- A path that several members of a release have does not identify a document.
 with own as (
   select
     m.member_id,
@@ -296,7 +296,7 @@ where release_id = $1
 drop table if exists member
 
 -- statement: entangled
--- The load of a source fills the table if polygons of one member belong together.
+-- The load of a source fills the table if polygons of a member depend on each other.
 create table if not exists entangled (
   member_id int4
 )

@@ -37,7 +37,7 @@ routine as (
   select
     f.*,
     p.name as schema,
-    -- Without comments and layout: a file whose comments alone changed is not applied again.
+    -- The body has no comments and no layout, because a file with changed comments only is not applied again.
     regexp_replace(regexp_replace(regexp_replace(f.prosrc, '--[^\n]*', '', 'g'), '\s+', ' ', 'g'), ' ?([^[:alnum:]_ '']) ?', '\1', 'g') as body,
     format('%s.%s(%s)', p.name, f.proname, oidvectortypes(f.proargtypes)) as name
   from pg_proc f
@@ -63,7 +63,7 @@ select
   case r.relkind when 'v' then 'view' else 'table' end,
   r.name,
   case when r.relkind = 'v' then (
-    -- The whole tables of the tables that a view reads.
+    -- For the partitions that a view reads, their partitioned tables.
     select string_agg(distinct coalesce(i.inhparent, d.refobjid)::regclass::text, ', ')
     from pg_rewrite w
     join pg_depend d on d.objid = w.oid
@@ -199,7 +199,7 @@ where c.conrelid = to_regclass($1)
 alter table :"table" add :"definition"
 
 -- statement: lost_partitions
--- Published tables that do not exist or are not partitions of their whole table.
+-- Published tables that do not exist or are not attached to their partitioned table.
 select
   t.relation,
   t.partition

@@ -1,4 +1,4 @@
--- purpose: operators' queries to the ledger
+-- purpose: queries of operators' commands on the ledger
 -- reads: core.parcel, ledger.built, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.step, ledger.swap
 -- writes: ledger.built, ledger.figure, ledger.file, ledger.publication, ledger.release, ledger.run, ledger.step
 -- grain: one row per result
@@ -24,7 +24,7 @@ where $1::text is null or r.source_id = $1
 order by x.reject_id
 
 -- statement: evidence
--- From the table that an explanation created. A row names the member that was read first. The current member and file have the same bytes.
+-- Reads the table that an explanation created. A row has the first member that was read. The current member and file have the same bytes.
 select
   e.fid,
   e.field,
@@ -82,7 +82,7 @@ order by fid
 limit $3
 
 -- statement: not_loaded
--- Sections that the records of these parcels call not loaded. A section with a coverage for each of its maps is included if all its maps are not
+-- Sections with the coverage not_loaded in the records of given parcels. A section with a coverage for each of its maps is included if all its maps are not
 -- loaded.
 with record as (
   select api.parcel(fid, $2::text[]) as content
@@ -120,7 +120,7 @@ where r.outcome = 'done'
 order by u.region, r.run_id desc
 
 -- statement: kept_partitions
--- Also the rows and parcels by which a patched table becomes the previous one again.
+-- Includes the rows and fids with which a rollback restores the previous state of a patched table.
 select distinct n.name as partition
 from ledger.publication_table t
 join ledger.publication p using (publication_id)
@@ -143,7 +143,7 @@ join ledger.file f using (file_id)
 where p.state in ('current', 'previous')
 
 -- statement: forget_publications
--- Attributions are kept as long as the data they belong to.
+-- Attributions are kept as long as their data.
 delete from ledger.publication p
 where p.state = 'past'
   and not exists (
@@ -195,7 +195,7 @@ where not exists (
 )
 
 -- statement: last_run
--- The data folders are those of the last run that had any.
+-- The data folders come from the last run that had data folders.
 select
   r.run_id as id,
   r.command,
@@ -276,7 +276,7 @@ from core.parcel
 where kind = 'land'
 
 -- statement: fullest_record
--- The record with the most sections of these parcels.
+-- The record with the most sections among the given parcels.
 with looked_at as (
   select
     p.fid,
@@ -344,7 +344,7 @@ where release_id = $1
 delete from ledger.built
 
 -- statement: read_again
--- No file can have this fingerprint. The release stays in use until its files were read again.
+-- No file can have this fingerprint. The release is used until its files are read again.
 update ledger.release
 set
   fingerprint = 'retry ' || release_id,

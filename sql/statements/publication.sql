@@ -128,7 +128,7 @@ group by k.section, c.citation, c.source_ids, c.licenses
 order by k.section, c.citation
 
 -- statement: note_content
--- Digest that distinguishes this publication from every other one, for caches of answers.
+-- Digest that distinguishes this publication from every other publication, for caches of answers.
 update ledger.publication
 set digest = (
   select md5(coalesce(string_agg(l.line, chr(10) order by l.line collate "C"), ''))

@@ -1,11 +1,11 @@
--- purpose: views of the tables of each region, through which its records are read
+-- purpose: views of the tables of each region, for reading its records
 -- reads: none
 -- writes: none
 -- grain: one schema per published region
 -- crs: none
 
--- A statement over a table partitioned by region locks all partitions before it knows which of them it needs. With twenty regions a record would hold more than a
--- thousand locks and spend half of its time on them.
+-- A statement over a table partitioned by region locks all partitions before it selects one. With twenty regions a record would hold more than a thousand locks
+-- and spend half of its time on them.
 
 -- statement: made
 select n.nspname as name
@@ -21,7 +21,7 @@ comment on schema :"schema" is :'description';
 drop schema if exists :"schema" cascade
 
 -- statement: view
--- Columns in the order of the whole table, because the rows are read as rows of that table.
+-- Columns are in the order of the partitioned table, because the rows are read as rows of this table.
 create or replace view :"view" as
 select :"columns"
 from :"from";

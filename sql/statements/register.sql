@@ -20,7 +20,7 @@ exists (
 )
 
 -- statement: come_back
--- Here and below, entries that the register drops are kept in history; references may share a fid.
+-- In this file, removed entries of the register are kept in history. References may share a fid.
 with was as (
   select
     r.region_code,
@@ -86,7 +86,8 @@ select geom
 from :"table"
 
 -- statement: is_on
--- offset 0 makes PostgreSQL evaluate this once per retired parcel, never as a join. For a join PostGIS sometimes returns an estimate that the planner refuses.
+-- offset 0 makes PostgreSQL evaluate the query once per retired parcel, and never as a join. For a join PostGIS sometimes returns an estimate that the planner
+-- refuses.
 exists (
   select
   from :"table" p

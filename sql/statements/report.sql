@@ -40,7 +40,7 @@ left join ledger.publication q
 left join ledger.publication_table b
   on b.publication_id = q.publication_id
   and b.relation = t.relation
--- A table of Italy is swapped as a whole and has the parent's name.
+-- A table of Italy is swapped completely and has the name of the parent.
 cross join lateral (
   select to_regclass(format('%I.%I', split_part(t.relation, '.', 1), case p.unit_code when 0 then split_part(t.relation, '.', 2) else coalesce(t.held_in, t.partition) end)) as id
 ) c

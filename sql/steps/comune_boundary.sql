@@ -4,8 +4,8 @@
 -- grain: one row per boundary of a comune in the newest file that has the comune
 -- crs: EPSG:4326
 
--- Boundaries of another year have the codes of that year. If several files have a comune, the newest is used. A current comune may be drawn as the comuni that it
--- was merged from.
+-- Boundaries of another year have the codes of the same year. If several files have a comune, the newest is used. A current comune may be drawn as the comuni
+-- that it was merged from.
 create view comune_boundary as
 with meaning as (
   select

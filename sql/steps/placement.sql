@@ -2,7 +2,7 @@
 -- reads: core.parcel
 -- writes: none
 -- grain: placed has at most one row per point
--- crs: EPSG:4326; distances geodesic, in metres
+-- crs: EPSG:4326; distances are geodesic, in metres
 
 -- The file that runs this step first creates the view point (id, belfiore, geom). Afterwards the file reads the result, the table placed. A point belongs to
 -- the

@@ -22,7 +22,7 @@ describeDatabase('the section address', (engine) => {
     await buildAddresses(workspace, database, region);
   });
 
-  it('matches the synthetic truth of every parcel, of land, roads and water', async () => {
+  it('matches the expected addresses of every synthetic parcel of land, roads and water', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<{ fid: number; json: unknown[] }>(database, `select p.fid, (api.section_address(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
@@ -31,7 +31,7 @@ describeDatabase('the section address', (engine) => {
       json: (truth(parcel) as { address: Record<string, unknown>[] }).address,
     }));
     expect(rows).toEqual(expected);
-    // The comparison is meaningful only if every case occurs.
+    // The comparison is meaningful only if every case occurs in the data.
     const lengths = expected.map(({ json }) => json.length);
     expect(lengths).toContain(0);
     expect(lengths.filter((length) => length === 20).length).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ describeDatabase('the section address', (engine) => {
     expect(roads!.n).toBe(0);
   });
 
-  it('finds parcels through their index and measures only parcels whose boxes match', async () => {
+  it('finds parcels with an index and measures only parcels whose boxes match', async () => {
     const near = splitAt(sqlOf('sql/steps/placement.sql'), 'point_near').query;
     const plan = await workspace.session(async (session) => {
       await session.script(`set enable_seqscan to off;
@@ -69,7 +69,7 @@ describeDatabase('the section address', (engine) => {
 });
 
 describeDatabase('the key of a comune', (engine) => {
-  it('is the same in SQL and in the query parser', async () => {
+  it('is equal in SQL and in the query parser for every name', async () => {
     const database = await engine.openDatabase();
     await database.session(createFunctions);
     const names = [
@@ -86,7 +86,7 @@ describeDatabase('the key of a comune', (engine) => {
 });
 
 describe('the synthetic addresses', () => {
-  it('have points inside, near and far from parcels', () => {
+  it('include points inside parcels, near parcels and far from parcels', () => {
     const truth = synthetic.truth!(region);
     const owners = [...region.parcels()].filter((parcel) => (truth(parcel) as { address: unknown[] }).address.length > 0);
     expect(owners.length).toBeGreaterThan(300);

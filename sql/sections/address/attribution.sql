@@ -1,4 +1,4 @@
--- purpose: the archives that contain the access points of parcels
+-- purpose: the archives with the access points of parcels
 -- cites: anncsu_addresses
 -- reads: core.access_point, section.address
 -- writes: none

@@ -1,4 +1,4 @@
--- purpose: the section address of many parcels, one row of columns each, and which parcel has an address
+-- purpose: the section address of many parcels, one row of columns each, and the parcels of addresses
 -- reads: core.access_point, core.comune, core.comune_found, core.parcel, core.street, section.address
 -- writes: api.columns_address, api.followed_address, api.parcels_of_addresses
 -- grain: one row per parcel, or per address
@@ -37,7 +37,7 @@ begin
   from access_point a
   where a.region_code = any (v_regions)
     and a.address_id = any (v_addresses);
-  -- Arrays are looked up in an index. A join would read the whole table at a past time.
+  -- Arrays are looked up in an index. At a past time, a join would read the complete table.
   return query
   with access as materialized (
     select
@@ -99,7 +99,7 @@ begin
     and f.belfiore = a.belfiore;
 end
 $$;
-comment on function api.columns_address(int4[], anyelement) is 'Section address as columns, of the parcels that have it: the number of access points, and the first';
+comment on function api.columns_address(int4[], anyelement) is 'Section address of the parcels that have it, as columns: the number of access points, and the first access point';
 
 create or replace function api.followed_address(p_region int4, p_swap int4, p_after int4, p_end int4)
 returns table (fid int4)
@@ -162,7 +162,7 @@ begin
     and h.fid < p_end;
 end
 $$;
-comment on function api.followed_address(int4, int4, int4, int4) is 'Parcels of a region between two fids that had an address, ever, whose number, street or comune was replaced by a swap (ledger.swap)';
+comment on function api.followed_address(int4, int4, int4, int4) is 'Parcels of a region between two fids that ever had an address whose number, street or comune a swap (ledger.swap) replaced';
 
 create or replace function api.parcels_of_addresses(p_addresses int8[], p_lats float8[], p_lngs float8[])
 returns table (address_id int8, fid int4)
@@ -194,4 +194,4 @@ begin
     and h.address_id = n.address_id;
 end
 $$;
-comment on function api.parcels_of_addresses(int8[], float8[], float8[]) is 'The parcels whose own access points these are, by number and place (degrees)';
+comment on function api.parcels_of_addresses(int8[], float8[], float8[]) is 'The parcels to which the given access points belong, by number and location (degrees)';

@@ -1,4 +1,4 @@
-/** Texts and drawing of section address on the map. */
+/** Texts and layer of the section address on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

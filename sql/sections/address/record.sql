@@ -7,7 +7,7 @@
 create or replace function api.section_address(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
-  -- Read first, because parcels may be on other nodes than addresses.
+  -- The parcel is read first, because parcels and addresses may be on different nodes.
   v_found constant int8[] := array(
     select x.address_id
     from address x
@@ -27,4 +27,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_address(int4, anyelement) is 'Section address as JSON: the parcel''s own access points, those inside before those within 15 m; [] if there are none';
+comment on function api.section_address(int4, anyelement) is 'Section address as JSON: the parcel''s access points, first those inside, then those within 15 m. [] if there are none';

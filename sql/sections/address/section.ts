@@ -1,4 +1,4 @@
-/** Section address: the addresses of a parcel. It is not part of the original contract. */
+/** Section address: the addresses of a parcel. The comparable service does not have this section. */
 import { z } from 'zod';
 import { quantity, truth } from '../../../pipelines/contract/gate.ts';
 import { addressFacts } from '../../../pipelines/contract/schemas.ts';
@@ -18,21 +18,21 @@ export default defineSection({
   follows: ['core.access_point', 'core.street', 'core.comune', 'core.comune_found'],
   tables: {
     'section.address': {
-      description: 'Access points of a parcel: those inside it, otherwise those within 15 m without a nearer land parcel in their comune; at most 20 per parcel',
+      description: 'Access points inside a parcel, or else within 15 m without a nearer land parcel in their comune. At most 20 per parcel',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
         ordinal: {
           type: 'int2',
           description: 'Position in the answer, from 1: access points inside the parcel first, then by distance, then by address_id',
-          gate: 'it is a position in an order',
+          gate: 'a position in an order',
         },
         address_id: { type: 'int8', description: 'Access (core.access_point)', gate: 'a key' },
         inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
         distance_m: {
           type: 'float8',
           description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
-          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or within centimetres of it' } }),
+          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
         },
       },
     },

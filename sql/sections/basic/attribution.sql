@@ -22,7 +22,7 @@ select distinct
   m.vintage
 from kind k
 join current_member m on m.document_id = k.document_id
--- If several current files have the document, its parcels are from one of them.
+-- If several current files have the document, its parcels are from one of these files.
 where (select count(*) from current_member o where o.document_id = k.document_id) = 1
   or exists (select from cadastral_parcel n where n.member_id = m.member_id)
   or exists (select from trento_parcel n where n.member_id = m.member_id)

@@ -1,4 +1,4 @@
--- purpose: checks that each parcel that was read is published
+-- purpose: check that each loaded parcel is published
 -- reads: core.comune_catastale
 -- writes: none
 -- grain: one row per violation

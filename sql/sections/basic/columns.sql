@@ -101,4 +101,4 @@ begin
     and h.fid < p_end;
 end
 $$;
-comment on function api.followed_basic(int4, int4, int4, int4) is 'Parcels of a region between two fids that were, ever, in a comune whose name was replaced by a swap (ledger.swap)';
+comment on function api.followed_basic(int4, int4, int4, int4) is 'Parcels of a region between two fids that were ever in a comune whose name a swap (ledger.swap) replaced';

@@ -50,7 +50,7 @@ select
   c.position,
   null,
   null,
-  'comune catastale of the reference; it names the comune'
+  'comune catastale of the reference, which determines the comune'
 from parcel p
 join (
   select 'IT.TN.' || ccat || '.' as start, name, release_id, member_id, position from trento_boundary

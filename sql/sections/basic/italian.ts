@@ -25,7 +25,7 @@ export default defineItalian({
     'Comune catastale of the land register (Libro fondiario). Only in Trentino-Alto Adige':
       'Comune catastale del Libro fondiario; solo dove le Province lo tengono, in Trentino-Alto Adige',
     'Number of the comune catastale, as published by the province': 'Il suo numero, come lo scrive la Provincia',
-    'Italian name, otherwise German; null: none published': 'In italiano, altrimenti in tedesco; vuoto: non pubblicato',
+    'Italian name, or else German name; null: no name is published': 'In italiano, altrimenti in tedesco; vuoto: non pubblicato',
     'Particella fondiaria or edificiale. Each kind has its own numbers. Only in a land register':
       'Particella fondiaria o edificiale, ciascuna con numerazione propria; solo nel Libro fondiario',
     'Foglio, without leading zeros; null: the cadastre of the place has no sheets': 'Foglio, senza zeri iniziali; vuoto: il catasto del luogo non ne ha',
@@ -38,7 +38,7 @@ export default defineItalian({
     'published polygon': 'poligono pubblicato',
     'published polygon, repaired': 'poligono pubblicato, corretto nella geometria',
     'comune of the cadastral code': 'comune del codice catastale',
-    'comune catastale of the reference; it names the comune': 'comune catastale del riferimento; il comune è quello che esso indica',
+    'comune catastale of the reference, which determines the comune': 'comune catastale del riferimento; il comune è quello che esso indica',
     'postal code of the comune': 'CAP del comune',
     'area of the postal code that contains the representative point': 'area del CAP che contiene il punto rappresentativo',
   },

@@ -1,4 +1,4 @@
-/** Texts of section basic on the map. */
+/** Texts of the section basic on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

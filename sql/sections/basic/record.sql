@@ -1,4 +1,4 @@
--- purpose: the values of the section basic, its block of one parcel, and whether its source covers the parcel
+-- purpose: the values of the section basic, its block for a parcel, and its coverage
 -- reads: core.parcel, core.comune_catastale, section.postal_code
 -- writes: api.values_basic, api.section_basic, api.coverage_basic
 -- grain: one object, or null if there is no such parcel; one word of coverage
@@ -25,7 +25,7 @@ language sql immutable parallel safe as $$
     -- In a land register (Libro fondiario) a reference consists of the reference of the comune catastale, a dot, and the label.
     case when (p_parcel).sheet is null then left((p_parcel).reference, -length((p_parcel).label) - 1) end
 $$;
-comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel: area in m² with 2 decimals, representative point in degrees with 7, sheet without zeros, attachment and development (null: none), and the reference of its comune catastale (null: the parcel has a sheet)';
+comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel. They are area in m² with 2 decimals, representative point in degrees with 7 decimals, sheet without zeros, attachment and development (null: none), and the reference of the comune catastale (null: the parcel has a sheet)';
 
 create or replace function api.section_basic(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[], out belfiore text, out point geometry, out kind text)
 language plpgsql stable as $$
@@ -34,7 +34,7 @@ declare
   v_postal section.postal_code;
   v_cadastral json;
 begin
-  -- Read first, because parcels may be on other nodes than other tables.
+  -- The parcel is read first, because parcels and other tables may be on different nodes.
   select
     p.fid,
     p.gml_id,
@@ -103,10 +103,10 @@ begin
   end if;
 end
 $$;
-comment on function api.section_basic(int4, anyelement) is 'Section basic of a parcel as JSON, with the comune, representative point (EPSG:4326) and kind that the whole record needs; nulls if there is no such parcel';
+comment on function api.section_basic(int4, anyelement) is 'Section basic of a parcel as JSON, with the comune, representative point (EPSG:4326) and kind for the rest of the record. Nulls if there is no such parcel';
 
 create or replace function api.coverage_basic(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'mapped'
 $$;
-comment on function api.coverage_basic(int4, text, geometry, anyelement) is 'mapped: every published parcel is on the map that it was read from';
+comment on function api.coverage_basic(int4, text, geometry, anyelement) is 'Always mapped, because every published parcel comes from the cadastral map';

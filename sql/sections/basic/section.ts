@@ -10,7 +10,7 @@ const basic = z.strictObject({
   cadastral: z.strictObject({
     comune_catastale: z.strictObject({
       code: z.string().describe('Number of the comune catastale, as published by the province'),
-      name: nullable(z.string(), 'Italian name, otherwise German; null: none published'),
+      name: nullable(z.string(), 'Italian name, or else German name; null: no name is published'),
     })
       .describe('Comune catastale of the land register (Libro fondiario). Only in Trentino-Alto Adige').optional(),
     kind: z.enum(['land', 'building']).describe('Particella fondiaria or edificiale. Each kind has its own numbers. Only in a land register').optional(),
@@ -34,12 +34,12 @@ export default defineSection({
   follows: ['core.comune', 'core.comune_found'],
   tables: {
     'section.postal_code': {
-      description: 'Postal code of a parcel, from data that the operator supplied: the only code of its comune, otherwise the code whose area contains the representative point. No row: unknown',
+      description: 'Postal code of a parcel, from the data of the operator. It is the only code of the comune, or else the code whose area contains the representative point. No row: unknown',
       key: ['fid'],
       columns: {
         fid: FID,
         cap: { type: 'text', description: 'Postal code (CAP), 5 digits, text' },
-        edition: { type: 'text', description: 'Edition of the table or of the areas with the code, from the name of the file', null: 'none said', gate: 'it is a year' },
+        edition: { type: 'text', description: 'Edition of the table or of the areas with the postal code, from the file name', null: 'none said', gate: 'a year' },
       },
     },
   },

@@ -11,8 +11,8 @@ select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from parcel;
 
--- Whole buildings above ground; the state of other buildings is unknown. A table, so that the joins below know the number of rows. Geometries have no
--- statistics: if a map has nothing near the parcels, PGlite's build returns an invalid estimate and aborts.
+-- Complete buildings above ground. The state of other buildings is unknown. They are in a table, so the planner knows the number of rows for the joins below.
+-- Geometries have no statistics, because PGlite's build aborts with an invalid estimate if a map has no feature near the parcels.
 create table building as
 select
   'igm_dbsn' as source,
@@ -53,7 +53,7 @@ where geom && (select geom from region_box);
 
 analyze building (source, drawing, member_id, position);
 
--- Identical footprints count once. Almost all drawings are unique and are not sorted.
+-- Identical footprints count once. Almost all footprints are unique and need no sort.
 create table repeated as
 select
   member_id,
@@ -78,9 +78,8 @@ where nth > 1;
 
 analyze repeated;
 
--- The join starts from footprints and finds parcels. Both are stored along the same curve, so neighbours are close together on disk. Offset 0 keeps comuni out
--- of the join, because each
--- comune would read all buildings.
+-- The join starts from footprints and finds parcels. Footprints and parcels are stored along the same curve, so neighbours are close together on disk. Offset 0
+-- excludes comuni from the join, because each comune would read all buildings.
 create view building_on_parcel as
 select
   building.source,
@@ -125,10 +124,10 @@ from building_on_parcel as pair
 join building_coverage as coverage
   on coverage.belfiore = pair.belfiore
   and coverage.source = pair.source
--- offset 0 makes PostgreSQL measure each area once, not once per use.
+-- offset 0 makes PostgreSQL measure each area once instead of once per use.
 offset 0;
 
--- Walls are drawn along borders, so an overlap counts from 1 m² on, or from half of a parcel that is smaller than 2 m².
+-- Walls are drawn along borders, so an overlap must be at least 1 m², or half of a parcel smaller than 2 m².
 create table counted_share as
 select *
 from building_share
@@ -170,7 +169,7 @@ with summed as (
     share.fid,
     min(share.parcel_m2) as parcel_m2,
     count(place.fid)::int4 as count,
-    -- Decimal numbers, so that sums do not depend on the order.
+    -- Decimal numbers make sums independent of the order.
     sum(round(share.shared_m2::numeric, 6)) as footprint_m2,
     -- All buildings of a parcel have one source.
     bool_and(share.residential is not null) as has_uses,

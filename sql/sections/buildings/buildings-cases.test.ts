@@ -1,4 +1,4 @@
-/** Tests rules of the section buildings that are easy to get wrong, each on a few squares in the metres of EPSG:3035. */
+/** Tests rules of the section buildings, each with a few squares in metres of EPSG:3035. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -23,7 +23,7 @@ interface Building {
   readonly source?: 'dbsn' | 'dpc' | 'trento';
   readonly counts?: boolean;
   readonly residential?: boolean;
-  /** The same footprint, drawn from another starting corner. */
+  /** The same footprint with another first corner. */
   readonly turned?: boolean;
 }
 
@@ -50,7 +50,7 @@ describeDatabase('the buildings of parcels', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** Rows by fid, which is the parcel's number from 1. */
+  /** Rows by fid. The fid is the number of the parcel, from 1. */
   function built(parcels: readonly Parcel[], buildings: readonly Building[]): Promise<Map<number, Row>> {
     const of = (source: Building['source'], columns: (building: Building) => string): string => {
       const mine = buildings.flatMap((building, index) => ((building.source ?? 'dbsn') === source ? [`(${columns(building)}, ${index + 1}, ${polygon(building.box, building.turned)})`] : []));
@@ -83,7 +83,7 @@ describeDatabase('the buildings of parcels', (engine) => {
   const WEST: Parcel = { box: [0, 0, 100, 100] };
   const EAST: Parcel = { box: [100, 0, 200, 100] };
 
-  it('counts a building on the parcel with its largest part (of equal parts, the smaller fid), and adds to each parcel its share', async () => {
+  it('counts a building on the parcel with its largest part or, for equal parts, with the smaller fid, and adds to each parcel its share', async () => {
     const rows = await built([EAST, WEST], [{ box: [95, 10, 105, 20] }, { box: [96, 30, 106, 40] }]);
     expect(rows.get(1)).toMatchObject({ count: 2, footprint_m2: 110, roof_count: 2, roof_area_m2: expect.closeTo(200, 5) as number });
     expect(rows.get(2)).toMatchObject({ count: 0, footprint_m2: 90, roof_count: 0, roof_area_m2: 0 });
@@ -99,7 +99,7 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(less.size).toBe(0);
   });
 
-  it('counts identical footprints once, whatever corner the ring begins at, and ignores ruins and buildings under construction', async () => {
+  it('counts identical footprints with different first corners once, and ignores ruins and buildings under construction', async () => {
     const rows = await built([WEST], [
       { box: [10, 10, 20, 20], residential: true }, { box: [10, 10, 20, 20], residential: true, turned: true },
       { box: [40, 40, 60, 60], counts: false }, { box: [10, 10, 20, 20], counts: false },
@@ -107,12 +107,12 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(rows.get(1)).toMatchObject({ count: 1, footprint_m2: 100, residential_count: 1, residential_footprint_m2: 100, built_share: 0.01 });
   });
 
-  it('adds up overlapping footprints, but unites them for the share of the parcel', async () => {
+  it('adds up overlapping footprints, but counts the overlap once for the share of the parcel', async () => {
     const rows = await built([WEST], [{ box: [10, 10, 20, 20] }, { box: [15, 10, 25, 20] }, { box: [25, 10, 35, 20] }]);
     expect(rows.get(1)).toMatchObject({ count: 3, footprint_m2: 300, built_share: 0.025 });
   });
 
-  it('uses one source per comune, also for a building across its border', async () => {
+  it('uses one source per comune, even for a building across its border', async () => {
     const parcels: Parcel[] = [WEST, { ...EAST, belfiore: 'Z002' }, { box: [0, 100, 100, 200], belfiore: 'Z003' }, { box: [100, 100, 200, 200], belfiore: 'Z004' }];
     const rows = await built(parcels, [
       { box: [94, 10, 110, 20], residential: true }, { box: [50, 50, 60, 60], source: 'dpc' }, { box: [150, 50, 160, 60], source: 'dpc' }, { box: [50, 150, 60, 160], source: 'trento' },
@@ -123,13 +123,13 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(rows.has(4)).toBe(false);
   });
 
-  it('gives roads no building, and counts a building on land however small that part is', async () => {
+  it('gives roads no building, and counts a building on land even if only a small part is on land', async () => {
     const rows = await built([{ ...WEST, kind: 'road' }, EAST], [{ box: [80, 10, 105, 20] }, { box: [10, 50, 20, 60] }]);
     expect([...rows.keys()]).toEqual([2]);
     expect(rows.get(2)).toMatchObject({ count: 1, footprint_m2: 50, roof_count: 1, roof_area_m2: expect.closeTo(250, 5) as number });
   });
 
-  it('finds no building for parcels far from all buildings, whatever statistics the planner has', async () => {
+  it('finds no building for parcels far from all buildings, with and without statistics of the planner', async () => {
     const squares = (east: number): Parcel[] => Array.from({ length: 900 }, (_, index) => {
       const [west, south] = [east + (index % 30) * 100, Math.floor(index / 30) * 100];
       return { box: [west, south, west + 100, south + 100] };
@@ -137,13 +137,13 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect((await built(squares(0), squares(300_000))).size).toBe(0);
   });
 
-  it('adds up to all footprints, on parcels and outside, if neither parcels nor buildings overlap', async () => {
+  it('gives footprints on parcels and outside that add up to all footprints if no parcels and no buildings overlap', async () => {
     const random = randomOf('footprints');
     const parcels: Parcel[] = Array.from({ length: 36 }, (_, index) => {
       const [west, south] = [(index % 6) * 30, Math.floor(index / 6) * 30];
       return { box: [west, south, west + 30, south + 30] };
     });
-    // Each building is in a separate square of 20 m, with corners on whole decimetres. Buildings at the edge extend beyond the parcels.
+    // Each building is in a separate square of 20 m, with corners at multiples of 0.1 m. Buildings at the edge extend beyond the parcels.
     const buildings: Building[] = Array.from({ length: 121 }, (_, index) => {
       const [x, y] = [(index % 11) * 20 - 20, Math.floor(index / 11) * 20 - 20];
       const [west, south] = [x + random.below(90) / 10, y + random.below(90) / 10];

@@ -1,4 +1,7 @@
-/** Tests the join of the section buildings at a size that reveals a wrong plan: 60,000 parcels of 300 comuni, as many buildings, and as many elsewhere. */
+/**
+ * Tests the join of the section buildings at a size that reveals a wrong plan. There are 60,000 parcels of 300 comuni, 60,000 buildings on them, and 60,000
+ * buildings elsewhere.
+ */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -55,7 +58,7 @@ describeDatabase('the join of the section buildings', (engine) => {
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  it('reads footprints of the region first, finds parcels by their index, and joins comuni last', async () => {
+  it('reads footprints of the region first, finds parcels with an index, and joins comuni last', async () => {
     const made = BUILD.slice(0, BUILD.indexOf('create table counted_share as'));
     const plan = await database.session(async (session) => {
       await session.script(`set search_path to plan, public; ${made}`, 'sql/sections/buildings/build.sql');
@@ -68,7 +71,7 @@ describeDatabase('the join of the section buildings', (engine) => {
     // In a nested loop the first relation is the outer one.
     expect(parcel, plan).toBeGreaterThan(building);
     expect(plan).not.toMatch(/Seq Scan on parcel/);
-    // Comparing all repetitions of a building with each other would take quadratic time.
+    // A comparison of all repetitions of a building with each other would take quadratic time.
     expect(plan).toMatch(/Hash (?:Right )?Anti Join/);
     // If comuni were joined earlier, every comune would read all buildings.
     expect(plan.search(/Scan on building_coverage|Scan using \S+ on building_coverage/), plan).toBeGreaterThan(parcel);

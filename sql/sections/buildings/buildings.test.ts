@@ -40,7 +40,7 @@ describeDatabase('the section buildings', (engine) => {
     expect(new Set(rows.map(({ source }) => source))).toEqual(new Set(['igm_dbsn', 'dpc_buildings', null]));
   });
 
-  it('matches the synthetic truth of every parcel', async () => {
+  it('matches the expected values of every synthetic parcel', async () => {
     const truth = new BuildingTruth(region);
     const rows = new Map((await workspace.session((session) => session.query<Row>('select * from buildings'))).map((row) => [row.fid, row]));
     const wrong: string[] = [];
@@ -61,7 +61,7 @@ describeDatabase('the section buildings', (engine) => {
         && near(row.residential_footprint_m2, uses ? wanted.residentialM2 : null, 0.0101)
         && near(row.built_share, wanted.builtShare, 2e-6)
         && row.roof_count === wanted.roofCount
-        // Walls of 40 m are straight in the file's CRS and the truth's are straight in degrees: a few thousandths of a square metre.
+        // Walls of 40 m are straight in the file's CRS, and expected walls are straight in degrees. The areas differ by a few thousandths of a square metre.
         && near(row.roof_area_m2, wanted.roofM2, 5e-3);
       if (!holds) wrong.push(`${parcel.reference}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(row)}`);
       if (row.count === 0) seen.over += 1;

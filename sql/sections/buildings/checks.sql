@@ -7,7 +7,7 @@
 
 -- check: buildings_residential_part
 -- level: error
--- expects: residential buildings are some of the buildings
+-- expects: there are at most as many residential buildings as buildings
 select
   fid,
   count,

@@ -26,4 +26,4 @@ begin
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_buildings(int4[], anyelement) is 'Section buildings as columns, of the parcels that have a row, with the values of api.section_buildings';
+comment on function api.columns_buildings(int4[], anyelement) is 'Section buildings of the parcels that have a row, as columns, with the values of api.section_buildings';

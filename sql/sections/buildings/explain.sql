@@ -3,27 +3,27 @@
 -- writes: none
 -- reruns: section.buildings
 -- parcels: comune
--- grain: one row per building and field; one for the coverage
+-- grain: one row per building and field, and one row for the coverage
 -- crs: none
 
 create view evidence as
 select
   share.fid,
   'count' as field,
-  case share.residential when true then 'residential' when false then 'not residential' else 'use not known' end as value,
+  case share.residential when true then 'residential' when false then 'not residential' else 'unknown use' end as value,
   share.release_id,
   share.member_id,
   share.position,
   share.shared_m2 as measure,
   'm2' as unit,
-  'building whose largest part is on the parcel; if parts are equal to 0.01 m², the parcel with the smaller fid counts' as rule
+  'building whose largest part is on the parcel; for parts that are equal to 0.01 m², the parcel with the smaller fid' as rule
 from counted_share as share
 join building_place using (member_id, position, fid)
 union all
 select
   fid,
   case when shared_m2 >= least(1, parcel_m2 / 2) then 'footprint_m2' else 'meta.not_counted' end,
-  case residential when true then 'residential' when false then 'not residential' else 'use not known' end,
+  case residential when true then 'residential' when false then 'not residential' else 'unknown use' end,
   release_id,
   member_id,
   position,
@@ -31,7 +31,7 @@ select
   'm2',
   case
     when shared_m2 >= least(1, parcel_m2 / 2) then 'area shared with the parcel; built_share counts overlaps once'
-    else 'not counted: it shares less than 1 m² (half of a parcel below 2 m²)'
+    else 'not counted, because the shared area is below 1 m² (half of a parcel below 2 m²)'
   end
 from building_share
 where shared_m2 > 0
@@ -45,7 +45,7 @@ select
   coverage.position,
   null,
   null,
-  'source of the comune''s buildings: igm_dbsn where it covers the comune, otherwise trento_cadastre, otherwise dpc_buildings'
+  'source of the comune''s buildings: igm_dbsn if it covers the comune, else trento_cadastre, else dpc_buildings'
 from parcel
 join building_coverage as coverage using (belfiore)
 where coverage.source is not null;

@@ -27,4 +27,4 @@ begin
   group by s.fid;
 end
 $$;
-comment on function api.columns_coastal_erosion(int4[], anyelement) is 'Section coastal_erosion as columns, of the parcels that have it: the number of segments within 1,000 m, and the nearest';
+comment on function api.columns_coastal_erosion(int4[], anyelement) is 'Section coastal_erosion of the parcels that have it, as columns: the number of segments within 1,000 m, and the nearest segment';

@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.coast_coverage
 -- writes: none
 -- reruns: section.coastal_erosion
--- grain: one row per segment; one for the coverage
+-- grain: one row per segment, and one row for the coverage
 -- crs: none
 
 create view evidence as
@@ -32,7 +32,7 @@ select
   coverage.position,
   null,
   null,
-  'newest file that covers the coast of Italy, or that has a segment at this comune'
+  'newest file that covers the coast of Italy, or has a segment at this comune'
 from parcel
 join coast_coverage as coverage using (belfiore)
 where coverage.mapped;

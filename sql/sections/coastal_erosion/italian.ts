@@ -7,7 +7,7 @@ export default defineItalian({
   columns: { dynamic: 'Dinamica', avg_change_m_year: 'Variazione, m/anno', severity_index: 'Gravità', distance_m: 'Distanza, m' },
   legend: {
     'Coast within 1,000 m': 'Costa entro 1.000 m', Erosion: 'Erosione', Stable: 'Stabile', Accretion: 'Avanzamento',
-    'No low coast near': 'Nessuna costa bassa vicina',
+    'No low coast nearby': 'Nessuna costa bassa vicina',
   },
   fields: {
     'Movement of the shore': 'Che cosa fa la costa',
@@ -21,7 +21,7 @@ export default defineItalian({
       'tratto di costa entro 1.000 m, dal più vicino, al massimo cinque; stabile senza una media pubblicata: nessuna variazione',
     'segment within 1,000 m, nearest first, at most five; no mean is published':
       'tratto di costa entro 1.000 m, dal più vicino, al massimo cinque; la media non è pubblicata',
-    'newest file that covers the coast of Italy, or that has a segment at this comune':
+    'newest file that covers the coast of Italy, or has a segment at this comune':
       'file più recente che contiene la costa d’Italia, o un tratto presso questo comune',
   },
 });

@@ -1,4 +1,4 @@
-/** Texts and drawing of section coastal_erosion on the map. */
+/** Texts and layer of the section coastal_erosion on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({
@@ -15,6 +15,6 @@ export default defineMap({
       { value: 'stable', label: 'Stable', color: '#f0e442' },
       { value: 'accretion', label: 'Accretion', color: '#0072b2' },
     ],
-    none: 'No low coast near',
+    none: 'No low coast nearby',
   },
 });

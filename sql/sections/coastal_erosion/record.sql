@@ -1,4 +1,4 @@
--- purpose: the values of the section coastal_erosion, its block of one parcel, and whether its source covers the parcel
+-- purpose: the values of the section coastal_erosion, its block for a parcel, and its coverage
 -- reads: section.coastal_erosion, core.coast_coverage
 -- writes: api.values_coastal_erosion, api.section_coastal_erosion, api.coverage_coastal_erosion
 -- grain: one array, [] if no segment is near; one word of coverage
@@ -39,7 +39,7 @@ begin
   end if;
 end
 $$;
-comment on function api.section_coastal_erosion(int4, anyelement) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] if there is none. linked: true if a segment is from an export that may be cut, else null';
+comment on function api.section_coastal_erosion(int4, anyelement) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first. [] if there are none. Result linked is true if a segment is from an export that may be cut, else null';
 
 create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -53,4 +53,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'mapped: no segment means no low coast nearby. partly_if_linked: the loaded files do not cover the comune, so that segments of an export that may be cut map the parcel in part, or not at all. not_loaded: no file is loaded';
+comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'Coverage of a parcel. Value mapped: no segment means no low coast nearby. Value partly_if_linked: only an export that may be cut can have segments near the parcel. Value not_loaded: no file is loaded';

@@ -1,4 +1,4 @@
-/** Section coastal_erosion: movement of the shore near a parcel. */
+/** Section coastal_erosion: shoreline change near a parcel. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, whole } from '../../../pipelines/contract/schemas.ts';
@@ -24,7 +24,7 @@ export default defineSection({
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Position in the order by distance, 1–5', gate: 'it is a position in an order' },
+        ordinal: { type: 'int2', description: 'Position in the order by distance, 1–5', gate: 'a position in an order' },
         dynamic: { type: 'text', description: 'erosion, accretion (more than 5 m between the surveys) or stable' },
         avg_change_m_year: {
           type: 'float8',
@@ -33,7 +33,7 @@ export default defineSection({
         },
         severity_index: {
           type: 'int2',
-          description: 'By the mean change in m/year: 0 if not negative, 1 above −0.5, 2 above −1, 3 above −2, otherwise 4',
+          description: 'Class by the mean change in m/year: 0 if not negative, 1 above −0.5, 2 above −1, 3 above −2, else 4',
           null: 'mean change not published', gate: 'depends on the mean change',
         },
         distance_m: {
@@ -43,7 +43,7 @@ export default defineSection({
         },
         may_be_cut: {
           type: 'bool', description: 'True: the segment is from an export that may be cut',
-          gate: 'falls when a complete file replaces the export; the coverage is gated in core.coast_coverage',
+          gate: 'decreases when a complete file replaces the export; the coverage is gated in core.coast_coverage',
         },
       },
     },

@@ -1,4 +1,4 @@
-/** Tests which comuni the shore files cover, which of several files is used, and which tiles of ground motion contain a parcel. Drawn by hand. */
+/** Tests the comuni that shore files cover, the choice among several files, and the tiles of ground motion that contain a parcel. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Row } from '../../../pipelines/db/index.ts';
@@ -13,7 +13,7 @@ const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_eros
 
 /**
  * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, with the sea to the north. Z009 is inland of Z001. Z101 is next to Z003, in another
- * region. Each has a parcel in the middle of its shore; the parcel of Z009 is 800 m from it.
+ * region. Each comune has a parcel in the middle of its shore. The parcel of Z009 is 800 m from the shore.
  */
 const SETUP = `
   create schema cases;
@@ -77,7 +77,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     });
   });
 
-  /** @param path `cases`: the tables of the case; `published`: those of all regions, for the functions of a record */
+  /** @param path `cases` for the tables of the case, or `published` for the tables of all regions, which the functions of a record read */
   const inCase = <T>(statements: string, work: (query: <R extends Row>(text: string) => Promise<R[]>) => Promise<T>, path: 'cases' | 'published' = 'cases'): Promise<T> =>
     rolledBack(database, async (session) => {
       await session.script(SETUP, 'setup');
@@ -99,7 +99,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     };
   });
 
-  it('covers with a partial file the comuni at its segments, but neither their neighbours nor inland comuni', async () => {
+  it('covers only the comuni at the segments of a partial file, without neighbours and inland comuni', async () => {
     // From the middle of Z001 to 200 m past its border.
     const part: File = { rank: 1, segments: [{ west: 14.025, east: 14.0525 }] };
     for (const statements of ['', 'delete from boundary;']) {
@@ -119,17 +119,17 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect((await build([{ rank: 1, segments: [{ west: 14.01, east: 14.015, offshore: 990 }] }])).mapped).toEqual(['Z001']);
   });
 
-  it('covers nothing with a segment without information', async () => {
+  it('covers no comune with a segment without information', async () => {
     expect(await build([{ rank: 1, segments: [{ west: 14.02, east: 14.03, dynamic: null, rate: null }, { west: 14.07, east: 14.08 }] }])).toEqual({ mapped: ['Z002'], seen: { Z001: [], Z002: [-1], Z003: [], Z009: [] } });
   });
 
-  it('covers every comune with the shore of Italy, also comuni without a segment', async () => {
+  it('covers every comune with the shore of Italy, including comuni without a segment', async () => {
     const { mapped, seen } = await build([{ rank: 1, national: true, segments: [{ west: 14.12, east: 14.13 }] }]);
     expect(mapped).toEqual(['Z001', 'Z002', 'Z003', 'Z009']);
     expect(seen).toEqual({ Z001: [], Z002: [], Z003: [-1], Z009: [] });
   });
 
-  it('covers nothing without a loaded file', async () => {
+  it('covers no comune without a loaded file', async () => {
     expect(await build([])).toEqual({ mapped: [], seen: { Z001: [], Z002: [], Z003: [], Z009: [] } });
   });
 
@@ -138,7 +138,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     const part: File = { rank: 1, segments: [{ west: 14.051, east: 14.099, rate: -3 }] };
     expect(await build([italy, part])).toEqual({ mapped: ['Z001', 'Z002', 'Z003', 'Z009'], seen: { Z001: [-2], Z002: [-3], Z003: [-2], Z009: [-2] } });
     expect((await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }])).seen).toEqual({ Z001: [-2], Z002: [-2], Z003: [-2], Z009: [-2] });
-    // Two partial files; the newer one has one comune.
+    // Two partial files. The newer file has one comune.
     expect((await build([{ rank: 2, segments: [{ west: 14.01, east: 14.099, rate: -2 }] }, part])).seen).toEqual({
       Z001: [-2],
       Z002: [-3],
@@ -147,7 +147,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     });
   });
 
-  it('sorts segments at equal distance by value, worst first, whatever their file and number, and gives a mean of 0 only to stable segments without a mean', async () => {
+  it('sorts segments at equal distance by value, worst first, and gives a mean of 0 only to stable segments without a mean', async () => {
     const here = { west: 14.02, east: 14.03 };
     const segments: Segment[] = [
       { ...here, dynamic: 'accretion', rate: null }, { ...here, dynamic: 'stable', rate: null }, { ...here, dynamic: 'erosion', rate: null }, { ...here, rate: -0.7 }, { ...here, dynamic: 'accretion', rate: 2 }, { ...here, rate: -7 },
@@ -162,7 +162,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect(await shown([...segments].reverse())).toEqual(expected);
   });
 
-  it('is decided by comune, and is not_loaded without a file', async () => {
+  it('decides coverage by comune, and reports not_loaded without a file', async () => {
     const said = (files: readonly File[]): Promise<string[]> => inCase(`${written(files)} ${SHORE}
       create table core.coast_coverage_14 partition of core.coast_coverage for values in (14);
       insert into core.coast_coverage_14 select * from coast_coverage;`, async (query) =>

@@ -1,9 +1,9 @@
--- purpose: the places of culture of one parcel, and how each was placed
+-- purpose: the places of culture of one parcel, and how each was located
 -- reads: core.parcel, core.point_of_interest, core.access_point
 -- writes: none
 -- reruns: section.cultural_heritage
 -- parcels: comune
--- grain: one row per point; one more for the access point that placed it
+-- grain: one row per point, and one row for the access point that located it
 -- crs: none
 
 create view evidence as

@@ -27,17 +27,17 @@ export default defineSection({
   follows: ['core.point_of_interest'],
   tables: {
     'section.cultural_heritage': {
-      description: 'Places of culture of a parcel: those inside it, otherwise those within 15 m without a nearer land parcel in their comune; at most 20 per parcel. No row: no known place; places without a position are in section.unplaced',
+      description: 'Places of culture inside a parcel, or else within 15 m without a nearer land parcel in their comune. At most 20 per parcel. No row: no known place. Places without a location are in section.unplaced',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by name, then by identifier', gate: 'it is a position in an order' },
+        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by name, then by identifier', gate: 'a position in an order' },
         id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
         inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
         distance_m: {
           type: 'float8',
           description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
-          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or within centimetres of it' } }),
+          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
         },
       },
     },

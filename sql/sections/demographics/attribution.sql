@@ -1,4 +1,4 @@
--- purpose: the censuses of the numbers and sections of each comune
+-- purpose: the census editions of the numbers and sections of each comune
 -- cites: istat_census
 -- reads: core.census_figures, layer.census_section
 -- writes: none

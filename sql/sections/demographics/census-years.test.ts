@@ -1,4 +1,4 @@
-/** Tests the year of a census section's numbers on tables written by hand. */
+/** Tests the year of a census section's numbers, with small tables. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -8,14 +8,14 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
-/** Two comuni of three sections each, as in the bases, and one comune of a single section. */
+/** Two comuni of three sections each, and one comune of a single section, as in the base file. */
 const SECTIONS = ['940010000001', '940010000002', '940010000003', '940020000001', '940020000002', '940020000003', '940030000001'] as const;
 
 interface Figures {
   readonly year: number;
   readonly section: string;
   readonly residents: number;
-  /** Code of the comune in this edition. Default: the code of the comune in the bases. */
+  /** Code of the comune in this edition. Default: the code of the comune in the base file. */
   readonly istat?: string;
   /** Rank of the file among the files of one kind, from the newest (1). */
   readonly file?: number;
@@ -27,7 +27,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
     ({ database } = await freshContext(engine));
   });
 
-  /** @returns section → year and residents, for sections that have numbers */
+  /** @returns Year and residents of each section that has numbers */
   const figures = (truthful: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> =>
     rolledBack(database, async (session) => {
       await session.script(
@@ -65,7 +65,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
     });
   const [a1, a2, a3, b1, b2, b3] = SECTIONS;
 
-  it('uses 2023 for a comune that has it and 2021 for the others', async () => {
+  it('uses 2023 for a comune with that edition, and 2021 for the others', async () => {
     expect(
       await figures([
         { year: 2021, section: a1, residents: 5 },
@@ -94,7 +94,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
     expect(await figures([{ year: 2021, section: a1, residents: 5 }])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0' });
   });
 
-  it('uses one year for each section of comuni that merged after the bases, whatever code the later edition has', async () => {
+  it('uses one year for each section of comuni that merged after the base file, with any code of the later edition', async () => {
     expect(await figures([
       { year: 2021, section: a1, residents: 5 }, { year: 2021, section: b1, residents: 7 }, { year: 2021, section: b2, residents: 2 }, { year: 2023, section: b1, residents: 8, istat: '094001' },
     ])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8' });

@@ -24,7 +24,7 @@ describeDatabase('the section demographics', (engine) => {
     await workspace.publish('demographics', 'section.demographics');
   });
 
-  it('matches the synthetic truth of every parcel', async () => {
+  it('matches the expected values of every synthetic parcel', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(
       database,
@@ -55,7 +55,7 @@ describeDatabase('the section demographics', (engine) => {
     expect(found!.sections).toBeGreaterThan(20);
   });
 
-  it('never matches a fictitious section, although it covers parcels', async () => {
+  it('never uses a fictitious section, although it covers parcels', async () => {
     const [found] = await workspace.session((session) => session.query<{ under: number; matched: number }>(`
       select
         (select count(*) from parcel p join census_section s on s.fictitious and st_covers(s.geom, p.point)) as under,
@@ -76,7 +76,7 @@ describeDatabase('the section demographics', (engine) => {
     expect(found!.rows).toBeGreaterThan(4_000);
   });
 
-  it('reads sections first and finds parcels by the index of their points', async () => {
+  it('reads sections first and finds parcels with the index of their points', async () => {
     const plan = await workspace.session(async (session) => {
       const file = readFileSync(new URL('../../../sql/sections/demographics/build.sql', import.meta.url), 'utf8');
       const query = /create table demographics as([\s\S]*?);\n\n/.exec(file)![1]!;

@@ -1,4 +1,4 @@
-/** Texts and drawing of section demographics on the map. */
+/** Texts and layer of the section demographics on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({
@@ -8,7 +8,7 @@ export default defineMap({
       '25_29': '25–29', '30_34': '30–34', '35_39': '35–39', '40_44': '40–44', '45_49': '45–49', '50_54': '50–54', '55_59': '55–59', '60_64': '60–64', '65_69': '65–69', '70_74': '70–74', '75_plus': '75 and more',
       education: 'Education', no_title: 'no title', elementary: 'elementary school', middle_school: 'middle school', high_school: 'high school', university: 'university', employed: 'Employed',
       foreigners: 'Foreigners', total: 'total', eu: 'EU', non_eu: 'non-EU', households: 'Households', '1_member': '1 member', '2_members': '2 members', '3_members': '3 members',
-      '4_members': '4 members', '5_members': '5 members', '6_plus_members': '6 and more members', dwellings: 'Dwellings', section_id: 'Census section',
+      '4_members': '4 members', '5_members': '5 members', '6_plus_members': '6 or more members', dwellings: 'Dwellings', section_id: 'Census section',
       parcel_share: 'Parcel\'s share of the section',
     },
     units: { parcel_share: 'share', population_total: 'persons' },

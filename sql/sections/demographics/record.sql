@@ -1,7 +1,7 @@
--- purpose: the values of the section demographics, its block of one parcel, and whether its source covers the parcel
+-- purpose: the values of the section demographics, its block for a parcel, and its coverage
 -- reads: section.demographics, core.census_figures
 -- writes: api.values_demographics, api.section_demographics, api.coverage_demographics
--- grain: one object, or null if the census section has no figures; one word of coverage
+-- grain: one object, or null if the census section has no numbers; one word of coverage
 -- crs: none
 
 create or replace function api.values_demographics(p_row section.demographics)
@@ -9,7 +9,7 @@ returns table (parcel_share numeric)
 language sql immutable parallel safe as $$
   select trim_scale(round((p_row).parcel_share::numeric, 6))
 $$;
-comment on function api.values_demographics(section.demographics) is 'Share of the parcel in the land area of its census section, 6 decimals. All other values are columns';
+comment on function api.values_demographics(section.demographics) is 'Share of the parcel in the land area of its census section, 6 decimals. All other values are columns of the table';
 
 create or replace function api.section_demographics(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -77,10 +77,10 @@ begin
   where d.fid = p_fid;
 end
 $$;
-comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: figures of the whole census section, and the share (0–1) of the parcel in the area of its land parcels; null if the section has no figures. linked: whether the parcel''s census section has figures (null: the parcel is in none)';
+comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: numbers of the complete census section, and the share (0–1) of the parcel in the area of the census section''s land parcels. Null if the census section has no numbers. Result linked is true if the census section has numbers (null: the parcel is in no census section)';
 
 create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'if_found'
 $$;
-comment on function api.coverage_demographics(int4, text, geometry, anyelement) is 'if_found: mapped where figures of the census section are known; not_mapped where they are not, or the parcel is in no section; not_loaded where no census is loaded';
+comment on function api.coverage_demographics(int4, text, geometry, anyelement) is 'Value if_found is mapped if the numbers of the census section are known, and not_mapped if they are unknown or the parcel is in no census section. Value not_loaded: no census is loaded';

@@ -22,7 +22,7 @@ const demographics = z.strictObject({
   section_id: z.string().describe('Census section'),
   parcel_share: nullable(z.number().min(0).max(1), "The parcel's share of the area of the section's land parcels"),
   source,
-}).meta({ id: 'Demographics', description: "Numbers of the whole census section that contains the parcel's representative point" });
+}).meta({ id: 'Demographics', description: "Numbers of the complete census section that contains the parcel's representative point" });
 
 export default defineSection({
   name: 'demographics',
@@ -37,7 +37,7 @@ export default defineSection({
       key: ['fid'],
       columns: {
         fid: FID,
-        section_id: { type: 'text', description: 'SEZ21_ID of the section, whose numbers are in core.census_figures' },
+        section_id: { type: 'text', description: 'SEZ21_ID of the census section. Its numbers are in core.census_figures' },
         parcel_share: { type: 'float8', description: 'Area of the parcel divided by the area of all land parcels of the section, 0–1, 6 decimals', gate: quantity({ within: [0, 1] }) },
       },
     },

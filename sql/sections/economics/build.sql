@@ -1,4 +1,4 @@
--- purpose: the key of a parcel's incomes, and the price of dwellings around it
+-- purpose: the key of a parcel's incomes, and the price of dwellings in its OMI zone
 -- version: 3
 -- reads: core.parcel, core.comune_register, core.declared_income, core.quotation, layer.comune_code, layer.comune_suppressed, ledger.file_place, section.postal_code, section.valuation
 -- writes: section.economics
@@ -10,7 +10,7 @@
 
 create table economics as
 with earning as (
-  -- A suppressed comune has its last incomes only if none are published for the comune that has its territory.
+  -- The last incomes of a suppressed comune are used only if no incomes are published for the comune that now has its territory.
   select distinct
     t.belfiore,
     case when d.belfiore is null then t.belfiore else t.current_belfiore end as income_belfiore
@@ -22,7 +22,7 @@ price as (
     v.belfiore,
     v.zona,
     v.half_year,
-    -- Mean of the middle prices in whole euro: (min + max) / 2 over n types.
+    -- Mean of the middle prices in whole euro: (min + max) / 2, over n types.
     round(sum(q.purchase_min_eur_m2 + q.purchase_max_eur_m2) / (2.0 * count(*)), 2)::float8 as avg_residential_price_m2
   from (select distinct belfiore, zona, half_year from valuation) v
   join quotation q on q.belfiore = v.belfiore and q.zona = v.zona and q.half_year = v.half_year

@@ -52,4 +52,4 @@ begin
   cross join lateral api.values_economics(e.price, row(i.*)::core.declared_income) v;
 end
 $$;
-comment on function api.columns_economics(int4[], anyelement) is 'Section economics as columns, of the parcels that have it, with the values of api.section_economics, in euro';
+comment on function api.columns_economics(int4[], anyelement) is 'Section economics of the parcels that have it, as columns, with the values of api.section_economics, in euro';

@@ -1,4 +1,4 @@
-/** Tests the year of a parcel's incomes on tables written by hand and against a model in plain TypeScript. */
+/** Tests the year of a parcel's incomes with small tables, and with random tables and a model in TypeScript. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
@@ -8,14 +8,14 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { inAllRegions } from '../../../test/harness/records.ts';
 import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
-/** A row of the ministry's tables: of a comune, or of one of its postal codes. */
+/** A row of the ministry's tables, for a comune or a postal code in it. */
 interface Income {
   readonly year: number;
   readonly belfiore: string;
   readonly cap: string | null;
-  /** Taxpayers by bracket. The mean of a bracket is 1,000 euro plus the bracket's number. Null: withheld. */
+  /** Taxpayers by bracket. The mean income of a bracket is 1,000 euro plus the number of the bracket. Null: withheld. */
   readonly brackets?: readonly (number | null)[];
-  /** Published from 2023 on. */
+  /** The ministry publishes this number from 2023 on. */
   readonly total?: number;
 }
 
@@ -39,7 +39,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
     ({ database } = await freshContext(engine));
   });
 
-  /** Runs the section on these tables and returns the result of each parcel, in order. Removes everything afterwards. */
+  /** Runs the section on the given tables and returns the result of each parcel, in order. Removes all rows afterwards. */
   const sections = (incomes: readonly Income[], parcels: readonly Parcel[]): Promise<(Found | null)[]> => rolledBack(database, async (session) => {
     await session.script(`
         create schema cases;
@@ -87,25 +87,25 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
     ))).toEqual(['comune 2023', 'comune 2022', null]);
   });
 
-  it("uses 2021 for a parcel with a postal code if the comune's postal codes end then, and the newest row of the comune for other parcels", async () => {
+  it("uses 2021 for a parcel with a postal code if 2021 is the last year by postal code, and the newest row of the comune for other parcels", async () => {
     expect(said(await sections(
       [{ year: 2021, belfiore: 'Z001', cap: '86001' }, { year: 2020, belfiore: 'Z001', cap: '86001' }, { year: 2024, belfiore: 'Z001', cap: null }, { year: 2024, belfiore: 'Z002', cap: '86009' }],
       [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: null }],
     ))).toEqual(['cap 2021', 'comune 2024']);
   });
 
-  it('uses the newest row of the comune if the newest year lacks the postal code, not an older row of the code', async () => {
+  it('uses the newest row of the comune, and no older row of the postal code, if the newest year lacks the code', async () => {
     expect(said(await sections(
       [{ year: 2023, belfiore: 'Z001', cap: '86001' }, { year: 2022, belfiore: 'Z001', cap: '86002' }, { year: 2022, belfiore: 'Z001', cap: null }],
       [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: '86002' }, { belfiore: 'Z002', cap: '86001' }],
     ))).toEqual(['cap 2023', 'comune 2022', null]);
   });
 
-  it('gives nothing to a parcel without postal code in a comune published by postal codes only', async () => {
+  it('gives no incomes to a parcel without a postal code in a comune that is published by postal codes only', async () => {
     expect(said(await sections([{ year: 2023, belfiore: 'Z001', cap: '86001' }], [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: null }]))).toEqual(['cap 2023', null]);
   });
 
-  it('counts earners as published from 2023 on, before that as the sum of the brackets, which is unknown if one is withheld', async () => {
+  it('gives the published earners from 2023 on, and before 2023 the sum of the brackets, or null if a bracket is withheld', async () => {
     const [published, summed, withheld] = await sections(
       [
         { year: 2023, belfiore: 'Z001', cap: null, total: 90, brackets: [null, 10, 10, 10, 10, 10, 10, null] },
@@ -119,7 +119,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
     expect(withheld).toMatchObject({ taxpayers: 102, earners: null, total_income: null, average_income: null });
   });
 
-  it('agrees with the model for any mixture of years, levels and comuni', async () => {
+  it('gives the same incomes as the model for random years, levels and comuni', async () => {
     const random = randomOf('income years');
     for (let round = 0; round < 20; round += 1) {
       const incomes = new Map<string, Income>();
@@ -128,7 +128,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         incomes.set(`${income.year} ${income.belfiore} ${income.cap}`, income);
       }
       const parcels = ['Z001', 'Z002', 'Z003', 'Z009'].flatMap((belfiore) => [null, '86001', '86002', '86003'].map((cap) => ({ belfiore, cap })));
-      // The contract's rule, parcel by parcel.
+      // Returns the quotations of each parcel by the rule of the contract.
       const expected = parcels.map(({ belfiore, cap }) => {
         const mine = [...incomes.values()].filter((income) => income.belfiore === belfiore);
         const newest = (rows: readonly Income[]): number => Math.max(...rows.map(({ year }) => year));

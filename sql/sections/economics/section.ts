@@ -13,7 +13,7 @@ const economics = z.strictObject({
   earners: nullable(whole.min(0), 'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld'),
   total_income: money,
   net_tax: money,
-  tax_year: whole.describe('Year in which the income was earned: the newest published year of the comune at this level'),
+  tax_year: whole.describe('Year in which the income was earned. It is the newest published year of the comune at this level'),
   gini_index: nullable(z.number().min(0).max(1), 'Null: withheld'),
   affordability_index: nullable(z.number(), 'Years of average income that a dwelling of affordability_apt_size_m2 costs; null: no price or no income'),
   affordability_apt_size_m2: whole.describe('Size of the dwelling used for affordability_index'),
@@ -22,7 +22,7 @@ const economics = z.strictObject({
     lte_zero: count, from_0_to_10k: count, from_10k_to_15k: count, from_15k_to_26k: count, from_26k_to_55k: count, from_55k_to_75k: count,
     from_75k_to_120k: count, over_120k: count,
   }).describe('Taxpayers'),
-  level: z.enum(['cap', 'comune']).describe('Area that the numbers describe'),
+  level: z.enum(['cap', 'comune']).describe('Area of the numbers'),
   source,
 }).meta({ id: 'Economics', description: 'Declared incomes' });
 
@@ -35,15 +35,15 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.economics': {
-      description: "Key of a parcel's row in core.declared_income, and the price of dwellings around it. No row: no incomes are published for the comune, or the parcel is a road or water",
+      description: "Key of a parcel's row in core.declared_income, and the price of dwellings in its OMI zone. No row: no incomes are published for the comune, or the parcel is a road or water",
       key: ['fid'],
       columns: {
         fid: FID,
         belfiore: { type: 'text', description: 'Cadastral code of the comune' },
-        cap: { type: 'text', description: "Postal code of the parcel's incomes (level cap)", null: 'the incomes are those of the whole comune (level comune)', gate: presence() },
+        cap: { type: 'text', description: "Postal code of the parcel's incomes (level cap)", null: 'the incomes are of the complete comune (level comune)', gate: presence() },
         avg_residential_price_m2: {
           type: 'float8',
-          description: "Mean of the middle prices of residential types (1, 19, 20, 21, 22) in their prevalent state in the parcel's OMI zone, 2 decimals",
+          description: "Mean of the middle prices of residential types (1, 19, 20, 21, 22) in the parcel's OMI zone, in their prevalent state, 2 decimals",
           unit: '€/m²', null: 'none quoted', gate: quantity({ within: [1, 100_000] }),
         },
       },

@@ -13,7 +13,7 @@ from land_coverage c
 join current_member m on m.member_id = c.member_id
 where c.mapped
 union
--- A parcel may extend beyond the border of its comune, into a map that does not cover the comune.
+-- A parcel may extend beyond the border of its comune, into a map without this comune.
 select
   c.belfiore,
   'clc_land_cover',

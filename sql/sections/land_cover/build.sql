@@ -25,7 +25,7 @@ select
   geom
 from land_cover_piece;
 
--- Where several files overlap, the polygons of one file count for each comune. Usually there is one file, and this table is empty.
+-- If several files overlap, the polygons of one file are used in each comune. Usually there is one file, and this table is empty.
 create table overlay_silent as
 with held as (
   select

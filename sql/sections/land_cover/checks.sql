@@ -1,4 +1,4 @@
--- purpose: compares the section land_cover with the polygons
+-- purpose: comparison of the section land_cover with the polygons
 -- reads: core.parcel, core.land_coverage, section.land_cover
 -- writes: none
 -- incremental: rows of parcels
@@ -7,8 +7,9 @@
 
 -- check: land_cover_missed
 -- level: error
--- expects: a land parcel wholly inside a polygon of the file used for its comune has a class
--- The map has no gaps, so few parcels lack a class, and the join starts from these parcels. The layer has no index, so only polygons in their box are compared.
+-- expects: a land parcel completely inside a polygon of the file used for its comune has a class
+-- The map has no gaps, so few parcels lack a class, and the join starts from these parcels. The layer has no index, so only polygons in the box of these
+-- parcels are compared.
 with unclassed as materialized (
   select
     parcel.fid,

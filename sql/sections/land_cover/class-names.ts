@@ -1,4 +1,4 @@
-/** English names of the 44 classes of CORINE Land Cover, by their Italian names, which the record has. */
+/** English names of the 44 classes of CORINE Land Cover, by the Italian names in the record. */
 export const ENGLISH_CLASSES: Readonly<Record<string, string>> = {
   'Zone residenziali a tessuto continuo': 'Continuous urban fabric',
   'Zone residenziali a tessuto discontinuo e rado': 'Discontinuous urban fabric',

@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.land_coverage
 -- writes: none
 -- reruns: section.land_cover
--- grain: one row per polygon; one for the coverage
+-- grain: one row per polygon, and one row for the coverage
 -- crs: none
 
 create view evidence as
@@ -40,7 +40,7 @@ select
   coverage.position,
   null,
   null,
-  'newest file that covers the comune: it covers 15 regions of Italy, or one of its polygons shares 1 m² with the comune'
+  'newest file that covers the comune: a file of 15 or more regions, or with a polygon that shares 1 m² with the comune'
 from parcel
 join land_coverage as coverage using (belfiore)
 where coverage.mapped;

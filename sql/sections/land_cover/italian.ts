@@ -22,7 +22,7 @@ export default defineItalian({
     'share of the parcel in polygons of the class; overlaps count once':
       'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',
     'of the parcel': 'della particella',
-    'newest file that covers the comune: it covers 15 regions of Italy, or one of its polygons shares 1 m² with the comune':
+    'newest file that covers the comune: a file of 15 or more regions, or with a polygon that shares 1 m² with the comune':
       'file più recente che copre il comune: raggiunge 15 regioni d’Italia, oppure un suo poligono si sovrappone al comune per 1 m²',
   },
 });

@@ -29,7 +29,7 @@ describeDatabase('the section land_cover', (engine) => {
     await workspace.publish('land_coverage', 'core.land_coverage');
   });
 
-  it('matches the synthetic truth of every land parcel, and is missing for roads and water', async () => {
+  it('matches the expected class of every synthetic land parcel, and gives no class to roads and water', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<Row>(
       database,
@@ -42,7 +42,7 @@ describeDatabase('the section land_cover', (engine) => {
     });
     const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
     expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));
-    // Edges are straight in degrees in the truth and straight in EPSG:3035 in the database. PROJ inverts that projection to half a
+    // Expected edges are straight in degrees, and edges in the database are straight in EPSG:3035. PROJ inverts this projection with an error of half a
     // millimetre.
     const off = rows.flatMap(({ fid, json }, index) => {
       const [found, wanted] = [json?.['share'], expected[index]!.json?.['share']] as [number | undefined, number | undefined];
@@ -56,7 +56,7 @@ describeDatabase('the section land_cover', (engine) => {
     expect(new Set(rows.map(({ json }) => json?.['code'])).size).toBeGreaterThan(5);
   });
 
-  it('keeps polygons that may be in Italy, counts those outside, and rejects unknown classes', async () => {
+  it('keeps polygons that may be in Italy, counts polygons outside, and rejects unknown classes', async () => {
     expect(await database.query("select code, records::int4 as records from ledger.duplicate where code = 'beside_italy'")).toEqual([{ code: 'beside_italy', records: 3 }]);
     expect(await database.query("select code from ledger.reject join ledger.release using (release_id) where source_id = 'clc_land_cover'")).toEqual([{ code: 'code_invalid' }]);
   });

@@ -1,6 +1,5 @@
 /**
- * Tests the coverage of the land cover map: partial files, the map of Italy, and the choice among several files. Comuni and polygons drawn
- * by hand.
+ * Tests the coverage of the land cover map with partial files, the map of Italy, and several files. Comuni and polygons are squares.
  */
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -13,7 +12,7 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const COVERAGE = readSqlFile(join(ROOT, 'sql/core/land_coverage.sql')).text;
 
-/** Four comuni in a row, squares of 0.1 degree from 14° E 41° N, with a parcel in the middle of each. Z004 is in no list. */
+/** Four comuni in a row from 14° E 41° N, each a square of 0.1 degree with a parcel in the middle. Z004 is in no list. */
 const SETUP = `
   create schema cases;
   set search_path to cases, public;
@@ -37,7 +36,7 @@ const BOUNDARIES = `insert into current_member values (90, 9, 90, 1);
 
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 
-/** A file with one member, whose polygon has these pieces. */
+/** A file with a member. The member has a polygon with the given pieces. */
 function file(member: number, rank: number, boxes: readonly (readonly [number, number])[], regions: readonly number[] = [14]): string {
   return `insert into current_member values (${member}, ${member}, ${member}, ${rank}); insert into land_cover_reach values (${member}, ${member}, 1, '{${regions.join()}}');
     ${boxes.map(([west, east]) => `insert into land_cover_piece values (${member}, 1, '211', st_makeenvelope(${west}, 41.02, ${east}, 41.08, 4326));`).join('\n')}`;
@@ -50,7 +49,7 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** The file used, by comune. */
+  /** The file used for each comune. */
   const speaking = (...statements: string[]): Promise<Record<string, number | null>> => rolledBack(database, async (session) => {
     await session.script(SETUP, 'setup');
     await session.script(statements.join('\n'), 'test');
@@ -60,11 +59,11 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     return Object.fromEntries(rows.map(({ belfiore, member_id: member }) => [belfiore, member]));
   });
 
-  it('is empty without a current file', async () => {
+  it('has no coverage without a current file', async () => {
     expect(await speaking(BOUNDARIES)).toEqual({});
   });
 
-  it('is everywhere for a file of 15 regions, otherwise where a polygon shares a square metre with the comune, with and without boundaries', async () => {
+  it('covers all comuni with a file of 15 regions, and otherwise comuni that share a square metre with a polygon', async () => {
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY.slice(1)))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: null });
     // A millionth of a degree is 8 cm, here along 6.7 km.
@@ -74,7 +73,7 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     expect(await speaking(BOUNDARIES, "delete from boundary where belfiore = 'Z004';", file(1, 1, [[14.02, 14.08], [14.32, 14.38]]))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: 1 });
   });
 
-  it('is empty for a map that has nothing near, whatever statistics the planner has', async () => {
+  it('has no coverage for a map without features nearby, with and without statistics of the planner', async () => {
     const elsewhere = file(1, 1, Array.from({ length: 200 }, (_, i) => [8 + i / 1000, 8.001 + i / 1000] as const), [1]);
     const analyzed = "insert into parcel select n, 'Z001', st_setsrid(st_point(14 + n / 10000.0, 41.05), 4326) from generate_series(5, 900) as n; analyze;";
     const none = { Z001: null, Z002: null, Z003: null, Z004: null };
@@ -82,7 +81,7 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     expect(await speaking(elsewhere, analyzed)).toEqual(none);
   });
 
-  it('comes from the newer file where it draws something, and partial files add up', async () => {
+  it('uses the newer file in comuni with polygons of it, and combines partial files', async () => {
     expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.4]], ITALY), file(2, 1, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 2, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.4]], ITALY), file(2, 2, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.1]]), file(2, 1, [[14.1, 14.2]]))).toEqual({ Z001: 1, Z002: 2, Z003: null, Z004: null });

@@ -1,4 +1,4 @@
--- purpose: the values of the section land_cover, its block of one parcel, and whether its source covers the parcel
+-- purpose: the values of the section land_cover, its block for a parcel, and its coverage
 -- reads: section.land_cover, core.land_coverage
 -- writes: api.values_land_cover, api.section_land_cover, api.coverage_land_cover
 -- grain: one object, or null if the map has no class; one word of coverage
@@ -12,7 +12,7 @@ language sql immutable parallel safe as $$
     left((p_row).code, 2),
     trim_scale(round((p_row).share::numeric, 6))
 $$;
-comment on function api.values_land_cover(section.land_cover) is 'Values derived from the row: upper CORINE classes of the code, and the share of the parcel with 6 decimals';
+comment on function api.values_land_cover(section.land_cover) is 'Values derived from the row: the CORINE classes of levels 1 and 2, and the share of the parcel with 6 decimals';
 
 create or replace function api.section_land_cover(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -33,7 +33,7 @@ begin
   where c.fid = p_fid;
 end
 $$;
-comment on function api.section_land_cover(int4, anyelement) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and its share; null if the map has no class';
+comment on function api.section_land_cover(int4, anyelement) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and its share. Null if the map has no class';
 
 create or replace function api.coverage_land_cover(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -47,4 +47,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_land_cover(int4, text, geometry, anyelement) is 'mapped: the map of land cover covers the comune; not_mapped: the files loaded do not reach it; not_loaded: none is loaded';
+comment on function api.coverage_land_cover(int4, text, geometry, anyelement) is 'Coverage of a parcel by the map of land cover. Value mapped: the map covers the comune. Value not_mapped: the loaded files do not cover the comune. Value not_loaded: no file is loaded';

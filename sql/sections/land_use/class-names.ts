@@ -1,4 +1,4 @@
-/** Italian names of the classes of the Urban Atlas, by their published names, which the record has. */
+/** Italian names of the classes of the Urban Atlas, by the published names in the record. */
 export const ITALIAN_CLASSES: Readonly<Record<string, string>> = {
   'Continuous urban fabric (S.L. : > 80%)': 'Tessuto urbano continuo (impermeabile > 80 %)',
   'Discontinuous dense urban fabric (S.L. : 50% -  80%)': 'Tessuto urbano discontinuo denso (impermeabile 50–80 %)',

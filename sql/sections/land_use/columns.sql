@@ -26,4 +26,4 @@ begin
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_land_use(int4[], anyelement) is 'Section land_use as columns, of the parcels that have a row, with the values of api.section_land_use';
+comment on function api.columns_land_use(int4[], anyelement) is 'Section land_use of the parcels that have a row, as columns, with the values of api.section_land_use';

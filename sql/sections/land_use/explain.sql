@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.urban_area
 -- writes: none
 -- reruns: section.land_use
--- grain: one row per polygon; one per piece of a boundary that contains the point
+-- grain: one row per polygon, and one row per piece of a boundary that contains the point
 -- crs: none
 
 create view evidence as

@@ -29,7 +29,7 @@ describeDatabase('the section land_use', (engine) => {
     await workspace.publish('urban_area', 'core.urban_area');
   });
 
-  it('matches the synthetic truth of every land parcel, inside and outside the mapped urban area', async () => {
+  it('matches the expected class of every synthetic land parcel, inside and outside the mapped urban area', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<Row>(
       database,
@@ -42,7 +42,7 @@ describeDatabase('the section land_use', (engine) => {
     });
     const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
     expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));
-    // Edges are straight in degrees in the truth and straight in EPSG:3035 in the database. PROJ inverts that projection to half a
+    // Expected edges are straight in degrees, and edges in the database are straight in EPSG:3035. PROJ inverts this projection with an error of half a
     // millimetre.
     const off = rows.flatMap(({ fid, json }, index) => {
       const [found, wanted] = [json?.['share'], expected[index]!.json?.['share']] as [number | undefined, number | undefined];
@@ -56,7 +56,7 @@ describeDatabase('the section land_use', (engine) => {
     expect(new Set(rows.map(({ json }) => json?.['code'])).size).toBeGreaterThan(5);
   });
 
-  it('rejects places without an image', async () => {
+  it('rejects polygons of areas without a satellite image', async () => {
     expect(await database.query('select code from ledger.reject')).toEqual([{ code: 'no_data' }]);
   });
 });

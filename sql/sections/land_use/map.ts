@@ -1,4 +1,4 @@
-/** Texts and drawing of section land_use on the map. */
+/** Texts and layer of the section land_use on the map. */
 import { defineMap, FIRST_LEVEL_OF_LAND } from '../../../pipelines/contract/section-map.ts';
 import { ITALIAN_CLASSES } from './class-names.ts';
 

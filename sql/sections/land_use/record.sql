@@ -1,4 +1,4 @@
--- purpose: the values of the section land_use, its block of one parcel, and whether the parcel is in a mapped urban area
+-- purpose: the values of the section land_use, its block for a parcel, and its coverage
 -- reads: section.land_use, core.urban_area
 -- writes: api.values_land_use, api.section_land_use, api.coverage_land_use
 -- grain: one object, or null if the map has no class; one word of coverage
@@ -12,7 +12,7 @@ language sql immutable parallel safe as $$
     left((p_row).code, 2),
     trim_scale(round((p_row).share::numeric, 6))
 $$;
-comment on function api.values_land_use(section.land_use) is 'Values derived from the row: upper Urban Atlas classes of the code, and the share of the parcel with 6 decimals';
+comment on function api.values_land_use(section.land_use) is 'Values derived from the row: the Urban Atlas classes of levels 1 and 2, and the share of the parcel with 6 decimals';
 
 create or replace function api.section_land_use(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -33,7 +33,7 @@ begin
   where u.fid = p_fid;
 end
 $$;
-comment on function api.section_land_use(int4, anyelement) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and its share; null if the map has no class. linked: true if the map has a class, else null';
+comment on function api.section_land_use(int4, anyelement) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and its share. Null if the map has no class. Result linked is true if the map has a class, else null';
 
 create or replace function api.coverage_land_use(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -47,4 +47,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_land_use(int4, text, geometry, anyelement) is 'mapped: the representative point (EPSG:4326) is inside the boundary of a mapped urban area, so that no section means no land use. null: the point is in none, and coverage depends on the section''s value, or on whether anything is loaded';
+comment on function api.coverage_land_use(int4, text, geometry, anyelement) is 'Coverage of a parcel by mapped urban areas. Value mapped: the representative point (EPSG:4326) is inside the boundary of an urban area, and an empty section means no land use. Null: the point is in no urban area, and coverage depends on the section''s value, or on the loaded files';

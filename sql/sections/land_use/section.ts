@@ -23,7 +23,7 @@ export default defineSection({
   reaches: 'points',
   tables: {
     'section.land_use': {
-      description: 'Class of the Urban Atlas 2018 with the largest area in each land parcel. If areas are equal to 0.01 m², the smaller code. No row: a road or water, or outside the mapped urban areas',
+      description: 'Class of the Urban Atlas 2018 with the largest area in each land parcel. If areas are equal to 0.01 m², the smaller code is used. No row: a road or water, or outside the mapped urban areas',
       key: ['fid'],
       columns: {
         fid: FID,

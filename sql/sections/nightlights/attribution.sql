@@ -28,7 +28,7 @@ raster as (
   join current_member m on m.member_id = t.member_id
   where t.section = 'nightlights'
 ),
--- As in build.sql: the newest file with the comune.
+-- As in build.sql, the newest file with the comune is used.
 drawn as (
   select distinct on (place.belfiore)
     place.belfiore,
@@ -66,7 +66,7 @@ from named n
 join drawn d on d.belfiore = n.belfiore
 where n.has_mean
 union
--- No raster has a value there.
+-- No raster has a value at the parcel.
 select
   'none',
   'viirs_nightlights',

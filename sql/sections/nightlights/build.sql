@@ -1,10 +1,10 @@
--- purpose: the light of each land parcel at night, compared with its comune
+-- purpose: night light of each land parcel, compared with its comune
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.radiance_tile, core.raster_tile
 -- writes: section.nightlights
 -- incremental: rows of parcels
--- grain: one row per land parcel whose cell has a radiance, or would have one if the file still existed
--- crs: points and boundaries are brought to the CRS of the rasters
+-- grain: one row per land parcel whose cell has a radiance, or whose raster is missing
+-- crs: points and boundaries are transformed to the CRS of the rasters
 
 -- Rasters of the region's product. The newest year is used, and collection 2 before 1.
 create view light_tile as
@@ -60,7 +60,7 @@ group by belfiore;
 
 -- sweep: sweep.ts
 
--- If a comune lacks cells in a year, the values of the first rasters are used. The mean and the parcel's value are from the same year.
+-- If a comune lacks cells in a year, the values of the first rasters are used. The mean of the comune and the parcel's value are from the same year.
 create table comune_mean as
 select distinct on (id, model)
   *
@@ -150,5 +150,5 @@ order by fid;
 
 alter table nightlights add primary key (fid);
 alter table nightlights alter column unread set not null;
--- serves: the number of parcels that wait for a raster
+-- serves: the number of parcels without a value because their raster is missing
 create index on nightlights (fid) where unread;

@@ -64,4 +64,4 @@ begin
   from known t;
 end
 $$;
-comment on function api.columns_nightlights(int4[], anyelement) is 'Section nightlights as columns, with the values and linked of api.section_nightlights';
+comment on function api.columns_nightlights(int4[], anyelement) is 'Section nightlights as columns, with the values and the result linked of api.section_nightlights';

@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.raster_tile
 -- writes: none
 -- reruns: section.nightlights
--- grain: one row per run of cells in a row of a raster; one per boundary and raster
+-- grain: one row per run of cells in a row of a raster, and one row per boundary and raster
 -- crs: EPSG:4326
 
 create view evidence as
@@ -15,7 +15,7 @@ select
   r.position,
   c.value as measure,
   'nW cm⁻² sr⁻¹' as unit,
-  'cell that contains the representative point; rows and columns of the raster, from 0 in the north-west' as rule
+  'cell that contains the representative point, with row and column in the raster, from 0 in the north-west' as rule
 from radiance_run r
 join chosen c on c.fid = r.id
   and c.turn = r.turn

@@ -13,7 +13,7 @@ export default defineItalian({
     'Not measured': 'Non misurata',
   },
   fields: {
-    'False: the raster has no value there, and the other fields are absent': 'No: il raster non ha lì alcun valore, e non si dice altro',
+    'False: the raster has no value at the parcel, and the other fields are absent': 'No: il raster non ha lì alcun valore, e non si dice altro',
     'Radiance of the cell that contains the representative point, nW cm⁻² sr⁻¹': 'Radianza della cella che contiene il punto rappresentativo, nW cm⁻² sr⁻¹',
     'Mean of the cells whose centre is in the comune, nW cm⁻² sr⁻¹; null: no boundary of the comune is loaded':
       'Media delle celle con il centro nel comune, nW cm⁻² sr⁻¹; vuoto: il suo confine non è caricato',
@@ -23,7 +23,7 @@ export default defineItalian({
   },
   evidence: {
     'raster without a value at the representative point': 'raster senza valore nel punto rappresentativo',
-    'cell that contains the representative point; rows and columns of the raster, from 0 in the north-west':
+    'cell that contains the representative point, with row and column in the raster, from 0 in the north-west':
       'cella che contiene il punto rappresentativo; righe e colonne del raster, da 0 a nord-ovest',
     'cells whose centre is in the boundary of the comune, or the cell of its point':
       'celle con il centro nel confine del comune, oppure quella del suo punto',

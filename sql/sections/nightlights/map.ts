@@ -1,4 +1,4 @@
-/** Texts and drawing of section nightlights on the map. */
+/** Texts and layer of the section nightlights on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

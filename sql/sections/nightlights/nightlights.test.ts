@@ -8,7 +8,7 @@ import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 1_200, seed: 11 });
-/** Contents of a workspace that a build reads. */
+/** Tables of a workspace that a build reads. */
 const KEPT = [
   'region', 'published_parcel', 'current_member', 'current_file', 'current_place', 'parcel', 'comune_register', 'comune_code', 'comune_suppressed', 'boundary', 'radiance_tile', 'raster_tile',
 ];
@@ -35,13 +35,13 @@ describeDatabase('the section nightlights', (engine) => {
     await workspace.run(BUILD);
     await workspace.publish('nightlights', 'section.nightlights');
     await database.query('create or replace function api.raster_reaches(text, int4, geometry, anyelement) returns bool language sql immutable as $$ select true $$');
-    // The question whether a parcel is land is answered from the published parcels.
+    // The kind of a parcel (land or not) is read from the published parcels.
     await database.query(`create table core.parcel_test partition of core.parcel for values from (${syntheticFid(region, 0)}) to (${syntheticFid(region, 99_999_999)})`);
     await database.query(`insert into core.parcel_test (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, document_id)
       select fid, belfiore, sheet, '0', '0', label, reference, gml_id, kind, area_m2, made_valid, point, geom, document_id from ${workspace.schema}.parcel`);
   });
 
-  it('matches the synthetic truth of every parcel', async () => {
+  it('matches the expected values of every synthetic parcel', async () => {
     const truth = synthetic.truth!(region);
     const expected = [...region.parcels()].map((parcel) => {
       const truthful = truth(parcel)['nightlights'] as Record<string, unknown> | undefined;
@@ -53,11 +53,11 @@ describeDatabase('the section nightlights', (engine) => {
     expect(expected.some(({ json }) => (json as Record<string, unknown> | null)?.['available'] === false)).toBe(true);
   });
 
-  it('has no mean without a loaded boundary of the comune, and uses the cell of its point if no centre is inside', async () => {
+  it('gives no mean without a loaded boundary of the comune, and uses the cell of its point if no cell centre is inside', async () => {
     const [first, second] = region.comuni;
     const before = await database.query<{ fid: number; ntl_parcel: number }>('select fid, ntl_parcel from section.nightlights order by fid');
     await database.query('delete from layer.boundary where kind = $1 and code = $2', ['comune', first.istatCode]);
-    // The boundary is a shape of a few metres around this point.
+    // The boundary is a polygon of a few metres around this point.
     await database.query('update layer.boundary set geom = st_multi(st_buffer(st_pointonsurface(geom), 1e-5)) where kind = $1 and code = $2', ['comune', second.istatCode]);
     await workspace.session((session) => dropOthers(session, workspace.schema, new Set(KEPT)));
     await workspace.run(BUILD);

@@ -1,4 +1,4 @@
--- purpose: the values of the section nightlights, its block of one parcel, and whether its source covers the parcel
+-- purpose: the values of the section nightlights, its block for a parcel, and its coverage
 -- reads: core.parcel, section.nightlights
 -- writes: api.values_nightlights, api.section_nightlights, api.coverage_nightlights
 -- grain: one object, or null if no raster covers the parcel; one word of coverage
@@ -57,10 +57,10 @@ begin
   end if;
 end
 $$;
-comment on function api.section_nightlights(int4, anyelement) is 'Section nightlights as JSON; null if no raster covers the parcel';
+comment on function api.section_nightlights(int4, anyelement) is 'Section nightlights as JSON. Null if no raster covers the parcel';
 
 create or replace function api.coverage_nightlights(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_nightlights(int4, text, geometry, anyelement) is 'as_found: mapped if a raster covers the parcel; not_mapped if no loaded raster does; not_loaded if no raster is loaded, or its file was removed before the parcel was built';
+comment on function api.coverage_nightlights(int4, text, geometry, anyelement) is 'Coverage of a parcel by rasters of night lights. Value as_found is mapped if a raster covers the parcel, and not_mapped if no loaded raster covers it. It is not_loaded if no raster is loaded, or if its file was removed before the parcel was built';

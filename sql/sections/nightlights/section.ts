@@ -7,7 +7,7 @@ import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 const CLASSES = ['dark', 'dim', 'medium', 'bright', 'very_bright'] as const;
 
 const nightlights = z.strictObject({
-  available: z.boolean().describe('False: the raster has no value there, and the other fields are absent'),
+  available: z.boolean().describe('False: the raster has no value at the parcel, and the other fields are absent'),
   ntl_parcel: z.number().min(0).optional().describe('Radiance of the cell that contains the representative point, nW cm⁻² sr⁻¹'),
   ntl_mean_comune: nullable(z.number().min(0), 'Mean of the cells whose centre is in the comune, nW cm⁻² sr⁻¹; null: no boundary of the comune is loaded').optional(),
   ntl_ratio: nullable(z.number().min(0), 'ntl_parcel / ntl_mean_comune; null: no mean, or a mean of 0').optional(),
@@ -16,7 +16,7 @@ const nightlights = z.strictObject({
   source,
 }).meta({ id: 'Nightlights', description: 'Light at night' });
 
-const UNREAD = 'the raster had left the data folder when the parcel was added, see unread';
+const UNREAD = 'the raster was removed from the data folder before the parcel was added, see unread';
 const DARK = 'most land is dark, so a change of a quarter is noise';
 
 export default defineSection({
@@ -28,20 +28,20 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.nightlights': {
-      description: 'Radiance at night at the representative point of each land parcel, and the mean of its comune, of the newest year that has a value. No row: no year has a value',
+      description: 'Radiance at night at the representative point of each land parcel, and the mean of its comune, in the newest year with a value. No row: no year has a value',
       key: ['fid'],
       columns: {
         fid: FID,
         ntl_parcel: { type: 'float8', description: 'Radiance of the cell that contains the representative point, 2 decimals', unit: 'nW cm⁻² sr⁻¹', null: UNREAD, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }) },
         ntl_mean_comune: {
           type: 'float8',
-          description: "Unweighted mean radiance of the cells whose centre is in the comune, 2 decimals. Without such a cell, the radiance of the cell of the comune's point",
-          unit: 'nW cm⁻² sr⁻¹', null: `no boundary of the comune is loaded, or that year has no cell; ${UNREAD}`, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }),
+          description: "Unweighted mean radiance of the cells whose centre is in the comune, 2 decimals. Without such a cell, the radiance of the cell at the comune's point",
+          unit: 'nW cm⁻² sr⁻¹', null: `no boundary of the comune is loaded, or the year has no cell; ${UNREAD}`, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }),
         },
         ntl_ratio: { type: 'float8', description: 'Radiance of the parcel divided by the mean of the comune, before rounding, 2 decimals', null: 'as ntl_mean_comune, or the mean is 0', gate: quantity({ within: [0, null], moves: { step: 0.5, why: DARK } }) },
-        ntl_class: { type: 'text', description: 'By ntl_parcel: dark below 0.5, dim below 5, medium below 20, bright below 60, otherwise very_bright', null: UNREAD, gate: 'follows from ntl_parcel' },
+        ntl_class: { type: 'text', description: 'Class by ntl_parcel: dark below 0.5, dim below 5, medium below 20, bright below 60, else very_bright', null: UNREAD, gate: 'follows from ntl_parcel' },
         ntl_year: { type: 'int4', description: 'Year of the radiance', null: UNREAD, gate: 'a year' },
-        unread: { type: 'bool', description: "True: nothing was computed when the parcel was added or changed, because the raster with the parcel's cell or with cells of its comune was missing", gate: 'status counts these rows' },
+        unread: { type: 'bool', description: "True: no value was computed when the parcel was added or changed, because a raster of the parcel or of its comune was missing", gate: 'status counts these rows' },
       },
     },
   },

@@ -1,7 +1,7 @@
 /** Computes the radiance at the point of each parcel, and the mean of its comune. */
 import { defineSweeps, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
 
-/** All cells have the same weight, however much of a cell is in the area. */
+/** All cells have the same weight, including cells that are only partly in the area. */
 class Mean implements Accumulator {
   #cells = 0;
   #sum = 0;

@@ -4,7 +4,7 @@
 -- writes: section.poi
 -- incremental: rows of parcels without a change within 35 m
 -- grain: one row per parcel and point, at most 50 per parcel
--- crs: EPSG:4326; distances geodesic, in metres
+-- crs: EPSG:4326; distances are geodesic, in metres
 
 create view point as
 select

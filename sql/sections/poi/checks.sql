@@ -1,4 +1,4 @@
--- purpose: checks that each point of the lists is placed or has a reason
+-- purpose: check that each point of the lists has a location or a reason
 -- reads: core.point_of_interest, section.unplaced, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code
 -- writes: none
 -- grain: one row per violation
@@ -6,7 +6,7 @@
 
 -- check: points_are_placed_or_not
 -- level: error
--- expects: a point has a place, or is in section.unplaced with a reason
+-- expects: a point has a location, or is in section.unplaced with a reason
 select
   p.id,
   p.placed_by,
@@ -19,7 +19,7 @@ where (p.geom is null) = (p.reason is null)
 
 -- check: listed_points_are_kept
 -- level: error
--- expects: each school, open pharmacy, station and place of culture that its list assigns to the region is placed or unplaced
+-- expects: each school, open pharmacy, station and place of culture that its list assigns to the region is in core.point_of_interest or section.unplaced
 select
   l.category,
   l.code,

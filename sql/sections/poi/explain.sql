@@ -1,9 +1,9 @@
--- purpose: the schools, pharmacies and fuel stations of one parcel, and how each was placed
+-- purpose: the schools, pharmacies and fuel stations of one parcel, and how each was located
 -- reads: core.parcel, core.point_of_interest, core.access_point
 -- writes: none
 -- reruns: section.poi
 -- parcels: comune
--- grain: one row per point; one more for the access point that placed it
+-- grain: one row per point, and one row for the access point that located it
 -- crs: none
 
 create view evidence as

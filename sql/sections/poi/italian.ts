@@ -12,8 +12,8 @@ export default defineItalian({
   },
   fields: {
     'As published': 'Come pubblicato',
-    'List that contains it: schools, open pharmacies or fuel stations': 'Elenco in cui compare: scuole, farmacie aperte, distributori di carburante',
-    'Kind as published: SCUOLA PRIMARIA, Ordinaria, Stradale; null: not stated':
+    'List that contains the point: schools, open pharmacies or fuel stations': 'Elenco in cui compare: scuole, farmacie aperte, distributori di carburante',
+    'Kind as published, such as SCUOLA PRIMARIA, Ordinaria or Stradale; null: not stated':
       'Che cosa è, nelle parole di chi lo pubblica: SCUOLA PRIMARIA, Ordinaria, Stradale; vuoto: non dichiarato',
     'As published; null: not stated': 'Come pubblicato; vuoto: non dichiarato',
   },

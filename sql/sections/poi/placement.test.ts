@@ -1,4 +1,4 @@
-/** Tests the limits of each rule of placement on lists, comuni, streets and parcels written by hand. */
+/** Tests the limits of each rule of placement, with small lists, comuni, streets and parcels. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database, Session } from '../../../pipelines/db/index.ts';
 import { addressValues } from '../../../pipelines/address/point-address.ts';
@@ -8,8 +8,7 @@ import { createFunctions } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { sqlOf } from '../../../test/harness/sql.ts';
 
-// Comuni of some hundredths of a degree side by side. At 42° north a degree of longitude is 82,853 m long, a degree of latitude 111,071 m
-// (GRS80).
+// Neighbouring comuni of a few hundredths of a degree. At 42° north a degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
 const SETUP = `
   create schema cases;
   set search_path to cases, public;
@@ -113,12 +112,12 @@ describeDatabase('the place of a point', (engine) => {
     return Object.fromEntries(rows.map(({ code, how }) => [code, how]));
   });
 
-  it('comes from its coordinates in the stated comune, up to 200 m beyond the border', async () => {
+  it('locates a point by its coordinates in the stated comune, up to 200 m beyond the border', async () => {
     expect(await placed({ a: { at: CAMPO }, b: { at: NEAR }, c: { at: FAR }, d: { at: BORGO }, e: { at: BORGO, comune: 'Borgo Finto', province: 'IS' } }))
       .toEqual({ a: 'coordinates Z001', b: 'coordinates Z001', c: 'elsewhere', d: 'elsewhere', e: 'coordinates Z002' });
   });
 
-  it('is within 15 m of a parcel of the comune if no boundary is loaded', async () => {
+  it('locates a point within 15 m of a parcel of the comune if no boundary is loaded', async () => {
     const parcels = `insert into parcel values (1, 'Z003', 'Z003_000100.1', 'road', 100, st_multi(st_makeenvelope(14.05, 42.05, 14.051, 42.051, 4326))),
       (2, 'Z001', 'Z001_000100.1', 'land', 100, st_multi(st_makeenvelope(14.06, 42.05, 14.061, 42.051, 4326)));`;
     const given = { comune: 'SENZA CONFINE' };
@@ -129,7 +128,7 @@ describeDatabase('the place of a point', (engine) => {
     }, parcels)).toEqual({ a: 'coordinates Z003', b: 'coordinates Z003', c: 'elsewhere', d: 'elsewhere', e: 'elsewhere' });
   });
 
-  it('is unknown, and so reported, if no boundary, parcels or addresses of the comune are loaded', async () => {
+  it('reports an unknown location if no boundary, parcels or addresses of the comune are loaded', async () => {
     const parcels = "insert into parcel values (1, 'Z003', 'Z003_000100.1', 'road', 100, st_multi(st_makeenvelope(14.05, 42.05, 14.051, 42.051, 4326)));";
     const given = { comune: 'SENZA CONFINE' };
     const points = {
@@ -141,11 +140,11 @@ describeDatabase('the place of a point', (engine) => {
     expect(await placed(points, parcels)).toEqual({ ...wrong, near: 'coordinates Z003', address: 'not_found', noNumber: 'no_number' });
   });
 
-  it('follows the newest boundary, not an older one', async () => {
+  it('uses the newest boundary, and no older boundary', async () => {
     expect(await placed({ a: { at: [15.005, 42.005] } })).toEqual({ a: 'elsewhere' });
   });
 
-  it('is missing with the reason swapped, zero or elsewhere if coordinates are wrong and the address does not help', async () => {
+  it('reports swapped, zero or distant coordinates as the reason if the address gives no location either', async () => {
     const wrong = { swapped: [42.005, 14.005], zero: [0, 0], zeroLat: [14.005, 0], abroad: [2.35, 48.85], half: null } as const;
     expect(await placed(Object.fromEntries(Object.entries(wrong).map(([code, at]) => [code, { at, address: 'VIA ROMA 99' }]))))
       .toEqual({ swapped: 'swapped', zero: 'zero', zeroLat: 'zero', abroad: 'elsewhere', half: 'not_found' });
@@ -159,11 +158,11 @@ describeDatabase('the place of a point', (engine) => {
     ['VIA ROMA, 15', 'not_found'], ['VIA ROMA, 14', 'not_found'], ['VIA ROMA', 'no_number'], ['VIA ROMA, SNC', 'no_number'], [null, 'no_number'], ['CONTRADA FORNACE, 9', 'ambiguous'],
     ['VIA GIUSEPPE GARIBALDI 5', 'address 7'], ['VIA GARIBALDI, 5', 'address 7'], ['VIA G. GARIBALDI, 6', 'address 11'], ['PIAZZA GARIBALDI, 5', 'not_found'], ['GARIBALDI, 5', 'address 7'],
     ['Museumstraße 3', 'address 10'], ['VIA ROMA, 77', 'not_found'], ['VIA CHE NON ESISTE, 1', 'not_found'],
-  ])('is found by the address if there are no coordinates: %j is %s', async (address, how) => {
+  ])('locates a point without coordinates by its address: %j is %s', async (address, how) => {
     expect(await placed({ a: { category: 'school', belfiore: 'Z001', address } })).toEqual({ a: how });
   });
 
-  it('follows from street and number for a place of culture without coordinates, and never from the comune alone', async () => {
+  it('locates a place of culture without coordinates by street and number, and never by the comune only', async () => {
     const culture = { category: 'culture', comune: 'Campo Finto', province: 'Campobasso' } as const;
     expect(await placed({
       numbered: { ...culture, address: 'Via Roma, 12' }, street: { ...culture, address: 'Via Roma' }, comune: { ...culture, address: null }, named: { ...culture, address: 'Campo Finto' },
@@ -171,16 +170,16 @@ describeDatabase('the place of a point', (engine) => {
     })).toEqual({ comune: 'no_number', located: 'coordinates Z001', named: 'no_number', numbered: 'address 1', street: 'no_number', unknown: 'not_found' });
   });
 
-  it('is searched in the comune of a code of any year', async () => {
+  it('searches a point in the comune of a code of any year', async () => {
     expect(await placed({
       a: { category: 'pharmacy', istat_code: '070901', at: CAMPO }, b: { category: 'pharmacy', istat_code: '070801', at: CAMPO, comune: 'NON ESISTE' },
       c: { category: 'pharmacy', istat_code: '070899', at: CAMPO, comune: 'NON ESISTE' }, d: { category: 'pharmacy', istat_code: '015146', at: CAMPO, comune: 'CITTA GRANDE' },
-      // The comune was divided between two, and the coordinates decide.
+      // The comune was divided between two comuni, and the coordinates select one.
       e: { category: 'pharmacy', istat_code: '070802', at: BORGO, comune: 'DIVISO' }, f: { category: 'pharmacy', istat_code: '070901', at: CAMPO, closed: true },
     })).toEqual({ a: 'coordinates Z001', b: 'coordinates Z001', c: 'not_found', e: 'coordinates Z002' });
   });
 
-  it('is searched in the comune of the name and plate, also of former names and provinces', async () => {
+  it('searches a point in the comune of the name and plate, including former names and provinces', async () => {
     expect(await placed({
       now: { at: BORGO, comune: 'BORGO FINTO', province: 'IS' }, oldPlate: { at: BORGO, comune: 'BORGO FINTO', province: 'CB' }, oldName: { at: CAMPO, comune: 'ANTICO FINTO' },
       divided: { at: BORGO, comune: 'DIVISO' }, unknown: { at: CAMPO, comune: 'NON ESISTE' }, elsewhere: { at: CAMPO, comune: 'CITTA\' GRANDE', province: 'MI' },
@@ -193,13 +192,13 @@ describeDatabase('the place of a point', (engine) => {
     });
   });
 
-  it('is searched by name for a school with a former cadastral code', async () => {
+  it('searches a school with a former cadastral code by name', async () => {
     const school = { category: 'school', address: 'VIA ROMA, 12', province: 'CAMPOBASSO' } as const;
     expect(await placed({ a: { ...school, belfiore: 'X999', comune: 'CAMPO FINTO' }, b: { ...school, belfiore: 'X999', comune: 'NON ESISTE' }, c: { ...school, belfiore: 'Y001' } }))
       .toEqual({ a: 'address 1', b: 'not_found' });
   });
 
-  it('is unique per school, from the newest year, and from the newer file if two files have a point', async () => {
+  it('gives each school one location, from the newest year, and uses the newer file if two files have a point', async () => {
     const rows = await rolledBack(database, async (session) => {
       await session.script(SETUP, 'test');
       await publish(session, 's', { category: 'school', belfiore: 'Z001', name: 'old', school_year: '2024_2025' });
@@ -213,7 +212,7 @@ describeDatabase('the place of a point', (engine) => {
     expect(rows).toEqual([{ id: 'fuel:b', name: 'Q8' }, { id: 'fuel:f', name: 'newer file' }, { id: 'school:s', name: 'new' }]);
   });
 
-  it('needs no list of comuni if a file names them', async () => {
+  it('needs no list of comuni if a file names the comuni', async () => {
     const without = "delete from comune_code; drop view comune_name; create table comune_name as select 'campo finto' as key, 'Z001' as belfiore, 'name' as kind; update boundary set belfiore = 'Z001' where code = '070901';";
     expect(await placed({ a: { at: CAMPO }, b: { at: CAMPO, comune: 'NON ESISTE' }, c: { category: 'school', belfiore: 'Z001', address: 'VIA ROMA, 12' } }, without))
       .toEqual({ a: 'coordinates Z001', b: 'not_found', c: 'address 1' });
@@ -227,7 +226,7 @@ describeDatabase('the points of a parcel', (engine) => {
   });
 
   /**
-   * Returns the points of each parcel in their order. Parcels 1 and 2 share a border at 14.001°, parcel 3 is a road south of both, parcel 4 belongs to another
+   * Returns the points of each parcel in their order. Parcels 1 and 2 share a border at 14.001°. Parcel 3 is a road south of both. Parcel 4 is in another
    * comune.
    */
   const of = (points: string, section: 'poi' | 'cultural_heritage' = 'poi'): Promise<Record<number, string[]>> => rolledBack(database, async (session) => {
@@ -249,26 +248,26 @@ describeDatabase('the points of a parcel', (engine) => {
     return found;
   });
 
-  it('are the points inside, on a border with a larger parcel, or within 15 m if no land parcel of the comune is nearer', async () => {
+  it('gives a parcel the points inside, on a border with a larger parcel, or within 15 m if no land parcel of the comune is nearer', async () => {
     expect(await of(`values ('fuel', '1', 'inside', 14.0005, 42.0005), ('fuel', '2', 'border', 14.001, 42.0005), ('fuel', '3', 'near', 14.0005, 41.9999), ('fuel', '4', 'far', 14.0005, 41.9998),
       ('fuel', '5', 'nearer to another comune', 14.0005, 41.99905)`)).toEqual({ 1: ['fuel:1', 'fuel:3'], 2: ['fuel:2'] });
   });
 
-  it('are sorted by category, name and id whatever the collation, and places of culture by name', async () => {
+  it('sorts points by category, name and id in every collation, and places of culture by name', async () => {
     const at = (list: readonly string[]): string => `values ${list.map((each) => `(${each}, 14.0005, 42.0005)`).join(', ')}`;
     expect(await of(at(["'school', '1', 'a'", "'fuel', '9', 'b'", "'fuel', '10', 'b'", "'fuel', '3', 'Z'", "'pharmacy', '4', 'é'", "'pharmacy', '5', 'z'", "'culture', '6', 'a'"])))
       .toEqual({ 1: ['fuel:3', 'fuel:10', 'fuel:9', 'pharmacy:5', 'pharmacy:4', 'school:1'] });
     expect(await of(at(["'culture', 'b', 'x'", "'culture', 'a', 'x'", "'culture', 'c', 'X'", "'fuel', '1', 'a'"]), 'cultural_heritage')).toEqual({ 1: ['culture:c', 'culture:a', 'culture:b'] });
   });
 
-  it.each([['poi', 'fuel', 50], ['cultural_heritage', 'culture', 20]] as const)('are limited to a maximum number in %s', async (section, category, most) => {
+  it.each([['poi', 'fuel', 50], ['cultural_heritage', 'culture', 20]] as const)('limits the points of a parcel to a maximum number in %s', async (section, category, most) => {
     const found = await of(`select '${category}', n::text, lpad(n::text, 3, '0'), 14.0005, 42.0005 from generate_series(1, 60) as n`, section);
     expect(found[1]).toEqual(Array.from({ length: most }, (_, index) => `${category}:${index + 1}`));
   });
 });
 
 describe('a car plate code', () => {
-  it.each([['CB', 14], ['cb', 14], ['PS', 11], ['FO', 8], ['OT', 20], ['RM', 12], ['XX', null], ['', null]])('%j belongs to the region %j', (plate, region) => {
+  it.each([['CB', 14], ['cb', 14], ['PS', 11], ['FO', 8], ['OT', 20], ['RM', 12], ['XX', null], ['', null]])('identifies the region of the car plate code %j as %j', (plate, region) => {
     expect(regionOfPlate(plate)).toBe(region);
   });
 });

@@ -5,10 +5,10 @@ import { latitude, longitude, nullable } from '../../../pipelines/contract/schem
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const poi = z.array(z.strictObject({
-  id: z.string().describe('Category and the publisher\'s code: school:CBEE000001, pharmacy:123, fuel:456'),
+  id: z.string().describe('Category and the publisher\'s code, such as school:CBEE000001, pharmacy:123 or fuel:456'),
   name: z.string().describe('As published'),
-  category: z.enum(['school', 'pharmacy', 'fuel']).describe('List that contains it: schools, open pharmacies or fuel stations'),
-  categories: nullable(z.string(), 'Kind as published: SCUOLA PRIMARIA, Ordinaria, Stradale; null: not stated'),
+  category: z.enum(['school', 'pharmacy', 'fuel']).describe('List that contains the point: schools, open pharmacies or fuel stations'),
+  categories: nullable(z.string(), 'Kind as published, such as SCUOLA PRIMARIA, Ordinaria or Stradale; null: not stated'),
   address: nullable(z.string(), 'As published; null: not stated'),
   locality: nullable(z.string(), 'Comune as published; null: not stated'),
   coordinates: z.strictObject({ lat: latitude, lng: longitude }).describe('7 decimals'),
@@ -25,17 +25,17 @@ export default defineSection({
   follows: ['core.point_of_interest'],
   tables: {
     'section.poi': {
-      description: 'Schools, open pharmacies and fuel stations of a parcel: those inside it, otherwise those within 15 m without a nearer land parcel in their comune; at most 50 per parcel. No row: no known point; points without a position are in section.unplaced',
+      description: 'Schools, open pharmacies and fuel stations inside a parcel, or else within 15 m without a nearer land parcel in their comune. At most 50 per parcel. No row: no known point. Points without a location are in section.unplaced',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by category, name and id', gate: 'it is a position in an order' },
+        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by category, name and id', gate: 'a position in an order' },
         id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
         inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
         distance_m: {
           type: 'float8',
           description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
-          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or within centimetres of it' } }),
+          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
         },
       },
     },

@@ -6,7 +6,8 @@
 -- grain: one row per land parcel in a census section with published numbers
 -- crs: none; areas are from core.parcel and section.buildings, EPSG:3035
 
--- Sections are numbered by the comuni of the bases, which may have merged since. The numbers of a comune are the sums over all former comuni that lead to it.
+-- Numbers of census sections contain the comune in the base file, which may have merged since. The numbers of a comune are the sums over all former comuni that
+-- were merged into it.
 create table census_comune as
 select
   bases.number,
@@ -29,7 +30,7 @@ with newest as (
   from census_indicator
   group by left(section_id, -7)
 ),
--- Homeless people are counted in a section that is no place. If two files have a section, the newer file is used.
+-- Homeless people are counted in a fictitious census section without a location. If two files have a census section, the newer file is used.
 published as (
   select distinct on (indicator.section_id)
     newest.number,
@@ -56,7 +57,7 @@ from census_figures as figures
 join census_comune on census_comune.number = left(figures.section_id, -7)
 group by census_comune.comune;
 
--- Weights of the distribution in hundredths of a square metre, so that every machine has the same remainders.
+-- Weights of the distribution in hundredths of a square metre, which gives the same remainders on every machine.
 create table parcel_weight as
 select
   demographics.fid,
@@ -91,7 +92,7 @@ analyze tract;
 
 create table population as
 with spread as (
-  -- Residents in hundredths. Whole hundredths are assigned first.
+  -- Residents in hundredths. Complete hundredths are assigned first.
   select
     weight.fid,
     weight.section_id,
@@ -103,7 +104,7 @@ with spread as (
   from parcel_weight as weight
   join tract using (section_id)
 ),
--- The rest goes to the largest remainders. If remainders are equal, the smaller fid comes first.
+-- The rest is assigned to the largest remainders. If remainders are equal, the smaller fid comes first.
 ranked as (
   select
     *,

@@ -30,7 +30,7 @@ begin
     cross join lateral api.values_population(row(s.*)::section.population) v
     where s.fid = any (p_fids)
   )
-  -- A census section without figures does not cover the parcel.
+  -- A census section without numbers does not cover the parcel.
   select
     p.fid,
     s.fid is not null,

@@ -45,7 +45,7 @@ select
   figures.position,
   tract.household_size::float8,
   'persons per household of the comune',
-  '1 minus the relative difference between residents and households × the comune''s mean household size; limited to 0.1–0.9, halved for areal'
+  '1 minus the relative difference between residents and households × mean household size of the comune; limited to 0.1–0.9, halved for areal'
 from parcel_weight as weight
 join tract using (section_id)
 join census_figures as figures using (section_id)

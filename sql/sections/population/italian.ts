@@ -11,13 +11,13 @@ export default defineItalian({
   values: { dasymetric: 'dasimetrico', areal: 'areale' },
   legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima' },
   fields: {
-    'Residents: dasymetric if known, otherwise areal': 'Residenti: stima per superficie residenziale dove è nota, altrimenti per superficie',
-    'Residents of the census section, distributed over its residential footprint; null: it has no residential footprint, or the uses of its buildings are unknown':
+    'Estimated residents: dasymetric if known, else areal': 'Residenti: stima per superficie residenziale dove è nota, altrimenti per superficie',
+    'Residents of the census section, distributed over its residential footprint; null: there is no residential footprint, or the uses of the buildings are unknown':
       'Residenti della sezione di censimento ripartiti sulla superficie coperta residenziale; vuoto: la sezione non ne ha, o la destinazione d’uso dei suoi edifici non è nota',
     'Residents of the census section, distributed over the area of its land parcels':
       'Residenti della sezione di censimento ripartiti sulla superficie delle sue particelle di terreno',
-    'Method of estimated': 'Quale delle due è la stima data',
-    "Agreement of the section's residents and households with the comune's mean, 0.1–0.9, halved for areal; null: the section has no residents":
+    'Method of the value estimated': 'Quale delle due è la stima data',
+    "Agreement of the census section's residents and households with the comune's mean, 0.1–0.9, halved for areal; null: the census section has no residents":
       'Quanto residenti e famiglie della sezione si accordano con quelli del comune, 0,1–0,9, la metà dove il metodo è areale; vuoto: nella sezione non abita nessuno',
     'Residents of the comune, including homeless people; null: not published': 'Residenti del comune, compresi i senza tetto; vuoto: non pubblicato',
   },
@@ -30,7 +30,7 @@ export default defineItalian({
       'residenti della sezione di censimento, ripartiti sulla superficie delle sue particelle di terreno',
     'residents of the section, distributed over the residential footprint of its parcels':
       'residenti della sezione di censimento, ripartiti sulla superficie coperta residenziale delle sue particelle',
-    "1 minus the relative difference between residents and households × the comune's mean household size; limited to 0.1–0.9, halved for areal":
+    "1 minus the relative difference between residents and households × mean household size of the comune; limited to 0.1–0.9, halved for areal":
       'uno meno la parte dei residenti che le famiglie, moltiplicate per la media del comune, non spiegano; da 0,1 a 0,9, la metà dove il metodo è areale',
     '{1} residents, {2} households': '{1} residenti, {2} famiglie',
     "share of the section's land": 'del terreno della sezione',

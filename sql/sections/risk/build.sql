@@ -33,8 +33,8 @@ select
   geom
 from landslide_hazard_piece;
 
--- Where several files overlap, the areas of one file count for each comune and class. Usually there is one file, and this table is empty. Flood areas
--- without a class count if their file is not older than all files that count.
+-- If several files overlap, the areas of one file are used for each comune and class. Usually there is one file, and this table is empty. Flood areas without a
+-- class are used unless their file is older than all used files.
 create table overlay_silent as
 with flood_file as (
   select
@@ -123,10 +123,10 @@ from overlay
 where map = 'landslide'
 order by fid, array_position(array['P4', 'P3', 'P2', 'P1', 'AA'], class);
 
--- Acceleration at the representative point, as the building code (NTC08, Allegato A) interpolates: the nodes of the grid cell around the point, weighted by
--- the inverse of their distance. The grid is regular in ED50 (EPSG:4230), so the point is transformed to ED50: geocentric translation EPSG:1133, "ED50 to
--- WGS 84 (1)" (−87, −98, −121 m), reversed, then Bowring's formula on the International 1924 ellipsoid. The formulas replace st_transform, because the
--- operation that PROJ selects depends on the grids of the machine.
+-- Acceleration at the representative point, interpolated as in the building code (NTC08, Allegato A). The nodes of the grid cell around the point are weighted
+-- by the inverse of their distance. The grid is regular in ED50 (EPSG:4230), so the point is transformed to ED50. The transformation is the inverse of the
+-- geocentric translation EPSG:1133, "ED50 to WGS 84 (1)" (−87, −98, −121 m), and then Bowring's formula on the International 1924 ellipsoid. st_transform is
+-- not used, because the operation that PROJ selects depends on the grids of the machine.
 create table cell as
 select
   placed.fid,
@@ -163,7 +163,7 @@ from (
       atan2(geocentric.z * 6378388, sqrt(power(geocentric.x, 2) + power(geocentric.y, 2)) * 6356911.946127946) as theta
   ) as bowring
   where exists (select from pga_node)
-  -- offset 0 makes PostgreSQL compute these values once, not once per grid.
+  -- offset 0 makes PostgreSQL compute these values once instead of once per grid.
   offset 0
 ) as placed
 cross join (select distinct spacing_deg from pga_node) as grid;
@@ -212,7 +212,7 @@ from (
     and node.iy = cell.iy
     and node.spacing_deg = cell.spacing_deg
   cross join lateral (select radians((node.lat + cell.lat) / 2) as phi) as middle
-  -- offset 0 makes PostgreSQL measure the distance once, not once per use.
+  -- offset 0 makes PostgreSQL measure the distance once instead of once per use.
   offset 0
 ) as near
 where distance_m <= 5000;
@@ -222,7 +222,7 @@ create table pga as
 select distinct on (fid)
   fid,
   spacing_deg,
-  -- A point on a node has the node's value, because the weight of that node is a billion times larger than the others.
+  -- A point on a node has the value of the node, because its weight is a billion times larger than the other weights.
   sum(ag_g / greatest(distance_m, 1e-6)) / sum(1 / greatest(distance_m, 1e-6)) as pga_g
 from near_node
 group by fid, spacing_deg
@@ -296,7 +296,7 @@ from near
 where distance_m <= 5000
 order by fid, distance_m, spacing_deg, node_iy, node_ix;
 
--- Whether a missing area means no hazard. Each scenario is a separate map.
+-- Coverage, which decides whether a missing area means no hazard. Each scenario is a separate map.
 create table comune_cover as
 select
   belfiore,
@@ -309,9 +309,8 @@ group by belfiore;
 
 -- step: comune_today.sql
 
--- The classification has the codes of its year. The classification still lists comuni that merged later. The merged comune gets the most severe of their zones,
--- because the old border is unknown. If zones are equally severe, the label of the current code is used. If several files have the comune, the newest is
--- used.
+-- The classification has the codes of its year and lists comuni that merged later. The merged comune gets the most severe of their zones, because the old
+-- border is unknown. If zones are equally severe, the label of the current code is used. If several files have the comune, the newest file is used.
 create view comune_label as
 select
   register.belfiore,
@@ -333,7 +332,7 @@ select distinct on (belfiore)
   belfiore,
   zone,
   label,
-  -- A label of several zones names each by its digit: 2A-3B.
+  -- A label of several zones has a digit for each zone, such as 2A-3B.
   min(label) over whole = max(label) over whole and label !~ '[1-4].*[1-4]' as is_exact,
   release_id,
   member_id,
@@ -365,7 +364,7 @@ select
   end as landslide_attention,
   coalesce(pga.pga_g, pga_edge.pga_g) is not null as pga_mapped,
   coalesce(cover.p1 and cover.p2 and cover.p3, false) as flood_mapped,
-  -- A drawn area is known, even if nothing else is.
+  -- An area is known, even if the comune is not covered.
   not coalesce(cover.p1 and cover.p2 and cover.p3, false) and (flood.level is not null or coalesce(cover.p1 or cover.p2, false)) as flood_partial,
   -- A level without coverage comes from an export that may be cut.
   coalesce(cover.landslide, false) and (landslide.level is not null or landslide.fid is null) as landslide_mapped

@@ -1,4 +1,4 @@
--- purpose: compares the section risk with the hazard areas
+-- purpose: comparison of the section risk with the hazard areas
 -- reads: core.parcel, core.coverage, section.risk
 -- writes: none
 -- incremental: rows of parcels
@@ -7,8 +7,8 @@
 
 -- check: floods_missed
 -- level: error
--- expects: a parcel wholly inside a flood hazard area of the file used for its comune has a level
--- Materialized: the file is looked up only for parcels without a level, not for every parcel in an area.
+-- expects: a parcel completely inside a flood hazard area of the file used for its comune has a level
+-- The query is materialized to look up the file only for parcels without a level, instead of for every parcel in an area.
 with without_level as materialized (
   select
     parcel.fid,
@@ -36,8 +36,8 @@ where not exists (
 
 -- check: landslides_missed
 -- level: error
--- expects: a parcel wholly inside a landslide hazard area with a class, of the file used for its comune, has a level
--- Materialized: the file is looked up only for parcels without a level, not for every parcel in an area.
+-- expects: a parcel completely inside a landslide hazard area with a class, of the file used for its comune, has a level
+-- The query is materialized to look up the file only for parcels without a level, instead of for every parcel in an area.
 with without_level as materialized (
   select
     parcel.fid,
@@ -65,7 +65,7 @@ where not exists (
 
 -- check: shares_without_level
 -- level: error
--- expects: a parcel with a level has a share above 0 and at most 1, and a parcel without a level has none
+-- expects: a parcel with a level has a share above 0 and at most 1, and a parcel without a level has no share
 select
   fid
 from risk

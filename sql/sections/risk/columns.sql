@@ -33,4 +33,4 @@ begin
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_risk(int4[], anyelement) is 'Section risk as columns, of the parcels that have a row, with the values of api.section_risk';
+comment on function api.columns_risk(int4[], anyelement) is 'Section risk of the parcels that have a row, as columns, with the values of api.section_risk';

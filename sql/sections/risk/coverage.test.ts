@@ -1,4 +1,4 @@
-/** Tests the coverage of hazard maps: partial files, maps of Italy, and the choice among several files. Comuni and areas drawn by hand. */
+/** Tests the coverage of hazard maps with partial files, maps of Italy, and several files. Comuni and areas are rectangles. */
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../../../pipelines/config.ts';
@@ -11,7 +11,7 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const COVERAGE = readSqlFile(join(ROOT, 'sql/core/coverage.sql')).text;
 
-/** Six comuni in a row, squares of 0.1 degree from 14° E 41° N, with two parcels each, in the middle and in a corner. Z006 is in no list. */
+/** Six comuni in a row from 14° E 41° N. Each is a square of 0.1 degree with a parcel in the middle and a parcel in a corner. Z006 is in no list. */
 const COMUNI = ['Z001', 'Z002', 'Z003', 'Z004', 'Z005', 'Z006'] as const;
 type Comune = (typeof COMUNI)[number];
 const westOf = (comune: Comune): number => 14 + COMUNI.indexOf(comune) / 10;
@@ -69,7 +69,7 @@ interface Area {
 interface File {
   readonly rank: number;
   readonly areas: readonly Area[];
-  /** Boxes of its extent. Default: the boxes of Molise and its neighbours. */
+  /** Boxes of the file's extent. Default: the boxes of Molise and its neighbours. */
   readonly regions?: readonly number[];
   readonly missing?: readonly string[];
 }
@@ -99,7 +99,7 @@ function written(files: readonly File[]): string {
   }).join('\n');
 }
 
-/** `theme comune` → number of the file used, by its position in the list. */
+/** Number of the used file (its position in the list), by `theme comune`. */
 type Verdict = Record<string, number>;
 
 describeDatabase('the coverage of hazard maps', (engine) => {
@@ -138,24 +138,24 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(await build([{ rank: 1, areas: areas(['flood_P3'], ['Z001']) }], boundaries(COMUNI))).toEqual({ 'flood_P3 Z001': 0 });
   });
 
-  it('includes all of Italy for a map of 15 regions, except provinces that it lists as missing, and only drawn areas for a map of 14', async () => {
+  it('covers all Italy with a map of 15 regions, except provinces that it lists as missing, and only its areas with a map of 14', async () => {
     const everywhere = (themes: readonly Theme[], comuni: readonly Comune[] = COMUNI): Verdict => Object.fromEntries(themes.flatMap((theme) => comuni.map((comune) => [`${theme} ${comune}`, 0])));
-    // In the region, the file has areas of P1 in one comune only.
+    // In the region, the file has areas of P1 only in one comune.
     const italy: File = { rank: 1, areas: areas(['flood_P1', 'flood_P3'], ['Z001']), regions: ITALY };
     expect(await build([italy], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
     expect(await build([{ ...italy, missing: ['094', '021'] }], boundaries(COMUNI))).toEqual({
       ...everywhere(['flood_P1']),
-      // Z006 is in no list, so it may be in one of those provinces.
+      // Z006 is in no list, so it may be in a missing province.
       ...everywhere(['flood_P3'], ['Z004', 'Z005']),
     });
     // Provinces of other regions.
     expect(await build([{ ...italy, missing: ['021', '041'] }], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
-    // Without the list, the comuni of those provinces are unknown.
+    // Without the list, the comuni of the missing provinces are unknown.
     expect(await build([{ ...italy, missing: ['021'] }], 'delete from comune_code; delete from comune_register;')).toEqual(everywhere(['flood_P1']));
     expect(await build([{ ...italy, regions: ITALY.slice(1) }], boundaries(COMUNI))).toEqual({ 'flood_P1 Z001': 0, 'flood_P3 Z001': 0 });
   });
 
-  it('uses a newer partial file where it draws something, class by class, and an older partial file nowhere', async () => {
+  it('uses a newer partial file in comuni with areas of it, class by class, and an older partial file in no comune', async () => {
     const italy: File = { rank: 2, areas: areas(THEMES, ['Z005']), regions: ITALY };
     const part: File = { rank: 1, areas: [...areas(['flood_P1'], ['Z001', 'Z002']), ...areas(['landslide'], ['Z002'])] };
     const verdict = await build([italy, part], boundaries(COMUNI));
@@ -165,8 +165,8 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(new Set(Object.values(await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }], boundaries(COMUNI))))).toEqual(new Set([0]));
   });
 
-  it('counts an area that shares at least 1 m² with the parcel, also in several pieces together, and ignores a common border', async () => {
-    // A thousandth of the side is 8 m by 11 m.
+  it('counts an area that shares at least 1 m² with the parcel, also as a sum of pieces, and ignores a common border', async () => {
+    // A box of a thousandth of the side is 8 m by 11 m.
     const sliver = (width: number): Area['box'] => [1000 - 1, 0, 1000 + width, 1];
     const reached = async (...boxes: Area['box'][]): Promise<string[]> => Object.keys(await build([{ rank: 1, areas: boxes.map((box) => ({ theme: 'landslide', comune: 'Z001', ...(box === undefined ? {} : { box }) })) }], boundaries(COMUNI)));
     expect(await reached(sliver(0))).toEqual(['landslide Z001']);
@@ -179,7 +179,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(pieces.map(({ belfiore }) => belfiore)).toEqual(['Z001', 'Z002']);
   });
 
-  it('uses boundaries with the codes of their edition: any of the old codes for merged comuni, none for a divided one', async () => {
+  it('finds the boundary of a merged comune by any of its old codes, and no boundary of a divided comune', async () => {
     const statements = (register: string): string => `
       ${boundaries(['Z001', 'Z002', 'Z003'])}
       update boundary set code = '094801' where code = '094901';
@@ -190,7 +190,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z002']) }], statements(`
       delete from comune_code where belfiore = 'Z002'; update parcel set belfiore = 'Z001' where belfiore = 'Z002';
       insert into comune_register values ('Z001', '094801', '094901', false), ('Z001', '094802', '094901', false), ('Z002', '094999', '094902', true);`))).toEqual({ 'landslide Z001': 0 });
-    // The code 094801 was divided between both comuni. The border between the two comuni is unknown, so each is located by its parcels.
+    // The comune 094801 was divided between both comuni. The border between them is unknown, so each is located by its parcels.
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [0, 0, 300, 300]) }], statements(`
       insert into comune_register values ('Z001', '094801', '094901', true), ('Z002', '094801', '094902', true);`))).toEqual({});
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [400, 400, 600, 600]) }], statements(`
@@ -208,7 +208,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     for (const drawn of [COMUNI, COMUNI.slice(0, 5)]) expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z006']) }], boundaries(drawn))).toEqual({ 'landslide Z006': 0 });
   });
 
-  it('uses the newest file that draws something, for any files, comuni and boundaries', async () => {
+  it('uses the newest file with areas in the comune, for random files, comuni and boundaries', async () => {
     const random = randomOf(20, 'coverage');
     for (let round = 0; round < 25; round += 1) {
       const drawn = COMUNI.filter(() => random.below(3) > 0);
@@ -220,7 +220,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
       }
       const files = ranks.map((rank): File => ({
         rank,
-        // Each area contains the middle parcel, so that boundaries and parcels give the same result.
+        // Each area contains the middle parcel, so boundaries and parcels give the same result.
         areas: THEMES.flatMap((theme) =>
           random.below(4) === 0
             ? []

@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.coverage
 -- writes: none
 -- reruns: section.risk
--- grain: one row per feature; one per map that covers the comune
+-- grain: one row per feature, and one row per map that covers the comune
 -- crs: none
 
 create view evidence as
@@ -15,7 +15,7 @@ select
   z.position,
   null::float8 as measure,
   null as unit,
-  'most severe zone of the comune; for a merged comune, of the comuni that it was merged from' as rule
+  'most severe zone of the comune; for a merged comune, of its former comuni' as rule
 from parcel p
 join comune_today t on t.belfiore = p.belfiore
 join comune_zone z on z.belfiore = t.current_belfiore
@@ -29,7 +29,7 @@ select
   z.position,
   null,
   null,
-  'exact if the comune, and each comune that it was merged from, has only this zone'
+  'exact if the comune and all its former comuni have only this zone'
 from parcel p
 join comune_today t on t.belfiore = p.belfiore
 join comune_label z on z.belfiore = t.current_belfiore
@@ -128,7 +128,7 @@ select
   position,
   shared_m2,
   'm2',
-  'area of attention; counts if all of them together share 1 m² (half of a parcel below 2 m²)'
+  'area of attention; counts if all areas of attention together share 1 m² (half of a parcel below 2 m²)'
 from overlay_area
 where map = 'landslide'
   and class = 'AA'
@@ -142,7 +142,7 @@ select
   c.position,
   null,
   null,
-  'newest file that covers the comune: it covers 15 regions of Italy, or one of its areas shares 1 m² with the comune'
+  'newest file that covers the comune: a file of 15 or more regions, or with an area that shares 1 m² with the comune'
 from parcel p
 join coverage c on c.belfiore = p.belfiore
 where c.mapped;

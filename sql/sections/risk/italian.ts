@@ -22,19 +22,19 @@ export default defineItalian({
   fields: {
     'Most severe zone of the comune, 1–4; null: not classified': 'Zona più severa del comune, da 1 a 4; vuoto: comune non classificato',
     'As published': 'Come pubblicata',
-    'False: the comune has several zones, or was merged from comuni with different zones; null: not classified':
+    'False: the comune or its former comuni have several zones; null: not classified':
       'No: il comune ha più zone, o è nato dalla fusione di comuni in zone diverse; vuoto: comune non classificato',
     'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km':
       'Accelerazione massima del suolo in g, 10 % in 50 anni; vuoto: nessun nodo del reticolo entro 5 km',
     'Worst class that shares area with the parcel; HPH: an area without a class; null: see coverage':
       'Classe peggiore che si sovrappone alla particella; HPH: pericolosità senza classe; vuoto: si veda la copertura',
-    'Share of the parcel in areas of this class, overlaps counted once; null: no level':
+    'Share of the parcel in areas of this class; overlaps count once; null: no level':
       'Parte della particella in aree di questa classe, ogni luogo contato una volta sola; vuoto: nessuna classe',
     'Worst class that shares area with the parcel; null: see coverage': 'Classe peggiore che si sovrappone alla particella; vuoto: si veda la copertura',
-    'True: an area of attention (AA) overlaps the parcel, whatever the level; null: none overlaps, and no source covers the place':
+    'True: an area of attention (AA) overlaps the parcel, with any level; null: no such area overlaps, and no source covers the place':
       'Sì: si sovrappone un’area di attenzione (AA), qualunque sia la classe; vuoto: non se ne sovrappone nessuna, e nessuno ha mappato il luogo',
-    'Whether the sources cover this place': 'Se le fonti coprono questo luogo',
-    'mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover it':
+    'Coverage of this place by the sources': 'Se le fonti coprono questo luogo',
+    'mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover this place':
       'mappato: la fonte copre questo luogo, e una classe vuota vuol dire che qui non ce n’è; non mappato: la fonte non dice nulla',
     'mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be cut, and is a lower bound; not_mapped: no source covers this place':
       'mappato: una mappa copre il comune, e una classe vuota vuol dire che qui non ce n’è; mappato in parte: la classe viene da un’esportazione forse tronca, ed è un limite inferiore; non mappato: nessuno lo ha detto',
@@ -42,9 +42,9 @@ export default defineItalian({
       'mappato: tutti e tre gli scenari coprono il comune; mappato in parte: non tutti, ma P1 o P2, oppure un’area è stata trovata comunque: la classe è un limite inferiore; non mappato: nessuno lo ha detto',
   },
   evidence: {
-    'most severe zone of the comune; for a merged comune, of the comuni that it was merged from':
+    'most severe zone of the comune; for a merged comune, of its former comuni':
       'zona del comune, nella cifra più severa; fra i comuni dalla cui fusione è nato, la più severa',
-    'exact if the comune, and each comune that it was merged from, has only this zone':
+    'exact if the comune and all its former comuni have only this zone':
       'certa dove il comune, e ciascuno di quelli dalla cui fusione è nato, ha questa sola zona',
     'node of the cell around the representative point in ED50 (EPSG:1133), weighted by the inverse of its distance':
       'nodo della maglia del reticolo attorno al punto rappresentativo in ED50 (EPSG:1133), pesato con l’inverso della sua distanza',
@@ -54,9 +54,9 @@ export default defineItalian({
       'superficie di sovrapposizione con la particella; vale la classe peggiore che vi si sovrappone per 1 m² (metà, se la particella è sotto i 2 m²)',
     "share of the parcel in areas of the level's class; overlaps count once":
       'parte della particella in un’area della classe indicata; dove più aree si sovrappongono si conta una volta sola',
-    'area of attention; counts if all of them together share 1 m² (half of a parcel below 2 m²)':
+    'area of attention; counts if all areas of attention together share 1 m² (half of a parcel below 2 m²)':
       'area di attenzione; conta se tutte insieme si sovrappongono per 1 m² (metà, se la particella è sotto i 2 m²)',
-    'newest file that covers the comune: it covers 15 regions of Italy, or one of its areas shares 1 m² with the comune':
+    'newest file that covers the comune: a file of 15 or more regions, or with an area that shares 1 m² with the comune':
       'file più recente che copre il comune: raggiunge 15 regioni d’Italia, oppure una sua area si sovrappone al comune per 1 m²',
     'of the parcel': 'della particella',
     landslide: 'frane',

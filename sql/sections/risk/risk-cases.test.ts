@@ -1,4 +1,4 @@
-/** Tests the limits of the rules of the section risk on parcels and layers written by hand. */
+/** Tests the limits of the rules of the section risk, with small tables of parcels and layers. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
@@ -11,7 +11,7 @@ import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
 const RISK = sqlOf('sql/sections/risk/build.sql');
 
-// Grid nodes every 0.02° of ED50. A degree of longitude at 42° north is 82,853 m, a degree of latitude 111,071 m (GRS80).
+// Grid nodes every 0.02° of ED50. At 42° north a degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
 const POINTS = ([[1, 'Z001', 14.02, 42.02], [2, 'Z001', 14.03, 42.03], [3, 'Z001', 14.05, 42.03], [4, 'Z002', 14.083, 42.03], [5, 'Z003', 14.25, 42.03]] as const)
   .map(([fid, belfiore, lon, lat]) => `(${fid}, '${belfiore}', ${ed50.inverse([lon, lat]).join(', ')})`);
 const SETUP = `
@@ -48,7 +48,7 @@ const SETUP = `
   from (values (701, 2101, 0.1), (702, 2101, 0.2), (701, 2102, 0.3), (702, 2102, 0.4), (703, 2102, 0.25)) as v (ix, iy, ag);
 `;
 
-/** Themes that cover the comune, all from the file of this member. */
+/** Themes that cover the comune. All come from the file of this member. */
 function covers(belfiore: string, themes: readonly string[], memberId = 1): string {
   return themes.map((theme) => `insert into coverage (theme, belfiore, mapped, release_id, member_id, position) values ('${theme}', '${belfiore}', true, 1, ${memberId}, 1);`).join('\n');
 }
@@ -62,7 +62,7 @@ function piece(table: 'flood' | 'landslide', [member, position, level]: readonly
     st_makeenvelope(${x + (west / 100) * side}, ${y + (south / 100) * side}, ${x + (east / 100) * side}, ${y + (north / 100) * side}, 4326));`;
 }
 
-/** One parcel for each rule about areas: a square of about 22 × 22 m at (14.5 + column, 41). */
+/** One parcel for each rule about areas. Each is a square of about 22 × 22 m at (14.5 + column, 41). */
 function square(fid: number, belfiore: string, column: number, side = 0.0002): string {
   return `insert into parcel
     select ${fid}, '${belfiore}', st_area(st_transform(geom, 3035)), st_pointonsurface(geom), st_multi(geom)
@@ -101,10 +101,10 @@ describeDatabase('the section risk, case by case', (engine) => {
     return new Map((await session.query<Row & Record<string, unknown>>('select * from risk order by fid')).map((row) => [row.fid, row]));
   });
 
-  it('acceleration: on a node, inside a cell, without a corner, at the edge of the grid, outside the grid', async () => {
+  it('interpolates the acceleration on a node, inside a cell, without a corner and at the edge of the grid, and gives none outside', async () => {
     const rows = await build('select 1');
     expect(rows.get(1)!.pga_g).toBe(0.1);
-    // Equal distances give the mean.
+    // At equal distances the result is the mean.
     expect(rows.get(2)!.pga_g).toBe(0.25);
     // The corners have 0.2 (south-west), 0.4 (north-west) and 0.25 (north-east). Their distances are equal to 0.02 %.
     expect(rows.get(3)!.pga_g).toBeCloseTo(0.2833, 4);
@@ -112,7 +112,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([rows.get(5)!.pga_g, rows.get(5)!.pga_mapped]).toEqual([null, false]);
   });
 
-  it('acceleration: the point in ED50 agrees with proj4js to 1e-9 degrees all over Italy', async () => {
+  it('transforms points of all Italy to ED50 like proj4js, to 1e-9 degrees', async () => {
     const { next } = randomOf('ED50', testEnvironment().seed);
     const points = Array.from({ length: 500 }, (_, i): [number, number, number] => [100 + i, 6.6 + next() * 11.9, 35.4 + next() * 11.7]);
     const found = await rolledBack(database, async (session) => {
@@ -134,14 +134,14 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(Math.max(...off)).toBeLessThan(1e-9);
   });
 
-  it('acceleration: of a fine and a coarse grid, the finest with a node at the cell is used', async () => {
+  it('uses the acceleration of the finest grid that has a node at the cell', async () => {
     const rows = await build('insert into pga_node select ix, iy, ix * 0.05, iy * 0.05, 0.9, 0.05 from generate_series(279, 286) as ix, generate_series(839, 842) as iy');
     expect([1, 2, 3].map((fid) => rows.get(fid)!.pga_g)).toEqual([0.1, 0.25, expect.closeTo(0.2833, 4)]);
-    // No fine node at the cell, so the coarse grid is used, not the nearest fine node.
+    // The cell has no fine node, so the coarse grid is used instead of the nearest fine node.
     expect([4, 5].map((fid) => rows.get(fid)!.pga_g)).toEqual([0.9, 0.9]);
   });
 
-  it('the section without any source except the cadastre has a row for each parcel, without values or coverage', async () => {
+  it('has a row without values and coverage for each parcel if only the cadastre is loaded', async () => {
     const rows = await build('delete from pga_node; delete from seismic_zone; delete from comune_register');
     expect(rows.size).toBe(5);
     for (const row of rows.values()) {
@@ -163,13 +163,13 @@ describeDatabase('the section risk, case by case', (engine) => {
     }
   });
 
-  it('seismic zone: by comune, and none if the comune is not in the classification', async () => {
+  it('gives the seismic zone of the comune, and none if the comune is not in the classification', async () => {
     const rows = await build('select 1');
     expect([rows.get(1)!.seismic_zone, rows.get(1)!.seismic_zone_label]).toEqual([2, '2A-3B']);
     expect([rows.get(4)!.seismic_zone, rows.get(4)!.seismic_zone_label]).toEqual([null, null]);
   });
 
-  it('seismic zone: the most severe of merged comuni, with the label of the current code if equal, and none for a divided comune', async () => {
+  it('gives a merged comune the most severe seismic zone, with the label of the current code if equal, and a divided comune none', async () => {
     const zones = async (statements: string): Promise<unknown> => {
       const row = (await build(`
         insert into comune_register values ('Z002', '070801', '070901', false), ('Z002', '070802', '070901', false), ('Z002', '070803', '070901', true);
@@ -180,7 +180,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (1, 1, 4, '070802', '3', 3)")).toEqual([3, '3', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '3S', 3), (1, 1, 4, '070802', '3A', 3)")).toEqual([3, '3S', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070803', '1', 1)")).toEqual([null, null, null]);
-    // A comune merged from comuni with the same zone, and an unchanged comune.
+    // A merged comune with the same zone in all its parts, and an unchanged comune.
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070801', '3S', 3), (1, 1, 4, '070802', '3S', 3)")).toEqual([3, '3S', true]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A2B', 2)")).toEqual([2, '2A2B', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A', 2)")).toEqual([2, '2A', true]);
@@ -188,7 +188,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(await zones("insert into current_member values (9, 2, 9, 2); insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (2, 9, 3, '070901', '1', 1)")).toEqual([4, '4', true]);
   });
 
-  it('flood: ignores a common border, counts a square metre, and adds up the pieces of one area', async () => {
+  it('ignores a flood area with only a common border, counts a square metre, and adds up the pieces of one area', async () => {
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04, 0.00001)} ${square(16, 'Z001', 0.05)}
       ${covers('Z001', FLOODS)}
@@ -208,7 +208,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([11, 12, 13, 14, 15, 16].map((fid) => rows.get(fid)!.flood_mapped)).toEqual([true, true, true, true, true, true]);
   });
 
-  it('flood: mapped if all three scenarios cover the comune, partial if P1 or P2 does or an area is here, and P3 alone covers nothing else', async () => {
+  it('reports floods as mapped if all three scenarios cover the comune, and as partial if P1 or P2 covers it or an area is on the parcel', async () => {
     const verdicts = async (themes: readonly string[]): Promise<unknown> => {
       const rows = await build(`
         ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z002', 0.02)} ${square(14, 'Z002', 0.03)}
@@ -227,13 +227,13 @@ describeDatabase('the section risk, case by case', (engine) => {
     for (const themes of [['flood_P3'], []]) expect(await verdicts(themes), themes.join()).toEqual(['none not_mapped', 'P2 partial', 'none not_mapped', 'P2 partial']);
   });
 
-  it('flood: an area without a class gives a level, but does not make the comune mapped', async () => {
+  it('gives a flood level for an area without a class, but does not report the comune as mapped', async () => {
     const rows = await build(`${square(11, 'Z001', 0)} ${piece('flood', [1, 1, 'HPH'], 0, [0, 0, 40, 100])}`);
     expect(rows.get(11)).toMatchObject({ flood_level: 'HPH', flood_mapped: false, flood_partial: true });
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.4, 4);
   });
 
-  it('shares: of the shown level, with overlaps of one class counted once and pieces of one area added up, never above 1', async () => {
+  it('gives the share of the shown level, counts overlaps once, adds up pieces of one area, and never exceeds 1', async () => {
     const rows = await build(`
       ${[...Array(8).keys()].map((i) => square(11 + i, 'Z001', i / 100)).join('\n')}
       ${covers('Z001', [...FLOODS, 'landslide'])}
@@ -245,9 +245,9 @@ describeDatabase('the section risk, case by case', (engine) => {
       ${piece('flood', [1, 4, 'P1'], 0.02, [-10, -10, 90, 110])} ${piece('flood', [2, 2, 'P1'], 0.02, [10, -10, 110, 110])}
       ${/* One area in two pieces. */ ''}
       ${piece('flood', [1, 5, 'P3'], 0.03, [0, 0, 20, 100])} ${piece('flood', [1, 5, 'P3'], 0.03, [20, 0, 40, 100])}
-      ${/* An area of a worse class in a corner of an area of a milder class. */ ''}
+      ${/* An area of a worse class in a corner of an area of a less severe class. */ ''}
       ${piece('flood', [1, 6, 'P3'], 0.04, [0, 0, 10, 10])} ${piece('flood', [1, 7, 'P1'], 0.04, [-10, -10, 110, 110])}
-      ${/* Two areas side by side. */ ''}
+      ${/* Two adjacent areas. */ ''}
       ${piece('landslide', [1, 1, 'P3'], 0.05, [0, 0, 30, 100])} ${piece('landslide', [1, 2, 'P3'], 0.05, [30, 0, 60, 100])}
       ${/* An area of attention under an area with a class. */ ''}
       ${piece('landslide', [1, 3, 'AA'], 0.06, [0, 0, 100, 100])} ${piece('landslide', [1, 4, 'P1'], 0.06, [50, 0, 100, 100])}`);
@@ -256,7 +256,7 @@ describeDatabase('the section risk, case by case', (engine) => {
       ['P2', null, false], ['P1', null, false], ['P1', null, false], ['P3', null, false], ['P3', null, false], [null, 'P3', false], [null, 'P1', true], [null, null, false],
     ]);
     const flood = [11, 12, 13, 14, 15, 16, 18].map((fid) => rows.get(fid)!.flood_share);
-    // Half of a square in degrees is not exactly half of its area, because the north is narrower.
+    // Half of a square in degrees is not exactly half of its area, because the northern half is narrower.
     [0.375, 1, 1, 0.4, 0.01, null, null].forEach((wanted, i) => (wanted === null ? expect(flood[i]).toBeNull() : expect(flood[i]).toBeCloseTo(wanted, 5)));
     expect(flood.slice(1, 3)).toEqual([1, 1]);
     expect(rows.get(16)!.landslide_share).toBeCloseTo(0.6, 5);
@@ -264,7 +264,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(18)!.landslide_share).toBeNull();
   });
 
-  it('shares: counts areas that share a square metre with the parcel together, and ignores a smaller sum', async () => {
+  it('counts areas that together share a square metre with the parcel, and ignores a smaller sum', async () => {
     // A strip of a hundredth of the parcel's width has 4 m². The areas are 0.6 m² each.
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${covers('Z001', FLOODS)}
@@ -273,7 +273,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([rows.get(11)!.flood_level, rows.get(12)!.flood_level]).toEqual(['P2', null]);
   });
 
-  it('newer partial file: replaces the national file in the comuni that it covers, class by class, and nowhere else', async () => {
+  it('replaces the national file by a newer partial file in its comuni, class by class, and in no other comune', async () => {
     const rows = await build(`
       delete from current_member;
       -- Members 1 and 2: the part, of P1 and of landslides; 3 and 4 the file of Italy.
@@ -285,22 +285,22 @@ describeDatabase('the section risk, case by case', (engine) => {
       ${covers('Z002', ['flood_P1'], 3)} ${covers('Z002', ['flood_P2', 'flood_P3'], 4)} ${covers('Z002', ['landslide'], 3)}
       ${/* The older file has P1 and landslides everywhere. */ ''}
       ${[0, 0.01, 0.02, 0.03, 0.04].map((column, i) => piece('flood', [3, i + 1, 'P1'], column, [-10, -10, 110, 110]) + piece('landslide', [3, i + 1, 'P4'], column, [-10, -10, 110, 110])).join('\n')}
-      ${/* Areas of the part: P1 on half of the first parcel, a landslide on the second. */ ''}
+      ${/* Areas of the partial file: P1 on half of the first parcel, and a landslide on the second. */ ''}
       ${piece('flood', [1, 1, 'P1'], 0, [0, 0, 50, 100])} ${piece('landslide', [2, 1, 'P2'], 0.01, [0, 0, 50, 100])}
-      ${/* For a class that the part lacks, the older file is used. */ ''}
+      ${/* For a class that the partial file lacks, the older file is used. */ ''}
       ${piece('flood', [4, 1, 'P3'], 0.01, [0, 0, 25, 100])}
-      ${/* Areas without a class count if their file is not older than the other files in use. */ ''}
+      ${/* Areas without a class are used if their file is not older than the other used files. */ ''}
       ${piece('flood', [4, 2, 'HPH'], 0.03, [0, 0, 50, 100])}`);
     const seen = (fid: number): unknown[] => [rows.get(fid)!.flood_level, rows.get(fid)!.landslide_level];
     expect([11, 12, 13, 14, 15].map(seen)).toEqual([['P1', null], ['P3', 'P2'], ['P1', 'P4'], ['HPH', null], ['P1', 'P4']]);
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.5, 4);
     expect(rows.get(12)!.flood_share).toBeCloseTo(0.25, 4);
-    // Nothing covers the comune of the third parcel, so its level is a lower bound.
+    // No file covers the comune of the third parcel, so its level is a lower bound.
     expect([11, 13, 15].map((fid) => rows.get(fid)!.landslide_mapped)).toEqual([true, true, false]);
     expect([11, 13, 15].map((fid) => [rows.get(fid)!.flood_mapped, rows.get(fid)!.flood_partial])).toEqual([[true, false], [true, false], [false, true]]);
   });
 
-  it('landslide: the worst class, attention last, and unmapped for a parcel with only an undetermined area', async () => {
+  it('gives the worst landslide class, attention last, and reports a parcel with only an undetermined area as unmapped', async () => {
     const statements = `
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04)}
       ${piece('landslide', [1, 1, 'AA'], 0, [-10, -10, 110, 110])} ${piece('landslide', [1, 2, 'P1'], 0, [50, -10, 110, 110])}
@@ -310,7 +310,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     const seen = (rows: Map<number, Row>): unknown[] =>
       [11, 12, 13, 14, 15].map((fid) => [rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_mapped, rows.get(fid)!.landslide_attention]);
     expect(seen(await build(`${statements} ${covers('Z001', ['landslide'])}`))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, true, false], ['P2', true, false]]);
-    // If nothing covers the comune, a level is a lower bound, and areas of attention are unknown.
+    // If no file covers the comune, a level is a lower bound, and areas of attention are unknown.
     expect(seen(await build(statements))).toEqual([['P1', false, true], [null, false, null], ['AA', false, true], [null, false, null], ['P2', false, null]]);
   });
 });

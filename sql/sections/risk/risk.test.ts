@@ -10,7 +10,7 @@ import { queryRecords } from '../../../test/harness/records.ts';
 const region = makeRegion({ parcels: 6_000, seed: 7 });
 const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
 
-/** Combines the truths of several sources about one section, field by field. */
+/** Combines the expected values of several sources for one section, field by field. */
 async function truthOf(ids: readonly string[]): Promise<(parcel: SyntheticParcel) => Record<string, unknown>> {
   const synthetics: Synthetic[] = await Promise.all(ids.map(loadSynthetic));
   const parts = synthetics.flatMap(({ truth }) => (truth === undefined ? [] : [truth(region)]));
@@ -39,14 +39,14 @@ describeDatabase('the section risk', (engine) => {
     await workspace.publish('risk', 'section.risk');
   });
 
-  it('matches the synthetic truth of every parcel, of land, roads and water', async () => {
+  it('matches the expected addresses of every synthetic parcel of land, roads and water', async () => {
     const truth = await truthOf(SOURCES);
     const rows = await queryRecords<{ fid: number; json: Record<string, unknown> }>(database, `select p.fid, (api.section_risk(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
     const expected: { readonly fid: number; readonly json: Record<string, unknown> }[] = [...region.parcels()].map((parcel) => (
       { fid: syntheticFid(region, parcel.index), json: { ...truth(parcel), source: null } }
     ));
-    // The database and the truth both round to six decimals.
+    // The values of the database and the expected values are both rounded to six decimals.
     const withoutShares = ({ fid, json }: { fid: number; json: Record<string, unknown> }): unknown => ({ fid, json: { ...json, flood_share: json['flood_share'] === null, landslide_share: json['landslide_share'] === null } });
     expect(rows.map(withoutShares)).toEqual(expected.map(withoutShares));
     const off = rows.flatMap(({ fid, json }, index) => ['flood_share', 'landslide_share'].flatMap((field) => {
@@ -65,7 +65,7 @@ describeDatabase('the section risk', (engine) => {
     expect(seen('pga').size).toBeGreaterThan(100);
   });
 
-  it('gives the same result as the naive overlay of whole polygons, parcel by parcel', async () => {
+  it('gives the same result as an overlay of complete polygons, parcel by parcel', async () => {
     const [found] = await workspace.session((session) => session.query<{ flood: number; landslide: number; hit: number }>(`
       with flood_naive as (
         select p.fid, (array['HPH', 'P1', 'P2', 'P3'])[max(array_position(array['HPH', 'P1', 'P2', 'P3'], h.class))] as level

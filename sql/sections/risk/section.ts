@@ -5,12 +5,12 @@ import { nullable, share, source, whole } from '../../../pipelines/contract/sche
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const LEVEL = presence({
-  keeps: { share: 0.5, why: 'a tenth of the land is in hazard areas, so losing all areas moves the share by less than 0.2' },
-  gains: { share: 0.5, why: 'a new survey adds areas along rivers and slopes; one polygon over a whole province is an error' },
+  keeps: { share: 0.5, why: 'a tenth of the land is in hazard areas, so the loss of all areas changes the share by less than 0.2' },
+  gains: { share: 0.5, why: 'a new survey adds areas along rivers and slopes; one polygon over a complete province is an error' },
 });
-const SHARE = quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels with a level are wholly in an area, so a few others move the share by a quarter' } });
+const SHARE = quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels with a level are completely in an area, so a few other parcels can change the share by a quarter' } });
 
-const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover it');
+const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover this place');
 
 const floodCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
   .describe('mapped: all three scenarios cover the comune; partial: only some of them, or an area outside covered comuni, so the level is a lower bound; not_mapped: no source covers this place');
@@ -21,14 +21,14 @@ const landslideCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
 const risk = z.strictObject({
   seismic_zone: nullable(whole.min(1).max(4), 'Most severe zone of the comune, 1–4; null: not classified'),
   seismic_zone_label: nullable(z.string(), 'As published'),
-  seismic_zone_exact: nullable(z.boolean(), 'False: the comune has several zones, or was merged from comuni with different zones; null: not classified'),
+  seismic_zone_exact: nullable(z.boolean(), 'False: the comune or its former comuni have several zones; null: not classified'),
   pga: nullable(z.number(), 'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km'),
   flood_level: nullable(z.enum(['P1', 'P2', 'P3', 'HPH']), 'Worst class that shares area with the parcel; HPH: an area without a class; null: see coverage'),
-  flood_share: nullable(share, 'Share of the parcel in areas of this class, overlaps counted once; null: no level'),
+  flood_share: nullable(share, 'Share of the parcel in areas of this class; overlaps count once; null: no level'),
   landslide_level: nullable(z.enum(['P4', 'P3', 'P2', 'P1', 'AA']), 'Worst class that shares area with the parcel; null: see coverage'),
-  landslide_share: nullable(share, 'Share of the parcel in areas of this class, overlaps counted once; null: no level'),
-  landslide_attention: nullable(z.boolean(), 'True: an area of attention (AA) overlaps the parcel, whatever the level; null: none overlaps, and no source covers the place'),
-  coverage: z.strictObject({ pga: coverage, flood: floodCoverage, landslide: landslideCoverage }).describe('Whether the sources cover this place'),
+  landslide_share: nullable(share, 'Share of the parcel in areas of this class; overlaps count once; null: no level'),
+  landslide_attention: nullable(z.boolean(), 'True: an area of attention (AA) overlaps the parcel, with any level; null: no such area overlaps, and no source covers the place'),
+  coverage: z.strictObject({ pga: coverage, flood: floodCoverage, landslide: landslideCoverage }).describe('Coverage of this place by the sources'),
   source,
 }).meta({ id: 'Risk', description: 'Natural hazards' });
 
@@ -41,16 +41,16 @@ export default defineSection({
   coverage: 'block',
   tables: {
     'section.risk': {
-      description: 'Seismic, flood and landslide hazard of each parcel: land, roads and water',
+      description: 'Seismic, flood and landslide hazard of each parcel, including roads and water',
       key: ['fid'],
       columns: {
         fid: FID,
         seismic_zone: {
           type: 'int2',
-          description: 'Seismic zone of the comune, 1 (most severe) to 4: the most severe digit of the label',
+          description: 'Seismic zone of the comune, 1 (most severe) to 4, from the most severe digit of the label',
           null: 'the comune is not in the loaded classification', gate: quantity({ within: [1, 4] }),
         },
-        seismic_zone_label: { type: 'text', description: 'Seismic zone as published, with its subzones: 2B, 2A-3A-3B', null: 'as seismic_zone', gate: presence() },
+        seismic_zone_label: { type: 'text', description: 'Seismic zone as published, with subzones, such as 2B or 2A-3A-3B', null: 'as seismic_zone', gate: presence() },
         pga_g: {
           type: 'float8',
           description: 'Peak ground acceleration at the representative point, 10 % in 50 years on rock, 4 decimals',
@@ -67,7 +67,7 @@ export default defineSection({
           null: 'no known hazard, see landslide_mapped', gate: LEVEL,
         },
         pga_mapped: { type: 'bool', description: 'False: the model does not cover the place', gate: truth },
-        flood_mapped: { type: 'bool', description: 'True: all three scenarios were mapped in the comune, so that a null flood_level means no flood hazard', gate: truth },
+        flood_mapped: { type: 'bool', description: 'True: all three scenarios were mapped in the comune, and a null flood_level means no flood hazard', gate: truth },
         landslide_mapped: {
           type: 'bool',
           description: 'True: a null landslide_level means no landslide hazard; false: no source covers the place, all areas here have an undetermined class, or the level is from an export that may be cut',
@@ -75,24 +75,24 @@ export default defineSection({
         },
         seismic_zone_exact: {
           type: 'bool',
-          description: 'False: the comune has several zones, or was merged from comuni with different zones, so the zone of this place may be milder',
+          description: 'False: the comune or its former comuni have several zones, so the zone of this place may be less severe',
           null: 'as seismic_zone', gate: truth,
         },
         flood_partial: {
           type: 'bool',
-          description: 'True: only some of the three scenarios were mapped, or an area is here although none was, so flood_level is a lower bound. If this and flood_mapped are false, no source covers the place',
-          gate: 'falls when more is mapped; each scenario is gated in core.coverage',
+          description: 'True: flood_level is a lower bound, because not all three scenarios were mapped. If flood_partial and flood_mapped are false, no source covers the place',
+          gate: 'decreases when more scenarios are mapped; each scenario is gated in core.coverage',
         },
-        flood_share: { type: 'float8', description: 'Share of the parcel in areas of the class flood_level, overlaps counted once, 0–1, 6 decimals', null: 'no level', gate: SHARE },
+        flood_share: { type: 'float8', description: 'Share of the parcel in areas of the class flood_level, 0–1, 6 decimals; overlaps count once', null: 'no level', gate: SHARE },
         landslide_share: {
           type: 'float8',
-          description: 'Share of the parcel in areas of the class landslide_level, overlaps counted once, 0–1, 6 decimals',
+          description: 'Share of the parcel in areas of the class landslide_level, 0–1, 6 decimals; overlaps count once',
           null: 'no level', gate: SHARE,
         },
         landslide_attention: {
           type: 'bool',
-          description: 'True: an area of attention (AA) overlaps the parcel, whatever the level; false: none does',
-          null: 'none does, and no source covers the place', gate: truth,
+          description: 'True: an area of attention (AA) overlaps the parcel, with any level; false: no such area overlaps',
+          null: 'no such area overlaps, and no source covers the place', gate: truth,
         },
       },
     },

@@ -75,5 +75,5 @@ order by fid;
 alter table solar add primary key (fid);
 alter table solar alter column n_buildings set not null;
 alter table solar alter column unread set not null;
--- serves: the number of parcels that wait for a raster
+-- serves: the number of parcels without a value because their raster is missing
 create index on solar (fid) where unread;

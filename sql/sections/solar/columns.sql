@@ -36,7 +36,7 @@ begin
     from buildings b
     where b.fid = any (p_fids)
   ),
-  -- A parcel without roofs is known only where a source of buildings covers the comune.
+  -- A parcel is known to have no roofs only if a source of buildings covers the comune.
   place as materialized (
     select
       c.region_code,
@@ -97,4 +97,4 @@ begin
   from known t;
 end
 $$;
-comment on function api.columns_solar(int4[], anyelement) is 'Section solar as columns; with the values and linked of api.section_solar';
+comment on function api.columns_solar(int4[], anyelement) is 'Section solar as columns, with the values and the result linked of api.section_solar';

@@ -1,8 +1,8 @@
--- purpose: the cells around the point that give the yield in the section solar of one parcel, and the rasters that contain the point
+-- purpose: the cells behind the yield of the section solar of one parcel, and the rasters that contain its point
 -- reads: core.parcel, core.building_coverage, core.raster_tile
 -- writes: none
 -- reruns: section.solar
--- grain: one row per cell; one per raster
+-- grain: one row per cell, and one row per raster
 -- crs: EPSG:4326
 
 create view evidence as
@@ -15,7 +15,7 @@ select
   r.position,
   null::float8 as measure,
   null as unit,
-  'one of the four cells around the representative point; rows and columns of the raster, from 0 in the north-west' as rule
+  'one of the four cells around the representative point, with row and column in the raster, from 0 in the north-west' as rule
 from pvout_run r
 join solar s on s.fid = r.id and s.pvout_kwh_per_kwp is not null
 union all

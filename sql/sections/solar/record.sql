@@ -1,4 +1,4 @@
--- purpose: the values of the section solar, its block of one parcel, and whether its sources cover the parcel
+-- purpose: the values of the section solar, its block for a parcel, and its coverage
 -- reads: core.parcel, section.solar
 -- writes: api.values_solar, api.section_solar, api.coverage_solar
 -- grain: one object, or null if no source of buildings covers the parcel; one word of coverage
@@ -64,7 +64,7 @@ begin
   from parcel p
   where p.fid = p_fid;
   if v_found.fid is null then
-    -- A parcel without roofs is known only where a source of buildings covers it.
+    -- A parcel is known to have no roofs only if a source of buildings covers it.
     v_buildings := api.section_buildings(p_fid, p_from);
     v_coverage := api.section_coverage(
       core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, null, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]'), p_from
@@ -77,10 +77,10 @@ begin
   linked := case v_coverage when 'mapped' then api.raster_reaches('solar', core.region_of(p_fid), v_parcel.point, p_from) when 'not_mapped' then false end;
 end
 $$;
-comment on function api.section_solar(int4, anyelement) is 'Section solar as JSON; null if no source of buildings covers the parcel';
+comment on function api.section_solar(int4, anyelement) is 'Section solar as JSON. Null if no source of buildings covers the parcel';
 
 create or replace function api.coverage_solar(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_solar(int4, text, geometry, anyelement) is 'as_found: mapped if buildings are mapped and a raster of yields covers the parcel; not_mapped if one of the two does not cover it; not_loaded if one is not loaded, or the raster was removed before the parcel was built';
+comment on function api.coverage_solar(int4, text, geometry, anyelement) is 'Coverage of a parcel by buildings and rasters of yields. Value as_found is mapped if both cover the parcel, and not_mapped if one does not. It is not_loaded if one is not loaded, or if the raster was removed before the parcel was built';

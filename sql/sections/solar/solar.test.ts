@@ -24,7 +24,7 @@ describeDatabase('the section solar', (engine) => {
     await workspace.publish('solar', 'section.solar');
   });
 
-  it('multiplies the area of large roofs by the yield between four cells, and classifies the printed value', async () => {
+  it('multiplies the area of large roofs by the yield between four cells, and classifies the rounded yield', async () => {
     const truth = synthetic.truth!(region);
     const kwhOf = new Map([...region.parcels()].map((parcel) => [syntheticFid(region, parcel.index), truth(parcel)['pvout_kwh_per_kwp'] as number | undefined]));
     const rows = await queryRecords<{ fid: number; area: number; roofs: number; json: Record<string, unknown> }>(

@@ -40,7 +40,7 @@ of_parcel as (
     m.fid,
     array_agg(distinct m.vintage order by m.vintage) as vintages
   from met m
-  -- For a parcel on several tiles, the tiles with a cell there are cited.
+  -- A parcel on several tiles cites the tiles with a cell on the parcel.
   where m.tiles = 1
     or exists (
       select

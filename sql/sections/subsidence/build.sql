@@ -6,7 +6,7 @@
 -- grain: one row per parcel that covers at least one measured cell
 -- crs: parcels are transformed to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
 
--- The part of Italy's layer that these parcels can meet. The margin covers the curvature of the edges of a box in degrees.
+-- The cells of Italy in the box of these parcels. The margin covers the curvature of the edges of a box in degrees.
 create table bounds as
 select
   floor(st_xmin(b.geom) / 100)::int4 - 10 as ix_first,
@@ -18,8 +18,7 @@ from (
   from parcel
 ) b;
 
--- A cell at the edge of a tile may be in two files. The series with the better fit is used, whatever its file. Almost all cells are unique and are not
--- sorted.
+-- A cell at the edge of a tile may be in two files. The series with the better fit is used, from any file. Almost all cells are unique and need no sort.
 create table worse as
 select
   member_id,
@@ -46,8 +45,8 @@ from (
 ) ranked
 where place > 1;
 
--- The grid is arithmetic: the box of a parcel gives the cells that it may cover, and cells are found by two integers. Classes are derived
--- from the rounded means, so that value and class agree on every engine.
+-- Cells are found by two integers, which are computed from the box of a parcel. Classes are derived from the rounded means, so value and class agree on every
+-- engine.
 create view cell_share as
 with shape as (
   select
@@ -59,7 +58,7 @@ with shape as (
     floor(st_ymin(l.geom) / 100)::int4 as iy_first,
     floor(st_ymax(l.geom) / 100)::int4 as iy_last
   from parcel p
-  -- Edges are straight in degrees, so they are split first. offset 0 makes PostgreSQL transform each parcel once, not once per side of the box.
+  -- Edges are straight in degrees, so they are split first. offset 0 makes PostgreSQL transform each parcel once instead of once per side of the box.
   cross join lateral (select st_transform(st_segmentize(p.geom, 0.0001), 3035) as geom offset 0) l
 ),
 -- Set-returning functions in the select list make the planner put all cells into one hash table, with the parcels on the outer side of the join. With joined
@@ -114,7 +113,7 @@ overlap as (
   from candidate c
   join cell e on e.ix = c.ix and e.iy = c.iy
   where not exists (select from worse w where w.member_id = e.member_id and w.position = e.position)
-  -- offset 0 makes PostgreSQL clip each cell once, not once per mean.
+  -- offset 0 makes PostgreSQL clip each cell once instead of once per mean.
   offset 0
 )
 select

@@ -28,4 +28,4 @@ begin
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_subsidence(int4[], anyelement) is 'Section subsidence as columns, of the parcels that have a row, with the values of api.section_subsidence';
+comment on function api.columns_subsidence(int4[], anyelement) is 'Section subsidence of the parcels that have a row, as columns, with the values of api.section_subsidence';

@@ -1,8 +1,8 @@
--- purpose: the cells behind the section subsidence of one parcel, and the tile that contains it
+-- purpose: the cells behind the section subsidence of one parcel, and the tile that contains the parcel
 -- reads: core.parcel, core.motion_tile
 -- writes: none
 -- reruns: section.subsidence
--- grain: one row per cell and mean; one per tile
+-- grain: one row per cell and mean, and one row per tile
 -- crs: tiles are squares of EPSG:3035
 
 create view evidence as
@@ -15,7 +15,7 @@ select
   position,
   case when is_whole then 100 else weight end as measure,
   case when is_whole then '% of the parcel' else 'm2' end as unit,
-  'velocity of a cell, weighted by the area that it shares with the parcel' as rule
+  'velocity of a cell, weighted by the area shared with the parcel' as rule
 from cell_share
 union all
 select
@@ -27,7 +27,7 @@ select
   position,
   case when is_whole then 100 else weight end,
   case when is_whole then '% of the parcel' else 'm2' end,
-  'acceleration of a cell, weighted by the area that it shares with the parcel'
+  'acceleration of a cell, weighted by the area shared with the parcel'
 from cell_share
 union all
 select

@@ -15,16 +15,16 @@ export default defineItalian({
   legend: { 'Vertical ground motion': 'Movimento verticale del suolo', 'No measured point': 'Nessun punto misurato' },
   fields: {
     'Negative: the ground sinks': 'Negativa: il suolo si abbassa',
-    'Millimetres per year, per year': 'Millimetri all’anno, per anno',
+    'Millimetres per year²': 'Millimetri all’anno, per anno',
     'Measured 100 m cells under the parcel': 'Celle di 100 m misurate sotto la particella',
-    '1 negligible … 5 very high, by the size of the velocity': 'Da 1, trascurabile, a 5, elevato, secondo l’entità della velocità',
+    'From 1 (negligible) to 5 (very high), by the absolute velocity': 'Da 1, trascurabile, a 5, elevato, secondo l’entità della velocità',
     'Name of the class': 'Nome della classe',
     'Acceleration compared with the direction of motion': 'Secondo l’accelerazione',
     'Stable, sinking or rising': 'Stabile, subsidenza o sollevamento',
   },
   evidence: {
-    'velocity of a cell, weighted by the area that it shares with the parcel': 'velocità di una cella, pesata con la superficie che la particella ne copre',
-    'acceleration of a cell, weighted by the area that it shares with the parcel':
+    'velocity of a cell, weighted by the area shared with the parcel': 'velocità di una cella, pesata con la superficie che la particella ne copre',
+    'acceleration of a cell, weighted by the area shared with the parcel':
       'accelerazione di una cella, pesata con la superficie che la particella ne copre',
     'tile that contains the representative point': 'riquadro che contiene il punto rappresentativo',
     '% of the parcel': '% della particella',

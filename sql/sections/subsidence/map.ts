@@ -1,4 +1,4 @@
-/** Texts and drawing of section subsidence on the map. */
+/** Texts and layer of the section subsidence on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

@@ -6,9 +6,9 @@ import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const subsidence = z.strictObject({
   velocity_mm_year: z.number().describe('Negative: the ground sinks'),
-  acceleration_mm_year2: z.number().describe('Millimetres per year, per year'),
+  acceleration_mm_year2: z.number().describe('Millimetres per year²'),
   cells: whole.min(1).describe('Measured 100 m cells under the parcel'),
-  risk_class: whole.min(1).max(5).describe('1 negligible … 5 very high, by the size of the velocity'),
+  risk_class: whole.min(1).max(5).describe('From 1 (negligible) to 5 (very high), by the absolute velocity'),
   risk_label: z.enum(['trascurabile', 'basso', 'medio', 'alto', 'elevato']).describe('Name of the class'),
   trend: z.enum(['stable', 'accelerating', 'decelerating']).describe('Acceleration compared with the direction of motion'),
   direction: z.enum(['stabile', 'subsidenza', 'sollevamento']).describe('Stable, sinking or rising'),
@@ -32,7 +32,7 @@ export default defineSection({
         velocity_mm_year: {
           type: 'float8',
           description: 'Mean vertical velocity, 2 decimals; negative: the ground sinks, positive: it rises',
-          unit: 'mm/year', gate: quantity({ within: [-300, 300], moves: { step: 2, why: 'the ground hardly moves, so a change of a quarter is noise; 2 mm/year is another direction' } }),
+          unit: 'mm/year', gate: quantity({ within: [-300, 300], moves: { step: 2, why: 'the ground hardly moves, so a change of a quarter is noise; at 2 mm/year the direction changes' } }),
         },
         acceleration_mm_year2: {
           type: 'float8',
@@ -46,15 +46,15 @@ export default defineSection({
         },
         risk_class: {
           type: 'int2',
-          description: 'Class of the sinking speed (−velocity): 1 below 2 mm/year, 2 below 5, 3 below 10, 4 below 20, otherwise 5',
+          description: 'Class by the sinking speed (−velocity): 1 below 2 mm/year, 2 below 5, 3 below 10, 4 below 20, else 5',
           gate: 'depends on the velocity',
         },
         risk_label: { type: 'text', description: 'Name of the class: trascurabile, basso, medio, alto, elevato' },
         trend: {
           type: 'text',
-          description: 'stable: |acceleration| is at most 0.1 mm/year²; accelerating: it has the direction of the motion, or the ground is at rest; decelerating: it has the opposite direction',
+          description: 'stable: |acceleration| is at most 0.1 mm/year²; accelerating: acceleration has the direction of the motion, or the ground is at rest; decelerating: it has the opposite direction',
         },
-        direction: { type: 'text', description: 'stabile: velocity from −2 to +2 mm/year, both included; otherwise subsidenza or sollevamento' },
+        direction: { type: 'text', description: 'stabile: velocity from −2 to +2 mm/year, both included; else subsidenza or sollevamento' },
       },
     },
   },

@@ -9,13 +9,13 @@ import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 
-/** Printed value of an unrounded mean: two decimals, halves away from zero, never −0. */
+/** Rounds a mean to two decimals, halves away from zero, never to −0. */
 function printed(mean: number): number {
   const hundredths = Math.round(Math.abs(mean) * 100 + 1e-9);
   return hundredths === 0 ? 0 : (Math.sign(mean) * hundredths) / 100;
 }
 
-/** The contract's classes of two printed means. Any acceleration of ground at rest is accelerating. */
+/** Returns the classes of two rounded means by the rules of the contract. Any acceleration of ground at rest is accelerating. */
 function classesOf(velocity: number, acceleration: number): Record<string, unknown> {
   const limits = [2, 5, 10, 20];
   const moving = velocity > 2 ? 'sollevamento' : velocity < -2 ? 'subsidenza' : 'stabile';
@@ -40,7 +40,7 @@ describeDatabase('the section subsidence', (engine) => {
     await workspace.publish('subsidence', 'section.subsidence');
   });
 
-  it('matches the synthetic truth of every parcel, of land, roads and water', async () => {
+  it('matches the expected addresses of every synthetic parcel of land, roads and water', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(
       database,
@@ -61,7 +61,7 @@ describeDatabase('the section subsidence', (engine) => {
     for (const boundary of [-2, 2, -5, -10, -20, 0]) expect(seen('velocity_mm_year'), `velocity ${boundary}`).toContain(boundary);
   });
 
-  it('gives the same result as the naive geometric join', async () => {
+  it('gives the same result as a join of all geometries', async () => {
     const [difference] = await workspace.session((session) => session.query<{ rows: number; differing: number }>(`
       with naive as (
         select p.fid, round((sum(o.w * e.mean_velocity_mm_year) / sum(o.w))::numeric, 2)::float8 as velocity, count(*) as cells
@@ -77,7 +77,7 @@ describeDatabase('the section subsidence', (engine) => {
     expect(difference!.rows).toBeGreaterThan(100);
   });
 
-  it('joins cells by their integers: hashed or merged, never by geometry', async () => {
+  it('joins cells by integers with a hash or merge join, and never by geometry', async () => {
     const lines = await workspace.session((session) => {
       const file = readFileSync(new URL('../../../sql/sections/subsidence/build.sql', import.meta.url), 'utf8');
       const query = /create table subsidence as([\s\S]*?);\n\n/.exec(file)![1]!;
@@ -85,16 +85,16 @@ describeDatabase('the section subsidence', (engine) => {
     });
     const plan = lines.map((line) => line['QUERY PLAN']).join('\n');
     expect(plan).toMatch(/(Hash|Merge) Cond: .*ix.*iy|(Hash|Merge) Cond: .*iy.*ix/);
-    expect(plan, 'reads cells once into the hash table, not once per parcel').toMatch(/->  Hash  .*\n\s+->  .*Anti Join.*\n(?:\s+.*Filter.*\n)?(?:\s+.*Cond.*\n)?\s+->  (Seq|Bitmap Heap) Scan on egms_cell/);
+    expect(plan, 'reads cells once into the hash table instead of once per parcel').toMatch(/->  Hash  .*\n\s+->  .*Anti Join.*\n(?:\s+.*Filter.*\n)?(?:\s+.*Cond.*\n)?\s+->  (Seq|Bitmap Heap) Scan on egms_cell/);
   });
 
-  it('keeps the series with the best fit if a tile has a cell twice, counts the other series, and keeps both if two tiles have the cell', async () => {
+  it('keeps the series with the best fit if a tile has a cell twice, and both series if two tiles have the cell', async () => {
     const cells = await database.query<{ velocity: number; rows: number }>(
       `select mean_velocity_mm_year as velocity, count(*)::int4 as rows from layer.egms_cell
        where abs(mean_velocity_mm_year) in (99.9, 77.7, 55.5) and release_id = (select max(release_id) from ledger.release where vintage = $1) group by 1`,
       ['2020_2024'],
     );
-    // Repetitions of a neighbour's cells in a tile, with a worse fit.
+    // Copies of a neighbour's cells in a tile, with a worse fit.
     expect(cells).toEqual([{ velocity: -77.7, rows: 3 }]);
     const duplicates = await database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code');
     expect(duplicates).toHaveLength(1);
@@ -104,15 +104,15 @@ describeDatabase('the section subsidence', (engine) => {
     expect(rejects.map(({ code }) => code)).toEqual(['cell_not_on_grid', 'no_data']);
   });
 
-  // The last test, because it changes the cells.
-  it('derives trend, direction and class from the printed means, so that the sign of a velocity printed as 0 has no effect', async () => {
+  // This test is last, because it changes the cells.
+  it('derives trend, direction and class from the rounded means, and ignores the sign of a velocity rounded to 0', async () => {
     const near = (limit: number): number[] => [limit - 0.006, limit - 0.004, limit, limit + 0.004, limit + 0.006];
     const velocities = [-0.004, -0, 0, 0.004, ...[0, -2, 2, -5, -10, -20].flatMap(near)];
     const accelerations = [-0.3, ...near(-0.1), -0.004, 0, ...near(0.1), 0.3];
     const cases = velocities.flatMap((velocity) => accelerations.map((acceleration) => ({ velocity, acceleration })));
     await workspace.session(async (session) => {
       for (const relation of ['cell_share', 'subsidence', 'worse', 'bounds']) await session.query(`drop ${relation === 'cell_share' ? 'view' : 'table'} if exists ${relation} cascade`);
-      // One case for each cell, visible in parcels on a single cell.
+      // One case for each cell. Parcels on a single cell show its values.
       await session.query(`update egms_cell set mean_velocity_mm_year = c.velocity, acceleration_mm_year2 = c.acceleration
         from unnest($1::float8[], $2::float8[]) with ordinality as c (velocity, acceleration, n) where c.n - 1 = (ix * 7 + iy * 1009) % $3`,
       [cases.map((each) => each.velocity), cases.map((each) => each.acceleration), cases.length]);

@@ -1,12 +1,12 @@
--- purpose: height, slope and ruggedness of each land parcel, from its cells of the elevation models
+-- purpose: height, slope and ruggedness of each land parcel, from the cells of elevation models
 -- version: 1
 -- reads: core.parcel, layer.tinitaly_tile, layer.copernicus_tile
 -- writes: section.terrain
 -- incremental: rows of parcels
--- grain: one row per land parcel that has a cell with an elevation, or would have one if the file still existed
+-- grain: one row per land parcel that has a cell with an elevation, or whose raster is missing
 -- crs: parcels are transformed to the CRS of the rasters
 
--- The finer model takes precedence: GLO-30 is a surface with trees and roofs.
+-- The finer model has priority, because GLO-30 is a surface with trees and roofs.
 create view elevation_tile as
 select
   1 as model,
@@ -127,5 +127,5 @@ order by fid;
 
 alter table terrain add primary key (fid);
 alter table terrain alter column unread set not null;
--- serves: the number of parcels that wait for a raster
+-- serves: the number of parcels without a value because their raster is missing
 create index on terrain (fid) where unread;

@@ -1,4 +1,4 @@
--- purpose: checks that the values of the section terrain agree with each other
+-- purpose: check that the values of the section terrain are consistent
 -- reads: section.terrain
 -- writes: none
 -- grain: one row per violating parcel

@@ -69,4 +69,4 @@ begin
     and o.source_id = s.source_id;
 end
 $$;
-comment on function api.columns_terrain(int4[], anyelement) is 'Section terrain as columns; with the values and linked of api.section_terrain';
+comment on function api.columns_terrain(int4[], anyelement) is 'Section terrain as columns, with the values and the result linked of api.section_terrain';

@@ -1,4 +1,4 @@
-/** Texts and drawing of section terrain on the map. */
+/** Texts and layer of the section terrain on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

@@ -1,4 +1,4 @@
--- purpose: the values of the section terrain, its block of one parcel, and whether its sources cover the parcel
+-- purpose: the values of the section terrain, its block for a parcel, and its coverage
 -- reads: core.parcel, core.raster_tile, section.terrain
 -- writes: api.values_terrain, api.terrain_reached, api.section_terrain, api.coverage_terrain
 -- grain: one object, or null if no elevation is known; one word of coverage
@@ -26,14 +26,14 @@ language sql immutable parallel safe as $$
     trim_scale(round((p_row).ruggedness_index_m::numeric, 2)),
     trim_scale(round((p_row).tri_mean_m::numeric, 2))
 $$;
-comment on function api.values_terrain(section.terrain) is 'Rounded values of the section terrain: metres and degrees with 1 decimal, ruggedness with 2';
+comment on function api.values_terrain(section.terrain) is 'Rounded values of the section terrain: metres and degrees with 1 decimal, and ruggedness with 2 decimals';
 
 create or replace function api.terrain_reached(p_kind text, p_reached bool) returns bool
 language sql immutable parallel safe as $$
-  -- Land inside a raster without an elevation is not mapped. Roads and waters never have this section.
+  -- Land without an elevation inside a raster is not mapped. Roads and waters never have this section.
   select case when p_kind = 'land' then nullif(p_reached is null, true) else p_reached end
 $$;
-comment on function api.terrain_reached(text, bool) is 'Whether the sources cover a parcel of a kind that has no elevation. p_reached: whether its point is in a raster, null if none is loaded';
+comment on function api.terrain_reached(text, bool) is 'True if the sources cover a parcel whose kind has no elevation. Argument p_reached is true if its point is in a raster, null if no raster is loaded';
 
 create or replace function api.section_terrain(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -76,7 +76,7 @@ begin
     );
     linked := true;
   elsif v_found.unread is null then
-    -- A separate statement, because the parcel may be on another node than the rasters.
+    -- A separate statement, because parcel and rasters may be on different nodes.
     select *
     into v_parcel
     from parcel p
@@ -85,10 +85,10 @@ begin
   end if;
 end
 $$;
-comment on function api.section_terrain(int4, anyelement) is 'Section terrain as JSON; null if no model has an elevation';
+comment on function api.section_terrain(int4, anyelement) is 'Section terrain as JSON. Null if no model has an elevation';
 
 create or replace function api.coverage_terrain(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_terrain(int4, text, geometry, anyelement) is 'as_found: mapped if a model has an elevation; not_mapped if no loaded model has one; not_loaded if no model is loaded, or its file was removed before the parcel was built';
+comment on function api.coverage_terrain(int4, text, geometry, anyelement) is 'Coverage of a parcel by elevation models. Value as_found is mapped if a model has an elevation, and not_mapped if no loaded model has one. It is not_loaded if no model is loaded, or if its file was removed before the parcel was built';

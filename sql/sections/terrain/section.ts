@@ -20,16 +20,16 @@ const terrain = z.strictObject({
   slope_max: slope,
   ruggedness_index: ruggedness('Riley (1999), mean of the cells'),
   tri_mean: ruggedness('Wilson (2007), mean of the cells'),
-  aspect_predominant: nullable(z.enum(ASPECTS), `Octant that most of the sloping cells face; flat: more than half of the cells have a slope below 1°; null: ${NO_SLOPE}`),
-  cells: whole.min(1).describe('Cells of the elevation model whose centre is in the parcel; without one, the single cell that contains the representative point'),
-  elevation_of: nullable(z.enum(['ground', 'surface']), 'ground: the ground; surface: with trees and roofs; null: unknown for that day'),
+  aspect_predominant: nullable(z.enum(ASPECTS), `Direction (octant) of most sloping cells; flat: more than half of the cells have a slope below 1°; null: ${NO_SLOPE}`),
+  cells: whole.min(1).describe('Number of cells of the elevation model whose centre is in the parcel; without such a cell, 1 for the cell that contains the representative point'),
+  elevation_of: nullable(z.enum(['ground', 'surface']), 'ground: the ground; surface: with trees and roofs; null: unknown for this day'),
   source,
 }).meta({ id: 'Terrain', description: 'Height, slope and ruggedness' });
 
 const UNREAD = 'as cells';
 const ROUGH = `no cell of the parcel has all eight neighbours; ${UNREAD}`;
-const HEIGHT = quantity({ within: [-100, 4850], moves: { step: 20, why: 'near the sea a quarter of the height is very little' } });
-const STEEP = quantity({ within: [0, 90], moves: { step: 3, why: 'plains hardly slope, so a change of a quarter is noise' } });
+const HEIGHT = quantity({ within: [-100, 4850], moves: { step: 20, why: 'near the sea a quarter of the height is a small change' } });
+const STEEP = quantity({ within: [0, 90], moves: { step: 3, why: 'the slope of plains is almost 0, so a change of a quarter is noise' } });
 const SPREAD = quantity({ within: [0, null], moves: { step: 3, why: 'the ground rises by a few metres within a parcel' } });
 
 export default defineSection({
@@ -41,7 +41,7 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.terrain': {
-      description: 'Relief of each land parcel, from the finest elevation model that has all of its cells: TINITALY (10 m), otherwise GLO-30 (1″). No row: no loaded model has an elevation there',
+      description: 'Relief of each land parcel, from the finest elevation model with all cells of the parcel: TINITALY (10 m), else GLO-30 (1″). No row: no loaded model has an elevation of the parcel',
       key: ['fid'],
       columns: {
         fid: FID,
@@ -51,21 +51,21 @@ export default defineSection({
         elevation_std_m: { type: 'float8', description: 'Population standard deviation of the elevations of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: SPREAD },
         slope_mean_deg: { type: 'float8', description: 'Mean slope of the cells after Horn (1981), 1 decimal', unit: 'degrees', null: ROUGH, gate: STEEP },
         slope_max_deg: { type: 'float8', description: 'Largest slope of the cells after Horn (1981), 1 decimal', unit: 'degrees', null: ROUGH, gate: STEEP },
-        ruggedness_index_m: { type: 'float8', description: 'Ruggedness after Riley (1999): square root of the sum of the squared differences to the eight neighbours, mean of the cells, 2 decimals', unit: 'm', null: ROUGH, gate: SPREAD },
-        tri_mean_m: { type: 'float8', description: 'Terrain ruggedness index after Wilson (2007): mean difference to the eight neighbours, mean of the cells, 2 decimals', unit: 'm', null: ROUGH, gate: SPREAD },
+        ruggedness_index_m: { type: 'float8', description: 'Ruggedness after Riley (1999), as the mean of the cells, 2 decimals. The value of a cell is the square root of the sum of the squared differences to its eight neighbours', unit: 'm', null: ROUGH, gate: SPREAD },
+        tri_mean_m: { type: 'float8', description: 'Terrain ruggedness index after Wilson (2007), as the mean of the cells, 2 decimals. The value of a cell is the mean difference to its eight neighbours', unit: 'm', null: ROUGH, gate: SPREAD },
         aspect_predominant: {
           type: 'text',
-          description: 'Octant that most of the cells with a slope of 1° or more face, if equal the first clockwise from N; flat: more than half of the cells slope less',
+          description: 'Direction (octant) of most cells with a slope of 1° or more. If several octants are equal, the first clockwise from N. Value flat: more than half of the cells have a smaller slope',
           null: ROUGH, gate: presence(),
         },
         cells: {
           type: 'int4',
-          description: 'Cells of the model with an elevation whose centre is in the parcel; without one, 1 for the cell that contains the representative point',
-          null: 'the raster with these cells had left the data folder when the parcel was added, see unread',
-          gate: quantity({ within: [1, null], moves: { by: 1, step: 10, why: 'the finer model has nine cells where the other model has one' } }),
+          description: 'Number of cells with an elevation whose centre is in the parcel; without such a cell, 1 for the cell that contains the representative point',
+          null: 'the raster with these cells was removed from the data folder before the parcel was added, see unread',
+          gate: quantity({ within: [1, null], moves: { by: 1, step: 10, why: 'the finer model has nine cells for each cell of the other model' } }),
         },
         source_id: { type: 'text', description: 'Source of the elevations: tinitaly_dem or copernicus_dem', null: UNREAD, gate: 'the finer model if it has all cells' },
-        unread: { type: 'bool', description: 'True: nothing was computed when the parcel was added or changed, because the raster with its cells was missing', gate: 'status counts these rows' },
+        unread: { type: 'bool', description: 'True: no value was computed when the parcel was added or changed, because the raster with its cells was missing', gate: 'status counts these rows' },
       },
     },
   },

@@ -1,7 +1,7 @@
 /**
- * Computes relief from the cells of an elevation model like GDAL's gdaldem: slope and aspect after Horn (1981), ruggedness after Riley, DeGloria and
- * Elliot (1999), terrain ruggedness index after Wilson et al. (2007). Each of these values needs the eight neighbours of a cell. A cell without all neighbours
- * has only an elevation.
+ * Computes relief from the cells of an elevation model like GDAL's gdaldem. Slope and aspect follow Horn (1981), ruggedness follows Riley, DeGloria and Elliot
+ * (1999), and the terrain ruggedness index follows Wilson et al. (2007). Each value needs the eight neighbours of a cell. A cell without all neighbours has
+ * only an elevation.
  */
 import { defineSweeps, rounded, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
 
@@ -14,7 +14,7 @@ class Relief implements Accumulator {
   #cells = 0;
   #min = Infinity;
   #max = -Infinity;
-  /** Sums relative to the first cell, because squares of heights would lose precision. */
+  /** Sums are relative to the first cell, because squares of heights would lose precision. */
   #base = 0;
   #sum = 0;
   #squares = 0;
@@ -38,7 +38,7 @@ class Relief implements Accumulator {
       const above = e - this.#base;
       this.#sum += above;
       this.#squares += above * above;
-      // The window, from the north-west: a b c, d e f, g h i.
+      // The cells of the window from the north-west are a b c, d e f, g h i.
       const [a, b, c] = [north[i - 1]! - e, north[i]! - e, north[i + 1]! - e];
       const [d, f] = [here[i - 1]! - e, here[i + 1]! - e];
       const [g, h, k] = [south[i - 1]! - e, south[i]! - e, south[i + 1]! - e];

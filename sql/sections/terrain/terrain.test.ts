@@ -11,7 +11,7 @@ import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 1_500, seed: 11 });
 
-/** Result for the nine cells of a window whose middle cell is in the shape. */
+/** Returns the result for a window of nine cells whose middle cell is in the shape. */
 function gathered(windows: readonly (readonly number[])[], cellWidthM = 10, cellHeightM = 10): (number | string | null)[] {
   const accumulator = (sweeps[0] as AreaSweep).accumulator();
   for (const window of windows) {
@@ -26,13 +26,13 @@ const plane = (toEast: number, toSouth: number): number[] => [-1, 0, 1].flatMap(
 describe('the relief of cells', () => {
   const aspect = (...windows: readonly (readonly number[])[]): unknown => gathered(windows).at(-1);
 
-  it('is steep by 45° if a cell rises by its own width, also for cells that are not square', () => {
+  it('gives a slope of 45° if heights rise by the width of a cell, also for cells that are not square', () => {
     expect(gathered([plane(10, 0)]).slice(4, 6)).toEqual([45, 45]);
     expect(gathered([plane(0, 30)], 20, 30)[4]).toBeCloseTo(45, 12);
     expect(gathered([plane(20, 0)], 20, 30)[4]).toBeCloseTo(45, 12);
   });
 
-  it('faces downhill, with centred octants, and the first clockwise from north if several are equal', () => {
+  it('gives the downhill direction as an octant, and the first clockwise from north if several are equal', () => {
     const falls = { N: [0, 10], NE: [-10, 10], E: [-10, 0], SE: [-10, -10], S: [0, -10], SW: [10, -10], W: [10, 0], NW: [10, 10] } as const;
     for (const [name, [toEast, toSouth]] of Object.entries(falls)) expect(aspect(plane(toEast, toSouth)), name).toBe(name);
     expect(aspect(plane(10, 0), plane(0, -10))).toBe('S');
@@ -40,13 +40,13 @@ describe('the relief of cells', () => {
     expect(aspect(plane(10, 10), plane(0, 10), plane(10, 10))).toBe('NW');
   });
 
-  it('is flat if more than half of the cells slope less than 1°, and not if exactly half do', () => {
+  it('gives the aspect flat only if more than half of the cells slope less than 1°', () => {
     expect(aspect(plane(0, 0), plane(0.1, 0), plane(0, -10))).toBe('flat');
     expect(aspect(plane(0, 0), plane(0, -10))).toBe('S');
     expect(aspect(plane(0, 0))).toBe('flat');
   });
 
-  it('is rough by the differences to the eight neighbours', () => {
+  it('computes ruggedness from the differences to the eight neighbours', () => {
     const window = [1, 2, 3, 4, 10, 6, 7, 8, 9].map((value) => 100 + value);
     const differences = [9, 8, 7, 6, 4, 3, 2, 1];
     const values = gathered([window]) as number[];
@@ -54,7 +54,7 @@ describe('the relief of cells', () => {
     expect(values[7]).toBe(40 / 8);
   });
 
-  it('has only a height for a cell that lacks a neighbour', () => {
+  it('gives only a height to a cell that lacks a neighbour', () => {
     const edge = plane(10, 0);
     edge[2] = NaN;
     expect(gathered([edge])).toEqual([100, 100, 100, 0, null, null, null, null, null]);
@@ -62,7 +62,7 @@ describe('the relief of cells', () => {
     expect(gathered([[...edge.slice(0, 4), NaN, ...edge.slice(5)]])).toEqual(Array.from({ length: 9 }, () => null));
   });
 
-  it('has the standard deviation of a population, also high above the sea', () => {
+  it('computes the population standard deviation of heights, also high above the sea', () => {
     const windows = [2, 4, 4, 4, 5, 5, 7, 9].map((value) => [0, 0, 0, 0, value + 4000.5, 0, 0, 0, 0]);
     expect(gathered(windows)[3]).toBeCloseTo(2, 9);
   });
@@ -82,7 +82,7 @@ describeDatabase('the section terrain', (engine) => {
     await database.query('create or replace function api.raster_reaches(text, int4, geometry, anyelement) returns bool language sql immutable as $$ select true $$');
   });
 
-  it('matches the synthetic truth of every parcel, of both models', async () => {
+  it('matches the expected values of every synthetic parcel, with both models', async () => {
     const truths = [copernicus.truth!(region), tinitaly.truth!(region)];
     const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null; model: string | null }>(
       database,

@@ -1,4 +1,4 @@
--- purpose: the half-years of quotations, and of the perimeters used to find them
+-- purpose: the half-years of quotations, and of the perimeters for their search
 -- cites: omi_quotations
 -- reads: section.valuation, core.quotation
 -- writes: none

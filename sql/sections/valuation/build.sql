@@ -1,4 +1,4 @@
--- purpose: the OMI zone of each parcel now and in the half-year before
+-- purpose: the OMI zone of each parcel in the newest half-year and in the half-year before
 -- version: 2
 -- reads: section.valuation_history, core.quotation_zone
 -- writes: section.valuation
@@ -11,7 +11,7 @@ with window_start as (
   select min(since) as half_year
   from valuation_history
 ),
--- The zone with the same LinkZona in the half-year before, if that is before the history.
+-- The zone with the same LinkZona in the half-year before, if the history does not include that half-year.
 before as (
   select distinct on (c.belfiore, c.zona, c.half_year)
     c.belfiore,
@@ -35,8 +35,7 @@ select
 from valuation_history h
 cross join window_start w
 left join before b on b.belfiore = h.belfiore and b.zona = h.zona and b.half_year = h.half_year
--- The runs of a parcel cover the window without gaps. Exactly one run has the half-year before, or the first run represents all earlier
--- half-years.
+-- The runs of a parcel cover the window without gaps. Exactly one run contains the half-year before. For an earlier half-year, the first run is used.
 where greatest(h.half_year - 1, w.half_year) between h.since and h.until
 order by h.fid;
 

@@ -5,7 +5,7 @@
 -- grain: one row per feature
 -- crs: none
 
--- Zones without a quotation give no row of the section.
+-- Without a quotation of the zone, the section has no row.
 create view quoted as
 select v.*
 from valuation v
@@ -22,7 +22,7 @@ select
   o.position,
   null::float8 as measure,
   null as unit,
-  'perimeter that contains the representative point: of the half-year of the quotations, otherwise the newest whose zone has a LinkZona' as rule
+  'perimeter that contains the representative point, of the half-year of the quotations, or else the newest whose zone has a LinkZona' as rule
 from quoted v
 join parcel_shapes s on s.fid = v.fid
 join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids

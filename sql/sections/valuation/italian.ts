@@ -14,13 +14,13 @@ export default defineItalian({
     'D, outskirts': 'D, periferica', 'E, suburbs': 'E, suburbana', 'R, rural': 'R, rurale', 'In no market zone': 'In nessuna zona di mercato',
   },
   fields: {
-    'As published: Abitazioni civili, Negozi …': 'Come pubblicata: Abitazioni civili, Negozi …',
+    'As published, such as Abitazioni civili or Negozi': 'Come pubblicata: Abitazioni civili, Negozi …',
     'State of conservation; null: not published': 'Stato di conservazione; vuoto: non pubblicato',
     'Euro per square metre; null: not quoted': 'Euro al metro quadrato; vuoto: non quotato',
     'Euro per square metre and month; null: not quoted': 'Euro al metro quadrato al mese; vuoto: non quotato',
   },
   evidence: {
-    'perimeter that contains the representative point: of the half-year of the quotations, otherwise the newest whose zone has a LinkZona':
+    'perimeter that contains the representative point, of the half-year of the quotations, or else the newest whose zone has a LinkZona':
       'perimetro della zona OMI che contiene il punto rappresentativo: del semestre quotato, altrimenti il più recente la cui zona ha un LinkZona',
     'LinkZona of the perimeter\'s zone in {1}, by which it is found in the half-year that is quoted':
       'LinkZona della zona del perimetro nel semestre {1}, con cui la si ritrova nel semestre quotato',

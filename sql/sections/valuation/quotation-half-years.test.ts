@@ -1,4 +1,4 @@
-/** Tests the half-year of a parcel's quotations and the perimeter used, on tables written by hand and against a model in plain TypeScript. */
+/** Tests the half-year of a parcel's quotations and the used perimeter, with small tables, and with random tables and a model in TypeScript. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -9,12 +9,12 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { inAllRegions } from '../../../test/harness/records.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
-/** Half-years as numbers: `h(2025, 2)`. */
+/** Returns the number of a half-year, such as `h(2025, 2)`. */
 const h = (year: number, half: 1 | 2): number => year * 2 + half - 1;
 const text = (half: number): string => `${Math.floor(half / 2)}_${(half % 2) + 1}`;
 const [FIRST, LAST] = [h(2015, 1), h(2025, 2)];
 
-/** A row of ZONE, or of VALORI with the price of civil dwellings. `file` is the number of its file. */
+/** A row of ZONE, or of VALORI with the price of civil dwellings. `file` is the number of the row's file. */
 interface Zone {
   readonly half: number;
   readonly belfiore: string;
@@ -45,7 +45,7 @@ interface Files {
 /** `zone price in semester by semester of the perimeter, previous price`, one per quotation. A parcel has at most one perimeter. */
 interface Answer {
   readonly valuation: string | null;
-  /** Zone and price by half-year, if there is a zone. Null: no history. */
+  /** Zone and price by half-year, without half-years that have no zone. Null: no history. */
   readonly history: { readonly current: string; readonly then: Readonly<Record<string, string>> } | null;
 }
 
@@ -54,7 +54,7 @@ interface Answer {
 const newest = (halves: readonly number[]): number | null => (halves.length === 0 ? null : Math.max(...halves));
 const inOrder = <T extends { belfiore: string; zona: string }>(a: T, b: T): number => (a.belfiore + a.zona < b.belfiore + b.zona ? -1 : 1);
 
-/** The contract's rule, parcel by parcel. */
+/** Returns the quotations of each parcel by the rule of the contract. */
 function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): Answer[] {
   const rows = [...zones, ...quotations];
   const rowOf = (half: number, belfiore: string, zona: string): Zone | undefined =>
@@ -199,7 +199,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
   });
   const bothDrawn = (half: number): Perimeter[] => [{ half, belfiore: 'Z001', zona: 'B1', cells: [0] }, { half, belfiore: 'Z002', zona: 'B1', cells: [1] }];
 
-  it('keeps the valuation of other comuni if one comune has a newer half-year, also if a ZONE of that half-year has all comuni', async () => {
+  it('keeps the valuation of other comuni if one comune has a newer half-year, even if a newer ZONE has all comuni', async () => {
     const before = { quotations: [quoted(q1, 'Z001', 'B1', 'IS1', 1000), quoted(q1, 'Z002', 'B1', 'IS2', 2000)], perimeters: bothDrawn(q1) };
     expect(await valuations(before)).toEqual(['Z001 B1 1000 in 2025_1 by 2025_1, before not quoted', 'Z002 B1 2000 in 2025_1 by 2025_1, before not quoted']);
     expect(await valuations({
@@ -207,28 +207,28 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual(['Z001 B1 1000 in 2025_1 by 2025_1, before not quoted', 'Z002 B1 2100 in 2025_2 by 2025_1, before 2000']);
   });
 
-  it('gives no quotation to a comune that is missing in the newest half-year, not the one of the half-year before', async () => {
+  it('gives no quotation to a comune that is missing in the newest half-year, instead of an older quotation', async () => {
     expect(await valuations({
       quotations: [quoted(q1, 'Z001', 'B1', 'IS1', 1000), quoted(q1, 'Z002', 'B1', 'IS2', 2000), quoted(q2, 'Z002', 'B1', 'IS2', 2100, 2)],
       zones: [zone(q2, 'Z001', 'B1', 'IS1', 2), zone(q2, 'Z002', 'B1', 'IS2', 2)], perimeters: bothDrawn(q2),
     })).toEqual([null, 'Z002 B1 2100 in 2025_2 by 2025_2, before 2000']);
   });
 
-  it('finds a price for a perimeter of another half-year only by LinkZona, also under another name, and never by the name', async () => {
+  it('finds a price for a perimeter of another half-year only by LinkZona, even if the zone has another name', async () => {
     expect(await valuations({
       zones: [zone(old, 'Z001', 'B1', 'IS1'), zone(old, 'Z002', 'B1', 'IS2')], perimeters: bothDrawn(old),
       quotations: [quoted(q2, 'Z001', 'B1', 'IS7', 900, 2), quoted(q2, 'Z001', 'C1', 'IS1', 1000, 2), quoted(q2, 'Z002', 'B1', 'IS8', 2000, 2)],
     })).toEqual(['Z001 C1 1000 in 2025_2 by 2018_2, before not quoted', null]);
   });
 
-  it('finds no price for a perimeter whose own half-year is not loaded, and uses an older perimeter whose half-year is loaded', async () => {
+  it('finds no price for a perimeter without loaded zones of its half-year, and uses an older perimeter with loaded zones', async () => {
     const quotations = [quoted(q2, 'Z001', 'B1', 'IS1', 1000), quoted(q2, 'Z002', 'B1', 'IS2', 2000)];
     expect(await valuations({ quotations, perimeters: bothDrawn(q1) })).toEqual([null, null]);
     expect(await valuations({ quotations, zones: [zone(old, 'Z002', 'D9', 'IS2')], perimeters: [...bothDrawn(q1), { half: old, belfiore: 'Z002', zona: 'D9', cells: [1] }] }))
       .toEqual([null, 'Z002 B1 2000 in 2025_2 by 2018_2, before not quoted']);
   });
 
-  it('takes the half-year before from the zone of that time: by its perimeters, otherwise by LinkZona', async () => {
+  it('finds the zone of the half-year before by the perimeters of that half-year, or else by LinkZona', async () => {
     const quotations = [
       quoted(q2, 'Z001', 'B1', 'IS1', 1000, 2), quoted(q2, 'Z002', 'B1', 'IS2', 2000, 2),
       quoted(q1, 'Z001', 'B1', 'IS9', 111), quoted(q1, 'Z001', 'D1', 'IS1', 900), quoted(q1, 'Z002', 'B1', 'IS8', 222), quoted(q1, 'Z002', 'E1', 'IS2', 1900),
@@ -238,7 +238,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       .toEqual(['Z001 B1 1000 in 2025_2 by 2025_2, before 900', 'Z002 B1 2000 in 2025_2 by 2025_2, before 222']);
   });
 
-  it('takes the half-year before also for a quotation that is older than the history', async () => {
+  it('finds the half-year before for a quotation that is older than the history', async () => {
     expect(await valuations({
       quotations: [quoted(h(2013, 2), 'Z001', 'B1', 'IS1', 1000), quoted(h(2013, 1), 'Z001', 'C1', 'IS1', 900, 2), quoted(h(2013, 1), 'Z001', 'B1', 'IS9', 111, 2)], perimeters: bothDrawn(h(2013, 2)),
     })).toEqual(['Z001 B1 1000 in 2013_2 by 2013_2, before 900', null]);
@@ -250,10 +250,10 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual(['Z001 B1 1000 in 2025_2 by 2025_2, before not quoted', 'Z002 B1 2000 in 2025_2 by 2025_2, before not quoted']);
   });
 
-  it('keeps the other half-years if one has prices but neither zones nor perimeters', async () => {
+  it('keeps the other half-years if a half-year has prices but no zones and no perimeters', async () => {
     const files = {
       zones: [zone(q1, 'Z001', 'B1', 'IS1', 1), zone(q1, 'Z002', 'B1', 'IS2', 1)], perimeters: bothDrawn(q1),
-      // Z001 keeps its LinkZona, Z002 has a new one.
+      // Z001 keeps its LinkZona, and Z002 has a new LinkZona.
       quotations: [quoted(q1, 'Z001', 'B1', 'IS1', 1000, 1), quoted(q1, 'Z002', 'B1', 'IS2', 2000, 1), quoted(q2, 'Z001', 'B1', 'IS1', 1100, 2), quoted(q2, 'Z002', 'B1', 'IS9', 2100, 2)],
     };
     expect(await valuations(files)).toEqual(['Z001 B1 1100 in 2025_2 by 2025_1, before 1000', null]);
@@ -271,7 +271,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     expect(await valuations({ ...files, perimeters: [...files.perimeters, { half: q2, belfiore: 'Z001', zona: 'B4', cells: [1] }] })).toEqual([null, 'Z001 B4 1000 in 2025_2 by 2025_2, before not quoted']);
   });
 
-  it('agrees with the model for any mixture of half-years, files, zones and perimeters', async () => {
+  it('gives the same quotations as the model for random half-years, files, zones and perimeters', async () => {
     const random = randomOf('quotation half-years');
     const halves = [h(2018, 2), h(2023, 1), h(2024, 2), h(2025, 1), h(2025, 2)];
     let [quotedParcels, byLink, without] = [0, 0, 0];
@@ -299,7 +299,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       byLink += answers.filter(({ valuation }) => valuation !== null && !/in (\S+) by \1,/.test(valuation)).length;
       without += answers.filter(({ valuation, history }) => valuation === null && history !== null).length;
     }
-    // The comparison is meaningful only if the mixtures have every case.
+    // The comparison is meaningful only if the random tables have every case.
     expect([quotedParcels, byLink, without].every((count) => count > 5), `${quotedParcels} quoted, ${byLink} by link, ${without} not`).toBe(true);
   });
 });

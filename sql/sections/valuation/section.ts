@@ -9,11 +9,11 @@ const rental = z.strictObject({ min_eur_m2: euroPerM2Month, max_eur_m2: euroPerM
 
 const valuation = z.array(z.strictObject({
   zone: z.string().describe('OMI zone'),
-  fascia: nullable(z.string(), 'Band: B central … R rural'),
+  fascia: nullable(z.string(), 'Band, from B (central) to R (rural)'),
   microzona: nullable(whole, 'Null: not published'),
   zone_description: nullable(z.string(), 'Null: not published'),
   municipality: z.string().describe('Name (cadastral code)'),
-  property_type: z.string().describe('As published: Abitazioni civili, Negozi …'),
+  property_type: z.string().describe('As published, such as Abitazioni civili or Negozi'),
   condition: nullable(z.string(), 'State of conservation; null: not published'),
   purchase,
   rental,
@@ -31,23 +31,23 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.valuation': {
-      description: 'OMI zone of a parcel now and in the half-year before. The quotations are in core.quotation. No row: no zone contains the representative point, the zone is unknown, or the parcel is a road or water',
+      description: 'OMI zone of a parcel in the newest half-year and in the half-year before. The quotations are in core.quotation. No row: no zone contains the representative point, the zone is unknown, or the parcel is a road or water',
       key: ['fid'],
       columns: {
         fid: FID,
         belfiore: { type: 'text', description: 'Comune of the zone, as published by OMI' },
-        zona: { type: 'text', description: 'Zone in the half-year of the quotations. If it is unknown, the zone of its perimeter' },
+        zona: { type: 'text', description: 'Zone in the half-year of the quotations. If this zone is unknown, the zone of the perimeter' },
         half_year: {
           type: 'int2',
           description: 'Newest half-year with quotations of the comune: year × 2 + (half − 1)',
-          null: 'the zone of the perimeter was not found in that half-year', gate: presence(),
+          null: 'the zone of the perimeter was not found in this half-year', gate: presence(),
         },
-        previous_belfiore: { type: 'text', description: 'Comune of the zone in the half-year before', null: 'no zone in that half-year', gate: 'there with previous_zona' },
+        previous_belfiore: { type: 'text', description: 'Comune of the zone in the half-year before', null: 'no zone in this half-year', gate: 'there with previous_zona' },
         previous_zona: { type: 'text', description: 'Zone in the half-year before', null: 'none', gate: presence() },
         perimeter_half_year: {
           type: 'int2',
           description: 'Half-year of the perimeter that contains the representative point',
-          null: 'published by a version that did not store it', gate: 'it is a half-year, and different half-years are not compared',
+          null: 'published by a version that did not store it', gate: 'a half-year, and different half-years are not compared',
         },
       },
     },

@@ -47,21 +47,21 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     await workspace.publish('valuation', 'section.valuation');
   });
 
-  it('quote every parcel like the synthetic region', async () => {
+  it('give every parcel the expected quotations of the synthetic region', async () => {
     const rows = await queryRecords<{ fid: number; json: unknown }>(database, `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation(p.fid, null::core.parcel) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth }) => ({ fid, json: truth.valuation })));
   });
 
-  it('follow every parcel through 22 half-years and two rezonings', async () => {
+  it('give every parcel the expected history over 22 half-years and two changes of zones', async () => {
     const rows = await queryRecords<{ fid: number; json: unknown }>(database, `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation_history(p.fid, null::core.parcel) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth: { valuation_history: all } }) => ({ fid, json: all === null ? null : { ...all, source: null } })));
   });
 
-  it('cover a region that has every case', () => {
+  it('are tested with a region that has every case', () => {
     const histories = expected.flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
     const elements = expected.flatMap(({ truth }) => truth.valuation);
     expect(histories.every(({ semesters }) => semesters.length === 22 && semesters[0]!.semester === '2015_1' && semesters[21]!.semester === '2025_2')).toBe(true);
-    // Parcels in another zone, in no zone or without a quotation in an earlier half-year, and parcels in no zone at all.
+    // Parcels in another zone, in no zone or without a quotation in an earlier half-year, and parcels without a zone in every half-year.
     expect(histories.some(({ zone_current: now, semesters }) => semesters.some(({ zone }) => zone !== null && zone !== now))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone }) => zone === null))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone, gross_yield_pct: yields }) => zone !== null && yields === null))).toBe(true);
@@ -70,11 +70,11 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(expected.some(({ truth }) => truth.valuation_history !== null && truth.valuation.length === 0)).toBe(true);
     expect(new Set(elements.map(({ condition }) => condition))).toEqual(new Set(['NORMALE', 'OTTIMO', 'SCADENTE', null]));
     expect(elements.some(({ purchase }) => purchase.min_eur_m2 === null)).toBe(true);
-    // Placed by perimeters of 2018, under the same name and under another one, and in a zone of 2018 that no longer exists.
+    // Parcels in perimeters of 2018, with the same or another zone name, and in a zone of 2018 that no longer exists.
     const fifth = expected.filter(({ parcel, truth }) => parcel.comune.index === 4 && truth.valuation_history !== null);
     expect(new Set(fifth.flatMap(({ truth }) => truth.valuation.map((element) => `${element.zone} ${element.zone_perimeter_semester}`)))).toEqual(new Set(['B1 2018_2', 'E1 2018_2']));
     expect(new Set(fifth.filter(({ truth }) => truth.valuation.length === 0).map(({ truth }) => truth.valuation_history!.zone_current))).toEqual(new Set(['C1', 'R1']));
-    // The comune that changed its code has a history from before, found by LinkZona.
+    // The comune that changed its code has a history from before the change, found by LinkZona.
     const merged = expected
       .filter(({ parcel }) => parcel.comune.index === 5)
       .flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
@@ -82,7 +82,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(elements.some(({ previous_semester: before }) => before.rental.min_eur_m2 !== null && before.rental.min_eur_m2 < 1)).toBe(true);
   });
 
-  it('take the newer elaboration if two files have a half-year, and hide the older one', async () => {
+  it('use the newer elaboration if two files have a half-year, and ignore the older elaboration', async () => {
     const [found] = await workspace.session((session) => session.query<{ seen: number; held: number; twice: number }>(
       `select (select count(*) from omi_quotation)::int4 as seen, (select count(*) from layer.omi_quotation)::int4 as held,
          (select count(*) from (select from omi_quotation group by half_year, link_zona, cod_tip, stato having count(*) > 1) t)::int4 as twice`,
@@ -95,7 +95,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(codes.get('quotation_repeated')).toBeGreaterThanOrEqual(1);
   });
 
-  it('reject unusable rows and parts of perimeters one by one', async () => {
+  it('reject each unusable row and each unusable part of a perimeter', async () => {
     const rejects = await database.query<{ vintage: string; code: string; n: number }>(
       'select r.vintage, j.code, count(*)::int4 as n from ledger.reject j join ledger.release r using (release_id) group by r.vintage, j.code order by r.vintage, j.code',
     );
@@ -106,7 +106,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
       { vintage: '2017_1', code: 'condition_unknown', n: 1 },
       { vintage: '2017_1', code: 'price_malformed', n: 1 },
       { vintage: '2017_1', code: 'type_unknown', n: 1 },
-      // The first comune has a ring of two points. The second comune has a part off Africa and a hole of two points, in both provinces.
+      // The first comune has a ring of two points. The second comune has a part near Africa and a hole of two points. Both provinces have these errors.
       { vintage: '2018_2', code: 'part_outside_italy', n: 2 },
       { vintage: '2018_2', code: 'ring_too_short', n: 3 },
       { vintage: '2021_1', code: 'ring_too_short', n: 1 },
@@ -115,7 +115,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     ]);
   });
 
-  it('repair a perimeter that crosses itself and keep all others as published', async () => {
+  it('repair a perimeter that crosses itself and keep all other perimeters unchanged', async () => {
     const repaired = await database.query<{ belfiore: string; half_year: number; valid: boolean }>(
       // Both provinces have the comune in 2018/2.
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',
@@ -125,11 +125,11 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     );
   });
 
-  it('are joined from pieces of perimeters, and points of parcels are found through their index', async () => {
+  it('join pieces of perimeters, and find points of parcels with an index', async () => {
     const plan = await workspace.session(async (session) => {
       const file = readFileSync(new URL('../../../sql/sections/valuation_history/build.sql', import.meta.url), 'utf8');
-      // Runs the file up to the pieces. Then the join is explained instead of run.
-      const upTo = file.indexOf('-- Parcels that lie in the same shapes');
+      // Runs the file up to the join of pieces with parcels, and explains this join instead of running it.
+      const upTo = file.indexOf('-- Parcels inside the same shapes');
       await session.script(file.slice(0, upTo).replaceAll('create table ', 'create temporary table '), 'valuation_history.sql');
       const join = /create table parcel_shapes as([\s\S]*?);\n/.exec(file)![1]!;
       return (await session.query<{ 'QUERY PLAN': string }>(`explain ${join}`)).map((line) => line['QUERY PLAN']).join('\n');

@@ -6,7 +6,7 @@
 -- grain: one row per parcel and run of half-years in one zone
 -- crs: EPSG:4326
 
--- The 22 half-years 2015/1–2025/2, or the latest 22 once there are newer quotations (half-years as numbers: year × 2 + half − 1).
+-- The 22 half-years 2015/1–2025/2, or the latest 22 if there are newer quotations. Half-years are numbers: year × 2 + half − 1.
 create table valuation_window as
 select
   (last - 21)::int2 as first,
@@ -52,7 +52,7 @@ select
 from perimeter_shape
 order by shape_id;
 
--- The planner needs the sizes, so that the join starts from pieces of perimeters and finds parcels through their index.
+-- With the sizes of the tables, the planner starts the join from pieces of perimeters and finds parcels with their index.
 analyze perimeter_shape;
 analyze perimeter_piece;
 
@@ -75,7 +75,7 @@ select
 from parcel_shapes
 group by parcel_belfiore, shape_ids;
 
--- The zone of each half-year by LinkZona. A LinkZona names one zone of a half-year, and the same zone in other half-years.
+-- The zone of each half-year by LinkZona. A LinkZona identifies one zone in a half-year, and the same zone in other half-years.
 create table linked_zone as
 select distinct on (z.half_year, z.link_zona)
   z.half_year,
@@ -86,9 +86,9 @@ from quotation_zone z
 join quoted_comune k on k.belfiore = z.belfiore
 order by z.half_year, z.link_zona, k.listed desc, z.belfiore collate "C", z.zona collate "C";
 
--- The current zone of the parcels, and its name in the half-year of the quotations. Perimeters of that half-year give the name. Other perimeters give it
--- only by LinkZona. If a border is drawn twice, the parcel's own comune is used, or another comune if its perimeters are as new. The perimeters of a former
--- comune are older than its successor's quotations.
+-- The current zone of the parcels, and its name in the half-year of the quotations. Perimeters of the same half-year give the name. Other perimeters give the
+-- name only by LinkZona. If perimeters of two comuni overlap, the parcel's comune is used, or another comune if its perimeters are equally new. The perimeters
+-- of a former comune are older than its successor's quotations.
 create table set_place as
 with choice as (
   select distinct on (t.set_id)
@@ -182,7 +182,7 @@ timeline as (
   cross join generate_series(v.first::int4, v.last::int4) as h (half_year)
   left join then_by_perimeter p on p.set_id = z.set_id and p.half_year = h.half_year
   left join linked_zone l on l.link_zona = z.link_zona and l.half_year = h.half_year
-  -- Perimeters of that time exist and none contains the point, so there was no zone.
+  -- The comune has perimeters of the half-year, but none contains the point, so there was no zone.
   left join drawn own on own.belfiore = t.parcel_belfiore and own.half_year = h.half_year
   left join drawn other on other.belfiore = l.belfiore and other.half_year = h.half_year
 ),

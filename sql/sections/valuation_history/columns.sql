@@ -38,7 +38,7 @@ begin
         r.half_year
       from run r
     ) a
-    -- 20: Abitazioni civili.
+    -- Type 20 is Abitazioni civili.
     join quotation q
       on q.region_code = a.region_code
       and q.belfiore = a.then_belfiore
@@ -71,4 +71,4 @@ begin
     and q.half_year = r.half_year;
 end
 $$;
-comment on function api.columns_valuation_history(int4[], anyelement) is 'Section valuation_history as columns, of the parcels in a zone: its newest half-year; linked as in api.section_valuation_history';
+comment on function api.columns_valuation_history(int4[], anyelement) is 'Section valuation_history of the parcels in a zone, as columns of the newest half-year. Result linked is as in api.section_valuation_history';

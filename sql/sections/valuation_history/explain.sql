@@ -5,7 +5,7 @@
 -- grain: one row per feature
 -- crs: none
 
--- Perimeters that place the parcel in the zone of a half-year.
+-- Perimeters that give the parcel's zone in a half-year.
 create view drawn_run as
 select
   h.fid,
@@ -48,7 +48,7 @@ select
   z.position,
   null,
   null,
-  'zone of that time that has the LinkZona of the current zone'
+  'zone of that half-year with the LinkZona of the current zone'
 from valuation_history h
 join quotation_zone z on z.belfiore = h.then_belfiore
   and z.zona = h.then_zona
@@ -95,7 +95,7 @@ select
   q.position,
   null,
   'euro/m2',
-  'abitazioni civili in normal state; zone by the perimeters of that time, otherwise by the LinkZona of the current zone'
+  'abitazioni civili in normal state; zone by the perimeters of that half-year, else by the LinkZona of the current zone'
 from valuation_history h
 join quotation q on q.belfiore = h.then_belfiore and q.zona = h.then_zona and q.half_year between h.since and h.until
 where q.cod_tip = 20

@@ -1,4 +1,4 @@
-/** Texts and drawing of section valuation_history on the map. */
+/** Texts and layer of the section valuation_history on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

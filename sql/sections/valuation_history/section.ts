@@ -11,15 +11,15 @@ const valuationHistory = z.strictObject({
   condition: z.literal('NORMALE').describe('Normal state of conservation'),
   semesters: z.array(z.strictObject({
     semester: semester.describe('Year and half-year'),
-    zone: nullable(z.string(), 'Zone that contained the parcel in that half-year; null: unknown'),
+    zone: nullable(z.string(), 'Zone that contained the parcel in the half-year; null: unknown'),
     purchase: z.strictObject({ min_eur_m2: euroPerM2, max_eur_m2: euroPerM2, mid_eur_m2: euroPerM2 }).describe('Prices'),
     rental: z.strictObject({ min_eur_m2: euroPerM2Month, max_eur_m2: euroPerM2Month, mid_eur_m2: euroPerM2Month }).describe('Rents'),
-    gross_yield_pct: nullable(z.number(), 'Rent of a year divided by the price; null: one of them is not quoted'),
-  })).min(22).max(22).describe('Oldest first. A half-year without quotation keeps its element'),
+    gross_yield_pct: nullable(z.number(), 'Rent of a year divided by the price; null: rent or price is not quoted'),
+  })).min(22).max(22).describe('Oldest first. Half-years without a quotation have an element, too'),
   source,
 }).meta({ id: 'ValuationHistory', description: 'Quotations of the OMI zone over 22 half-years' });
 
-const HALF_YEAR = 'it is a half-year, and different half-years are not compared';
+const HALF_YEAR = 'a half-year, and different half-years are not compared';
 
 export default defineSection({
   name: 'valuation_history',
@@ -30,28 +30,28 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.valuation_history': {
-      description: 'OMI zones of a parcel over 22 half-years. One row is a run of half-years in one zone, and the runs have no gaps. No row: no current zone contains the representative point, or the parcel is a road or water',
+      description: 'OMI zones of a parcel over 22 half-years. Each row is a run of half-years in one zone. There are no gaps between runs. No row: no current zone contains the representative point, or the parcel is a road or water',
       key: ['fid', 'since'],
       columns: {
         fid: FID,
         since: { type: 'int2', description: 'First half-year of the run: year × 2 + (half − 1)', gate: HALF_YEAR },
         until: { type: 'int2', description: 'Last half-year of the run', gate: HALF_YEAR },
         belfiore: { type: 'text', description: 'Comune of the current zone' },
-        zona: { type: 'text', description: 'Current zone, with its name in the half-year of the quotations. If that is unknown, with the name of its perimeter' },
+        zona: { type: 'text', description: 'Current zone, with its name in the half-year of the quotations. If this name is unknown, with the name of the perimeter' },
         then_belfiore: { type: 'text', description: 'Comune of the zone in this run', null: 'no zone', gate: 'there with then_zona' },
         then_zona: {
           type: 'text',
-          description: 'Zone in this run, by its perimeters of that time. If the comune has none of that time, the zone with the same LinkZona',
+          description: 'Zone in this run, by the perimeters of its half-years. Without such perimeters of the comune, the zone with the same LinkZona',
           null: 'none', gate: presence(),
         },
         half_year: {
           type: 'int2',
           description: 'Newest half-year with quotations of the comune: year × 2 + (half − 1)',
-          null: 'the zone of the perimeter was not found in that half-year', gate: presence(),
+          null: 'the zone of the perimeter was not found in this half-year', gate: presence(),
         },
         perimeter_half_year: {
           type: 'int2',
-          description: 'Half-year of the perimeter that contains the representative point now',
+          description: 'Half-year of the perimeter that currently contains the representative point',
           null: 'published by a version that did not store it', gate: HALF_YEAR,
         },
       },

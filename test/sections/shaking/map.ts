@@ -1,4 +1,4 @@
-/** Texts of section shaking on the map. */
+/** Texts of the section shaking on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({
