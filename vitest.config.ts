@@ -6,18 +6,18 @@ import Summary from './test/harness/summary.ts';
 
 const files = lanes(import.meta.dirname);
 
-/** Lanes whose files each get a process. Files of the other lanes share one process per worker, which loads the program once. */
+/** Lanes in which each file gets a process. Files of the other lanes share one process per worker, which loads the program once. */
 const ISOLATED: readonly Lane[] = ['alone', 'random', 'faults', 'random-faults', 'real'];
 
 /**
- * Faults run after all others: what is injected may not hide behind another test. Each worker may hold an embedded database of 1 GB.
+ * Faults run after all other tests, because an injected fault must not affect other tests. Each worker may have an embedded database of 1 GB.
  */
 function project(name: Lane, order: number, maxWorkers: number) {
   const isolate = ISOLATED.includes(name);
   return { test: { name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: order }, maxWorkers, isolate } };
 }
 
-/** Runs the files lane by lane, so that the next file of a worker can use its process. Short files come last, so that all workers end together. */
+/** Runs the files lane by lane, so the next file of a worker can use the same process. Short files are last, so all workers end at almost the same time. */
 class LaneByLane extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const order = Object.keys(projects);
@@ -25,7 +25,7 @@ class LaneByLane extends BaseSequencer {
   }
 }
 
-/** One worker more than cores, because workers also wait for the database server and for child processes. */
+/** There is one worker more than cores, because workers also wait for the database server and for child processes. */
 const workers = Math.min(8, availableParallelism() + 1);
 
 const projects: Readonly<Record<Lane, ReturnType<typeof project>>> = {
@@ -40,7 +40,7 @@ const projects: Readonly<Record<Lane, ReturnType<typeof project>>> = {
 
 export default defineConfig({
   test: {
-    // The unit tests of a second run take a seventh less CPU time.
+    // With this cache, the unit tests of a second run take a seventh less CPU time.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LaneByLane },
     globalSetup: ['test/harness/global-setup.ts'],

@@ -1,4 +1,4 @@
-/** Admits requests: looks up and counts the key of a request in the database, which all servers share. */
+/** Admits requests. Keys are looked up and counted in the database, which all servers share. */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Count } from './counts.ts';
@@ -14,33 +14,33 @@ export type Scope = (typeof SCOPES)[number];
 /** Form of a key: `mpl_` and 32 random bytes in base64url. */
 const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;
 
-/** Answer of the database about a key. */
+/** Result of a look-up of a key in the database. */
 type Admission = {
   readonly outcome: 'ADMITTED' | 'INVALID_API_KEY' | 'INSUFFICIENT_SCOPE' | 'RATE_LIMITED' | 'TOO_MANY_ATTEMPTS';
-  /** True if the database is read-only and counts nothing. */
+  /** True if the database is read-only and counts no requests. */
   readonly read_only?: boolean;
   /** Network of the client that sent a bad key. */
   readonly network?: string | null;
 } & Readonly<Record<'token_id' | 'quota' | 'remaining' | 'resets_at' | 'retry_after_seconds', number | null>>;
 
 export interface Caller {
-  /** Null: not admitted. */
+  /** Null: the request was not admitted. */
   readonly tokenId: number | null;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Returns the SHA-256 of a key in hexadecimal, the only form in which it is stored. */
+/** Returns the SHA-256 of a key in hexadecimal. A key is stored only in this form. */
 export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Maximum number of parallel requests of one token on a server, over all workers. */
+/** Maximum number of parallel requests of a token on a server with all its workers. */
 export const PER_TOKEN = 3;
 
 /** Maximum waiting time of other requests, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
-/** Tiles of one token in a process, processed in parallel and waiting. A map requests all tiles of a screen at once. */
+/** Maximum numbers of active and waiting tiles of a token in a process. A map requests all tiles of a screen at once. */
 export const TILES_PER_TOKEN = { working: 8, waiting: 64 } as const;
 
 /** Maximum waiting time of tiles in milliseconds. The last waiting tile needs eight rounds. */
@@ -50,7 +50,7 @@ const TILES_PATIENCE_MS = 10_000;
 interface Queue {
   readonly perToken: number;
   readonly patienceMs: number;
-  /** Whether requests count against the token's hourly limit. */
+  /** States whether requests count against the token's hourly limit. */
   readonly counted: boolean;
 }
 
@@ -78,8 +78,8 @@ interface Applicant<S = Scope> {
 }
 
 /**
- * Admits or refuses a request. The request is counted and its work begins when the token has a free slot.
- * @param applicant its `gone` returns whether the client left while the request waited
+ * Admits or refuses a request. When the token has a free slot, the request is counted and its work begins.
+ * @param applicant its `gone` returns true if the client left while the request waited
  * @param identified receives the client before the request is refused or the work begins
  * @throws ApiError 401, 403, 408, 429, 503; MappaleError; errors of the work
  */
@@ -93,11 +93,11 @@ export type AdmitOpen = <T>(
   applicant: { readonly address: string; readonly gone: () => boolean }, identified: (caller: Caller) => void, work: () => Promise<T>,
 ) => Promise<T>;
 
-/** Requests of one network in a fixed hour to paths that need no key. */
+/** Maximum number of requests of a network per fixed hour to paths that need no key. */
 export const OPEN_QUOTA = 1_000;
 
 /**
- * Checks the key and the scope of a request without counting the request. If the scope is null, it depends on the body and is checked later.
+ * Checks the key and the scope of a request without counting the request. If the scope is null, the scope depends on the body and is checked later.
  * @returns the name of the client in queues
  * @throws ApiError 401, 403, 429 for bad keys; MappaleError
  */
@@ -108,7 +108,7 @@ export function queueFor(parallel: number): FairQueue {
   return new FairQueue({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }
 
-/** Creates the queue of tiles for one process. At least half of its connections stay free for other requests. @param parallel see `queueFor` */
+/** Creates the queue of tiles for one process. At least half of the connections remain free for other requests. @param parallel see `queueFor` */
 export function tileQueueFor(parallel: number): FairQueue {
   const { working, waiting } = TILES_PER_TOKEN;
   return new FairQueue({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
@@ -133,11 +133,11 @@ export async function admitRows({ reader, count }: Counter, tokenId: number, sco
   requireAdmitted(admission, scope);
 }
 
-/** Key or session of a request before it is looked up. */
+/** Key or session of a request before the look-up. */
 interface Claim {
   /** Null: the request has a key. */
   readonly session: string | null;
-  /** SHA-256 of the key. Empty for an invalid key, which counts as a bad key without being compared. */
+  /** SHA-256 of the key. Empty for an invalid key, which counts as a bad key without a comparison. */
   readonly hash: string;
   /** Name of the client in queues. */
   readonly caller: string;
@@ -174,7 +174,7 @@ export interface Counter {
   readonly count: Count;
 }
 
-/** Calls a counting function. If nothing can be written, as on a full disk, the same function checks the key without counting. */
+/** Calls a counting function. If writing fails, for example on a full disk, the same function checks the key without counting. */
 async function ask(reader: Reader, statement: string, parameters: readonly unknown[]): Promise<Admission> {
   try {
     return await reader.count<Admission>(statement, parameters);
@@ -221,7 +221,7 @@ export function identifier(counter: Counter, signIn: SignIn | null): Identify {
 export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
   return async ({ credential, scope, address, gone }, identified, work) => {
     const claim = claimOf(credential, address, signIn);
-    // Requests wait in the queue before the key is looked up, because the look-up is work too.
+    // Requests wait in the queue before the look-up of the key, because the look-up takes time, too.
     const slot = await takeSlot(claim.caller);
     try {
       if (gone()) throw refusal.CALLER_GONE();
@@ -237,10 +237,10 @@ export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | 
   };
 }
 
-/** @param client what the slots are counted for @throws ApiError 429, 503 */
+/** @param client name for which slots are counted @throws ApiError 429, 503 */
 function requireSlot(slot: Slot, client: 'token' | 'caller', { perToken, patienceMs }: Pick<Queue, 'perToken' | 'patienceMs'>): void {
   if (slot === 'own') {
-    const problem = `${perToken} requests of this ${client} are in progress, and no slot became free within ${patienceMs / 1000} seconds; ask again in 1 second`;
+    const problem = `${perToken} requests of this ${client} are in progress, and no slot became free within ${patienceMs / 1000} seconds; send the request again in 1 second`;
     throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: perToken }, { 'retry-after': '1' }, 'token_busy');
   }
   if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'server_busy');

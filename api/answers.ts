@@ -1,6 +1,6 @@
 /**
- * Zod schemas of the endpoints' answers. The OpenAPI document is generated from them, and tests check answers against them. The server
- * passes the database's JSON on without parsing it.
+ * Zod schemas of the endpoints' answers. The OpenAPI document is generated from them, and tests check answers against them. The server returns the database's
+ * JSON without parsing it.
  */
 import { z } from 'zod';
 import {
@@ -12,7 +12,7 @@ import { STATUS, type ErrorCode } from './errors.ts';
 const matched = {
   match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street'])
     .describe('Precision of the match: the exact number, the number with another exponent or colour, the nearest number, or only the street'),
-  score: z.number().min(0).max(1).describe('Similarity of the address to the query. It falls with match_type'),
+  score: z.number().min(0).max(1).describe('Similarity of the address to the query. The score decreases with match_type'),
 };
 
 /** Members of a problem (RFC 9457). */
@@ -30,24 +30,24 @@ export const error = z.strictObject({
   ...problem,
   error: z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]).describe('Error code for programs'),
   message: z.string().describe('Description of the error and of accepted values, for people'),
-  details: z.record(z.string(), z.unknown()).optional().describe('Details for programs: parameter, allowed, retry_after_seconds …'),
+  details: z.record(z.string(), z.unknown()).optional().describe('Details for programs, such as parameter, allowed and retry_after_seconds'),
 }).meta({ id: 'Error', description: 'Error answer' });
 
 export const health = z.strictObject({
   status: z.enum(['ok', 'unavailable']).describe('State of the service'),
   version: z.string().regex(/^\d+\.\d+\.\d+/).describe('Version of the program'),
-  timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/).describe('Time of the check; UTC'),
-  database: z.enum(['ok', 'read_only', 'unreachable']).describe('Whether the database answers; read_only: it answers, and the server counts requests in its own memory'),
+  timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/).describe('Time of the check, UTC'),
+  database: z.enum(['ok', 'read_only', 'unreachable']).describe('State of the database; read_only: it can be read, and the server counts requests in memory'),
   dataset: nullable(z.strictObject({
-    published: z.boolean().describe('Whether a region is published; false: the service works, and has nothing to answer yet'),
+    published: z.boolean().describe('True if a region is published; false: the service works, but has no data yet'),
     regions: z.array(z.strictObject({
       code: whole.describe('ISTAT code, 1–20'),
       name: nullable(z.string(), 'Null: no list of comuni is loaded'),
-      published_at: z.string().describe('Time at which the current publication became current; UTC'),
+      published_at: z.string().describe('Time at which the publication became current, UTC'),
     })).describe('Published regions'),
-    addresses: whole.min(0).describe('Number of published regions'),
-    parcels: whole.min(0).describe('Number of published regions'),
-  }), 'Published data; null: the database does not answer'),
+    addresses: whole.min(0).describe('Number of published addresses'),
+    parcels: whole.min(0).describe('Number of published parcels'),
+  }), 'Published data; null: the database is not available'),
 }).meta({ id: 'Health', description: 'State of the service, its database and the published data' });
 
 /** Returns the sections whose coverage is in `meta.coverage`, or in their block. */
@@ -61,7 +61,7 @@ const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, cover
 const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
 
 export const licenses = z.array(z.strictObject({
-  section: z.string().describe('Section whose values come from the source; *: the attribution must always be shown'),
+  section: z.string().describe('Section with values from the source; *: the attribution must always be shown'),
   source: z.string().describe('Title of the dataset'),
   holder: z.string().describe('Holder of the rights'),
   license: z.string().describe('Name of the licence'),
@@ -77,14 +77,14 @@ export const parcel = z.strictObject({
   meta: z.strictObject({
     sections_included: z.array(z.string()).describe('Sections of this answer'),
     coverage: z.strictObject(coverage)
-      .describe(`Coverage of each requested section, except ${coveredIn('block').join(', ')}, which states it by level in its block. ${COVERAGE_MEANING}`),
+      .describe(`Coverage of each requested section, except ${coveredIn('block').join(', ')}, whose block states the coverage by level. ${COVERAGE_MEANING}`),
     licenses,
     attribution_required: z.literal(true).describe('Always'),
     as_of: z.strictObject({
-      date: z.iso.date().describe('The requested day. The record is as published at its end, Europe/Rome'),
-      publication: whole.describe("Number of the region's publication that was current"),
-      in_force_since: z.iso.datetime().describe('Time at which that publication became current; UTC'),
-    }).optional().describe('Only with as_of: the publication that the record is from'),
+      date: z.iso.date().describe('The requested day. The record is as published at the end of the day, Europe/Rome'),
+      publication: whole.describe("Number of the region's publication on the requested day"),
+      in_force_since: z.iso.datetime().describe('Time at which the publication became current, UTC'),
+    }).optional().describe('Only with as_of: the publication of the record'),
   }).describe('Parameters of the request, and attributions that must be shown'),
 }).meta({ id: 'Parcel', description: 'fid, municipality and one block per requested section' });
 
@@ -95,7 +95,7 @@ function list(id: string, item: z.ZodType, order: string, meta: z.ZodRawShape): 
   }).meta({ id });
 }
 
-const point = z.strictObject({ lat: latitude, lng: longitude }).meta({ id: 'Point', description: 'One of the requested points' });
+const point = z.strictObject({ lat: latitude, lng: longitude }).meta({ id: 'Point', description: 'A requested point' });
 
 const locatedParcel = z.strictObject({
   point: point.optional(),
@@ -114,7 +114,7 @@ const locatedFeature = z.strictObject({
 const counts = {
   limit: whole.describe('As in the request'),
   count: whole.min(0).describe('Number of parcels in this answer'),
-  truncated: z.boolean().describe('Whether more parcels exist'),
+  truncated: z.boolean().describe('True if there are more parcels'),
 };
 
 const locatedMeta = z.union([
@@ -122,12 +122,12 @@ const locatedMeta = z.union([
   z.strictObject({
     mode: z.literal('points').describe('Answer for several points'),
     points: z.array(z.strictObject({ lat: latitude, lng: longitude, count: counts.count, truncated: counts.truncated }))
-      .describe('The requested points, each with its number of parcels'),
+      .describe('The requested points, each with the number of its parcels'),
     ...counts,
   }),
   z.strictObject({
     mode: z.literal('bbox').describe('Answer for a box'),
-    bbox: z.array(z.number()).min(4).max(4).describe('minLng, minLat, maxLng, maxLat as in the request'),
+    bbox: z.array(z.number()).min(4).max(4).describe('minLng, minLat, maxLng and maxLat of the request'),
     after: nullable(whole, 'As in the request; null: starts with the first parcel'),
     ...counts,
   }),
@@ -150,7 +150,7 @@ export const located = z.union([
 
 const kin = z.strictObject({
   fid: whole.describe('Parcel identifier'),
-  cadastral_reference: z.string().describe('National cadastral reference: of a parent before the publication, of a child after it'),
+  cadastral_reference: z.string().describe('National cadastral reference, of a parent before the publication, of a child after the publication'),
   publication: whole.describe('Number of the publication or rollback, as in /changes'),
   kind: z.enum(['split', 'merge', 'renumbered', 'survey']).describe('split: one parcel became several, at least one of them new; merge: several became one, at least one of them gone; '
     + 'renumbered: another fid or reference at the same place; survey: another outline'),
@@ -160,8 +160,8 @@ const kin = z.strictObject({
 
 export const lineage = z.strictObject({
   data: z.strictObject({
-    parents: z.array(kin).describe('Parcels that it came from, oldest publication first; a parcel that keeps its fid is its own parent'),
-    children: z.array(kin).describe('Parcels that came from it, oldest publication first'),
+    parents: z.array(kin).describe('Parents of the parcel, oldest publication first; a parcel that keeps its fid is its own parent'),
+    children: z.array(kin).describe('Children of the parcel, oldest publication first'),
   }).describe('Lineage of the parcel'),
   meta: z.strictObject({
     fid: whole.describe('Parcel identifier'),
@@ -171,7 +171,7 @@ export const lineage = z.strictObject({
 
 export const neighbours = z.strictObject({
   data: z.array(z.strictObject({
-    ...parcelFacts, kind, shared_m: z.number().min(0.1).describe('Length of the border within 0.10 m of this parcel; metres'),
+    ...parcelFacts, kind, shared_m: z.number().min(0.1).describe('Length of the border within 0.10 m of this parcel in metres'),
   }).meta({ id: 'Neighbour' })).describe('Longest shared border first, ties by fid'),
   meta: z.strictObject({ fid: whole.describe('The parcel'), count: counts.count, truncated: counts.truncated }).describe('The parcel, and number of results'),
 }).meta({ id: 'Neighbours' });
@@ -192,11 +192,11 @@ const unloadedComune = z.strictObject({
   municipality: z.string().describe('Name of the comune'),
   province: z.string().describe('Name of its province'),
   region: nullable(z.string(), 'Name of its region; null: unknown'),
-}).meta({ id: 'UnloadedComune', description: 'A comune that the query names and that has no loaded addresses' });
+}).meta({ id: 'UnloadedComune', description: 'A comune without loaded addresses that the query names' });
 
 export const found = list('FoundAddresses', z.strictObject({ ...addressFacts, ...matched }).meta({ id: 'FoundAddress' }), 'Best match first', {
   query: z.string().describe('q as in the request'), city: nullable(z.string(), 'As in the request; null: none'),
-  not_loaded: z.array(unloadedComune).optional().describe('Only if `data` is empty: comuni that the query names and that have no loaded addresses'),
+  not_loaded: z.array(unloadedComune).optional().describe('Only if `data` is empty: comuni without loaded addresses that the query names'),
 });
 
 const nearAddress = z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('True ground distance in metres') }).meta({ id: 'NearAddress' });
@@ -219,7 +219,7 @@ export const provinces = list('Provinces', z.strictObject({
 }).meta({ id: 'Province' }), 'By code', {});
 
 const coverageState = z.enum(['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable']).describe(
-  'mapped; none: mapped without any feature; partial: only parts of the comune or some of the maps; not_mapped: the loaded files do not cover it; not_loaded: no file is loaded; '
+  'mapped; none: mapped without any feature; partial: only parts of the comune or some of the maps; not_mapped: the loaded files do not cover the comune; not_loaded: no file is loaded; '
   + 'not_applicable: the section does not exist for any of the checked parcels',
 );
 const measured = nullable(z.number(), 'Null: the field is not a quantity, or it has no value in the comune');
@@ -228,14 +228,14 @@ export const municipalityQuality = z.strictObject({
   municipality: z.strictObject({
     code: belfiore, name: text('Null: unknown'), province: text('Name of the province; null: same as name'), region: text('Name of the region; null: same as name'),
   }).describe('The comune'),
-  istat_code: text('ISTAT code, 6 digits; null: the list of comuni lacks it'),
+  istat_code: text('ISTAT code, 6 digits; null: the comune is not in the list of comuni'),
   region_code: whole.describe('ISTAT code of the region'),
-  published_at: z.string().describe("Time at which the region's current publication was published; UTC"),
+  published_at: z.string().describe("Time of the region's current publication, UTC"),
   coverage: z.strictObject({
-    parcels_asked: whole.min(0).describe('Land parcels that were checked: the outermost of the comune in eight directions, and four random ones'),
+    parcels_asked: whole.min(0).describe('Land parcels that were checked: the outermost of the comune in eight directions, and four random parcels'),
     sections: z.array(z.strictObject({
       section: z.string().describe('Section of the record'),
-      map: text('Map, in a section that states coverage for each of its maps; null: the whole section'),
+      map: text('Map, in a section that states coverage for each map; null: the complete section'),
       state: coverageState,
       rows: nullable(whole.min(0), 'Rows of the section, or values of the map, in the comune; null: not counted'),
       answers: z.record(z.string(), whole.min(1)).describe('Checked parcels by coverage: mapped, partial, not_mapped, not_loaded, not_applicable'),
@@ -248,10 +248,10 @@ export const municipalityQuality = z.strictObject({
     dated: text('Date inside the file; null: the file has none'),
     layers: z.array(z.string()).describe('Result of loading the file'),
     names_comune: z.boolean().describe('True: the file names the comune; false: the file does not distinguish comuni'),
-  })).describe('Current files that cover the comune, newest first in each source. If several belong to one layer, the newest that names the comune is used'),
+  })).describe('Current files that cover the comune, newest first in each source. If a layer has several files, the newest file that names the comune is used'),
   figures: z.array(z.strictObject({
     table: z.string().describe('Published table'),
-    slice: text('Property that its rows share, such as their half-year; null: none'),
+    slice: text('Common property of the rows, such as the half-year; null: none'),
     rows: whole.min(0).describe('Rows of the comune'),
     rows_province: countedOrNull,
     fields: z.record(z.string(), z.strictObject({
@@ -261,7 +261,7 @@ export const municipalityQuality = z.strictObject({
       values_province: countedOrNull,
       median_province: measured,
       p95_province: measured,
-    })).describe('Statistics by column, of the comune and of its province'),
+    })).describe('Statistics of the comune and of its province, by column'),
   })).describe('Statistics measured by the quality gate'),
   rejects: z.array(z.strictObject({
     source: z.string().describe('Source'),
@@ -282,22 +282,22 @@ export const municipalityQuality = z.strictObject({
     ),
     findings: z.array(z.strictObject({
       kind: z.enum(FINDING_KINDS).describe(
-        'outside: outside the boundary of the comune; same_point: two or more different numbers on one point; grid_10m: on multiples of 10 m in UTM, if 20 or more addresses are; '
-        + 'no_numbers: a street without any number; out_of_order: 500 m or more from both neighbours of its parity, which are at most 200 m apart; '
-        + 'moved: more than 20 m from its earlier point; new, missing: compared with the earlier file',
+        'outside: outside the boundary of the comune; same_point: two or more different numbers with the same point; grid_10m: on multiples of 10 m in UTM, like at least 20 addresses of the comune; '
+        + 'no_numbers: a street without any number; out_of_order: 500 m or more from both neighbours of the same parity, which are at most 200 m apart; '
+        + 'moved: more than 20 m from the earlier point; new, missing: compared with the earlier file',
       ),
-      from_m: nullable(z.number(), 'Least distance of the class; null: not counted by distance'),
-      below_m: nullable(z.number(), 'Distance at which the class ends; null: no end, or not counted by distance'),
-      count: nullable(whole.min(0), 'How many; null: unknown, because the file or the boundary that it needs is not loaded, or the comune has more than 100,000 addresses'),
+      from_m: nullable(z.number(), 'Lower limit of the distances in the class; null: not counted by distance'),
+      below_m: nullable(z.number(), 'Upper limit of the distances in the class; null: no limit, or not counted by distance'),
+      count: nullable(whole.min(0), 'Number of findings; null: unknown, because a needed file or boundary is not loaded, or the comune has more than 100,000 addresses'),
     })).describe('Findings by kind, and by distance from the comune'),
-  }).describe('Findings about the addresses of the comune. `mappale findings` lists each of them'),
+  }).describe('Findings about the addresses of the comune. `mappale findings` lists each finding'),
   meta: z.strictObject({ licenses, attribution_required: z.literal(true).describe('Always') }).describe('Attributions that must be shown'),
 }).meta({ id: 'MunicipalityQuality', description: 'The quality report of a comune' });
 
 export const municipalities = list('Municipalities', z.strictObject({
   code: belfiore,
-  istat_code: nullable(z.string().regex(/^\d{6}$/), 'Province and comune; null: the list of comuni does not contain it'),
-  name: nullable(z.string(), 'Italian name; null: the list does not contain it, and no file names it'),
-  province: nullable(z.string(), 'Name of the province; null: the list of comuni does not contain it'),
+  istat_code: nullable(z.string().regex(/^\d{6}$/), 'Province and comune; null: the comune is not in the list of comuni'),
+  name: nullable(z.string(), 'Italian name; null: no list and no file has a name of the comune'),
+  province: nullable(z.string(), 'Name of the province; null: the comune is not in the list of comuni'),
   region: nullable(z.string(), 'Name of the region; null: unknown'),
 }).meta({ id: 'MunicipalityEntry' }), 'Sorted by ISTAT code; comuni without a code last', {});

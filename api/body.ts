@@ -1,10 +1,10 @@
-/** Reads request bodies after key and scope were checked. Limits the number of parallel bodies, their size and their time. */
+/** Reads request bodies after key and scope were checked. Limits the number, the size and the time of bodies. */
 import type { IncomingMessage } from 'node:http';
 import type { Identify } from './access.ts';
 import { ApiError, invalidParameter, refusal } from './errors.ts';
 import { FairQueue, type TakeSlot } from './fair-queue.ts';
 
-/** Maximum time in which a body must arrive, in milliseconds. */
+/** Maximum time until a body is complete, in milliseconds. */
 export const BODY_MS = 20_000;
 
 /** Maximum number of bodies that a server reads in parallel, per token and in total. */
@@ -36,7 +36,7 @@ export function receiver(identify: Identify, takeSlot: TakeSlot): Receive {
       const problem = `${BODIES.perToken} bodies of this token are being read; send the request again in 1 second`;
       throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: BODIES.perToken }, { 'retry-after': '1', connection: 'close' }, 'token_busy');
     }
-    if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is reading too many bodies', 'server_busy');
+    if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is reading too many bodies; send the request again in 1 second', 'server_busy');
     try {
       return await read(request, limits);
     } finally {
@@ -65,7 +65,7 @@ function read(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
       clearTimeout(late);
       resolve(Buffer.concat(chunks));
     });
-    // After the body ended or was refused, these events have no effect.
+    // These events have no effect after the body ended or was refused.
     request.once('error', () => fail(refusal.CALLER_GONE()));
     request.once('close', () => fail(refusal.CALLER_GONE()));
     if (request.destroyed) fail(refusal.CALLER_GONE());

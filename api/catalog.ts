@@ -1,4 +1,4 @@
-/** The catalogue of exports and of the API, which the program writes and the server passes on. */
+/** Returns the catalogue of exports and of the API, which the program writes and the server answers. */
 
 export interface CatalogDocument {
   readonly type: string;
@@ -7,6 +7,6 @@ export interface CatalogDocument {
 
 /**
  * Returns the documents by path below /catalog.
- * @param api base address of the API as the client sees it
+ * @param api base address of the API for the client
  */
 export type Catalog = (api: string) => Promise<ReadonlyMap<string, CatalogDocument>>;

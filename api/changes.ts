@@ -11,7 +11,7 @@ import { endpoint, type Answer, type Described, type Endpoint } from './endpoint
 import { invalidParameter, refusal, type ApiError } from './errors.ts';
 import { changesParameters, feedParameters, noParameters, publicationPath, REGION_FORMS } from './parameters.ts';
 
-/** Maximum number of times that a page compares parcels. A page with many unchanged parcels ends early. */
+/** Maximum number of comparisons of parcels for a page. A page with many unchanged parcels ends early. */
 const BATCHES = 5;
 
 const operation = z.enum(['add', 'remove', 'change']);
@@ -21,10 +21,10 @@ const change = z.strictObject({
   published_at: z.iso.datetime().describe('Time of the publication; UTC'),
   op: operation.describe('Effect of the publication on the parcel'),
   fid: whole.describe('Parcel identifier'),
-  cadastral_reference: z.string().describe('National cadastral reference; of a removed parcel the last one'),
-  comune: nullable(belfiore, 'Null: a parcel of a land register in a withdrawn region'),
+  cadastral_reference: z.string().describe('National cadastral reference; for a removed parcel the last reference'),
+  comune: nullable(belfiore, 'Null for a parcel of a land register in a withdrawn region'),
   columns: z.record(z.string(), z.unknown())
-    .describe('Values by column of an export, and geometry: all values of an added parcel, new values of a changed parcel, none of a removed parcel'),
+    .describe('Values by column of an export, and geometry: all values of an added parcel, new values of a changed parcel, and no values of a removed parcel'),
 }).meta({ id: 'Change', description: 'A parcel that a publication added, removed or changed' });
 
 const changesAnswer = z.strictObject({
@@ -32,8 +32,8 @@ const changesAnswer = z.strictObject({
   meta: z.strictObject({
     region: whole.describe('ISTAT code of the region'),
     count: whole.min(0).describe('Number of elements in data'),
-    publication: whole.min(0).describe('Number of the last publication of the region. Later changes follow with since and this number'),
-    cursor: nullable(z.string(), 'Start of the next page; null: this is the last page. A page may have fewer elements than limit, even none'),
+    publication: whole.min(0).describe('Number of the last publication of the region. To get later changes, use this number as since'),
+    cursor: nullable(z.string(), 'Cursor of the next page; null: this is the last page. A page may have fewer elements than limit, or none'),
     licenses,
   }).describe('Number of results, and the attributions that must be shown'),
 }).meta({ id: 'Changes', description: 'A page of changes' });
@@ -54,10 +54,10 @@ const countsAnswer = z.strictObject({
     region: whole.min(0).describe('ISTAT code of the region; 0: the national lists'),
     published_at: z.iso.datetime().describe('Time of the publication; UTC'),
     kind: kind.describe('Kind of publication'),
-    counts: z.strictObject(counts).nullable().describe('Numbers of all comuni; null: not counted, because too many parcels may have changed, or an earlier version published it'),
+    counts: z.strictObject(counts).nullable().describe('Numbers of all comuni; null: not counted, because too many parcels may have changed, or the publication is from an earlier version'),
     comuni: nullable(whole.min(0), 'Number of comuni with changes; null: not counted'),
     sources: z.record(z.string(), z.iso.date().nullable()).nullable()
-      .describe('Last day of the period that each source describes; null: the files have no date. Null: a withdrawal, or not recorded'),
+      .describe('Last day of the period that each source describes; null: the files have no date. Without sources (null), the publication is a withdrawal, or they were not recorded'),
   }).describe('The publication'),
 }).meta({ id: 'PublicationCounts', description: 'Parcels that a publication added, removed, changed and left unchanged, by comune' });
 
@@ -70,7 +70,7 @@ function regionOf(text: string): Region {
   return region;
 }
 
-/** Returns where a page starts: at the cursor, or after `since`. @throws ApiError `INVALID_PARAMS` */
+/** Returns the start of a page, which is the cursor or follows `since`. @throws ApiError `INVALID_PARAMS` */
 function startOf(since: string | undefined, cursor: string | undefined): ChangesFrom {
   const allowed = 'exactly one of since and cursor';
   if (cursor !== undefined) {
@@ -157,9 +157,9 @@ export const CHANGES_ENDPOINTS: readonly Endpoint[] = [
     scope: 'parcels:read',
     summary: 'Parcels that publications added, removed or changed',
     description: 'Returns the changes of a region after a publication (`since=41`) or from a day on (`since=2026-01-31`, Europe/Rome), sorted by publication and fid. '
-      + 'Rollbacks and withdrawals are publications, too. A client that applies all changes to an old export has the content of the new export. '
+      + 'Rollbacks and withdrawals are publications, too. A client that applies all changes to an old export gets the content of the new export. '
       + '`columns` has the names of `mappale export`, and `geometry` as GeoJSON. Follow `meta.cursor` until it is null. A cursor remains valid after new publications. '
-      + 'Changes that are no longer kept are answered with 410: `details.kept_since` is the first day that can be given, `details.kept_after` the first publication. '
+      + 'The answer is 410 for changes that are no longer kept. `details.kept_since` is the first accepted day, and `details.kept_after` the first accepted publication. '
       + 'While a region is withdrawn, only removals are listed. A database on several nodes keeps no history and answers 501.',
     parameters: changesParameters,
     answer: changesAnswer,
@@ -194,13 +194,13 @@ export const CHANGES_ENDPOINTS: readonly Endpoint[] = [
   }),
 ];
 
-/** Open to all, because it has no data of parcels. */
+/** The feed needs no key, because it has no data of parcels. */
 export const FEED_ENDPOINT: Described = {
   path: '/changes/feed.atom',
   operation: 'getPublicationFeed',
   scope: null,
   summary: 'Feed of publications',
-  description: `Returns the latest ${ENTRIES} publications, rollbacks and withdrawals as an Atom feed, newest first: numbers of parcels, and the last day that each source describes.`,
+  description: `Returns the latest ${ENTRIES} publications, rollbacks and withdrawals as an Atom feed, newest first, with numbers of parcels and the last day that each source describes.`,
   parameters: feedParameters,
   pathParameters: noParameters,
   answer: feed,

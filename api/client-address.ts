@@ -1,11 +1,11 @@
-/** Finds the address of the client: the address of the connection, or the address that a trusted proxy reports. */
+/** Finds the address of the client, which is the address of the connection or the address that a trusted proxy reports. */
 import { BlockList, isIP } from 'node:net';
 import { MappaleError } from '../pipelines/errors.ts';
 
 /** Addresses of this machine. */
 export const LOOPBACK = ['127.0.0.0/8', '::1'] as const;
 
-/** Returns whether an address belongs to a trusted network. */
+/** Returns true if an address belongs to a trusted network. */
 export type Trust = (address: string) => boolean;
 
 /**
@@ -37,7 +37,7 @@ function family(version: number): 'ipv4' | 'ipv6' {
   return version === 6 ? 'ipv6' : 'ipv4';
 }
 
-/** Returns the network that a limit counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** Returns the network that limits count as one client, which is an IPv4 address or the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');

@@ -1,6 +1,6 @@
 /** Counts requests and bad keys in memory if the database is read-only, such as a standby. All workers of a server share the counts. */
 
-/** Count of one token or network in a fixed period. */
+/** Count of a token or network in a fixed period. */
 interface Period {
   readonly used: number;
   /** Milliseconds since 1970. */
@@ -8,7 +8,7 @@ interface Period {
 }
 
 export interface Counted extends Period {
-  /** True if the limit is exceeded. In this case nothing was added. */
+  /** True if the limit is exceeded. In this case the count did not change. */
   readonly over: boolean;
 }
 
@@ -16,11 +16,11 @@ export interface Counted extends Period {
 export interface Counting {
   /** Token or network. */
   readonly key: string;
-  /** Amount to add; 0: only read. */
+  /** Amount to add. 0 only reads the count. */
   readonly add: number;
   readonly limit: number;
   readonly periodMs: number;
-  /** Count in the database before it became read-only; null: none. */
+  /** Count in the database before the database became read-only. Null: there is none. */
   readonly before: Period | null;
 }
 

@@ -1,16 +1,16 @@
 /**
  * Parses filters in CQL2, as text or JSON, into one tree of conditions. The tree contains only names of queryables and values, which the database gets as
- * one parameter. Length, depth and number of conditions are bounded.
+ * one parameter. Length, depth and number of conditions are limited.
  */
 import { invalidParameter, type ApiError } from './errors.ts';
 
 export const FILTER_LANGUAGES = ['cql2-text', 'cql2-json'] as const;
 type FilterLanguage = (typeof FILTER_LANGUAGES)[number];
 
-/** Bounds of a filter. */
+/** Limits of a filter. */
 export const FILTER_BOUNDS = { bytes: 8_192, conditions: 50, depth: 10 } as const;
 
-/** Properties that a filter may name, with their types. The database reads them by these names. */
+/** Properties that a filter may name, with their types. The database uses the same names. */
 export const FILTER_PROPERTIES = {
   cadastral_reference: 'string', municipality_code: 'string', sheet: 'string', label: 'string', kind: 'string', region_code: 'number', area_m2: 'number',
 } as const;
@@ -30,7 +30,7 @@ export interface Shape {
 const COMPARISONS = ['=', '<>', '<', '<=', '>', '>='] as const;
 type Comparison = (typeof COMPARISONS)[number];
 
-/** A condition as the function `api.ogc_filter` reads it. `shape` is the number of a shape, from 1 on. */
+/** A condition in the format that the function `api.ogc_filter` reads. `shape` is the number of a shape, from 1 on. */
 export type Condition =
   | { readonly op: 'and' | 'or' | 'not'; readonly args: readonly Condition[] }
   | { readonly op: 'literal'; readonly value: boolean }
@@ -51,7 +51,7 @@ function problem(words: string): ApiError {
   return invalidParameter('filter', 'CQL2 with and, or, not, comparisons, between, in, like, is null and s_intersects; see docs/ogc-conformance.md', words);
 }
 
-/** Builds a tree and checks names, types and bounds. Both languages use it. */
+/** Builds a tree and checks names, types and limits. The parsers of both languages use this class. */
 class Builder {
   readonly shapes: Shape[] = [];
   conditions = 0;
@@ -95,7 +95,7 @@ class Builder {
     return { low: this.value(property, low), high: this.value(property, high) };
   }
 
-  /** @returns the number of the shape */
+  /** @returns number of the shape */
   shape(name: string, shape: unknown): number {
     if (name !== FILTER_GEOMETRY) throw problem(`has s_intersects of a property other than ${FILTER_GEOMETRY}`);
     this.shapes.push(checkedShape(shape));
@@ -106,7 +106,7 @@ class Builder {
 /** Control characters and unpaired surrogates, which the database cannot store. */
 const UNFIT = /[\u0000-\u001f\u007f-\u009f]|\p{Cs}/u;
 
-/** Depth of the positions in the coordinates of each type, and the fewest positions of a line. */
+/** Depth of the positions in the coordinates of each type, and the minimum number of positions of a line. */
 const SHAPES: Readonly<Record<string, readonly [depth: number, least: number]>> = {
   Point: [0, 1], MultiPoint: [1, 1], LineString: [1, 2], MultiLineString: [2, 2], Polygon: [2, 4], MultiPolygon: [3, 4],
 };
@@ -115,7 +115,7 @@ function checkedShape(shape: unknown): Shape {
   const { type, coordinates, bbox } = (typeof shape === 'object' && shape !== null ? shape : {}) as Readonly<Record<string, unknown>>;
   if (type === undefined && Array.isArray(bbox)) return boxShape(bbox);
   const [depth, least] = (typeof type === 'string' && Object.hasOwn(SHAPES, type) ? SHAPES[type] : undefined) ?? [-1, 0];
-  if (depth < 0) throw problem(`has a geometry of another type than ${Object.keys(SHAPES).join(', ')} and a box`);
+  if (depth < 0) throw problem(`has a geometry whose type is none of ${Object.keys(SHAPES).join(', ')} and a box`);
   return { type: String(type), coordinates: positions(coordinates, depth, least) };
 }
 
@@ -262,7 +262,7 @@ class TextParser {
     return problem(`cannot be read at character ${this.#token().at + 1}, where ${expected} is expected`);
   }
 
-  /** Takes a keyword or a sign if it is next. */
+  /** Reads a keyword or a sign if it is next. */
   #take(text: string): boolean {
     const token = this.#token();
     if (!(token.kind === 'word' ? token.text.toUpperCase() === text : token.kind === 'sign' && token.text === text)) return false;
@@ -322,7 +322,7 @@ class TextParser {
     return isNegated ? this.#builder.count(depth, { op: 'not', args: [counted] }) : counted;
   }
 
-  /** Parses what follows a property. @param more also comparisons */
+  /** Parses the rest of a condition after a property. @param more includes comparisons */
   #advanced(property: Property, more?: 'comparisons'): Condition {
     if (this.#take('BETWEEN')) {
       const low = this.#value();

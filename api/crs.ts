@@ -7,14 +7,14 @@ type Box = readonly [west: number, south: number, east: number, north: number];
 
 export interface Crs {
   readonly uri: string;
-  /** EPSG code. The database has longitude before latitude in EPSG:4326, as CRS84. */
+  /** EPSG code. The database has longitude before latitude in EPSG:4326, as in CRS84. */
   readonly srid: number;
   /** `yx`: northing before easting, or latitude before longitude. */
   readonly axes: 'xy' | 'yx';
   readonly unit: 'degree' | 'metre';
   /** Decimals of a printed coordinate. */
   readonly digits: number;
-  /** Area, x before y, in which coordinates are accepted. All parcels are inside, and the projection works everywhere in it. */
+  /** Area of accepted coordinates, x before y. The area contains all parcels, and the projection works in the complete area. */
   readonly domain: Box;
 }
 
@@ -26,7 +26,7 @@ function epsg(code: number, facts: Omit<Crs, 'uri' | 'srid'>): Crs {
 
 const IN_CRS84: Crs = { uri: CRS84, srid: 4326, axes: 'xy', unit: 'degree', digits: 7, domain: EARTH };
 
-/** The first one is the default, and the one in which geometries are stored. */
+/** The first system is the default, and is the system of stored geometries. */
 const SYSTEMS: readonly Crs[] = [
   IN_CRS84,
   epsg(3035, { axes: 'yx', unit: 'metre', digits: 3, domain: [3_000_000, 500_000, 6_000_000, 4_000_000] }),
@@ -37,15 +37,15 @@ const SYSTEMS: readonly Crs[] = [
 
 export const CRS_URIS: readonly string[] = SYSTEMS.map(({ uri }) => uri);
 
-/** Returns the system of a URI that the parameters accepted. Default: CRS84. */
+/** Returns the system of a URI. The URI was accepted by the check of parameters. Default: CRS84. */
 export function crsOf(uri: string | undefined): Crs {
   return SYSTEMS.find((each) => each.uri === uri) ?? IN_CRS84;
 }
 
-/** Boxes up to this size are looked up by the spatial index. For a larger box, parcels are scanned in their order. */
+/** Boxes up to this size are searched with the spatial index. For a larger box, parcels are scanned in their order. */
 const SMALL_BOX = { degree: 0.05, metre: 3_500 } as const;
 
-/** Size of a small box in the system in which geometries are stored. */
+/** Size of a small box in the system of stored geometries. */
 export const SMALL_BOX_DEGREES = SMALL_BOX.degree;
 
 interface Boxes {
@@ -56,8 +56,8 @@ interface Boxes {
 
 /**
  * Reads a box in the axis order of its system.
- * @param bbox 4 numbers, or 6 with heights; undefined: everywhere
- * @returns two boxes if the box crosses the antimeridian; null: this is no box on Earth
+ * @param bbox 4 numbers, or 6 with heights; undefined: no restriction
+ * @returns two boxes if the box crosses the antimeridian; null if the box is not on Earth
  */
 export function boxesOf(bbox: readonly number[] | undefined, { axes, unit, domain }: Crs): Boxes | null {
   if (bbox === undefined) return { boxes: null, isSmall: false };
@@ -73,13 +73,13 @@ export function boxesOf(bbox: readonly number[] | undefined, { axes, unit, domai
   return { boxes: [west, south, east, north], isSmall };
 }
 
-/** Returns the part of a box in the domain, where all parcels are. A box outside the domain becomes a part of its border. */
+/** Returns the part of a box in the domain, where all parcels are. A box outside the domain becomes a part of the domain's border. */
 function within([west, south, east, north]: Box, [left, low, right, high]: Box): Box {
   const between = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
   return [between(west, left, right), between(south, low, high), between(east, left, right), between(north, low, high)];
 }
 
-/** Returns coordinates of any depth with x before y. Null: a position is outside the domain, where it cannot be transformed. */
+/** Returns coordinates of any depth with x before y. Null if a position is outside the domain, where no transformation is possible. */
 export function placed(coordinates: unknown, crs: Crs): unknown {
   const { srid, axes, domain: [left, low, right, high] } = crs;
   const [first, second] = coordinates as readonly unknown[];

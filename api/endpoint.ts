@@ -1,4 +1,4 @@
-/** Type of an endpoint. Routes, the OpenAPI document and tests are generated from tables of endpoints. */
+/** Type of an endpoint. Routes, the OpenAPI document and tests are generated from the tables of endpoints. */
 import type { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Scope } from './access.ts';
@@ -38,22 +38,22 @@ export interface Described {
   readonly answer: z.ZodType;
   /** Media type of the answer. Absent: JSON. */
   readonly type?: string;
-  /** Errors of this endpoint only, and the errors for a missing object and for one that is gone, as examples. */
+  /** Errors of this endpoint only, and the errors for a missing object and for an object that is gone, as examples. */
   readonly errors: readonly ErrorCode[];
   readonly missing?: ApiError;
   readonly gone?: ApiError;
-  /** Example of a query, and example values of parameters that it does not use. */
+  /** Example of a query, and example values of the other parameters. */
   readonly example: Readonly<Record<string, string>>;
   readonly otherExamples: Readonly<Record<string, string>>;
   /** Example of an invalid query. */
   readonly refused: Readonly<Record<string, string>>;
-  /** Returns the answer as a page for browsers. Absent: there is none. */
+  /** Returns the answer as a page for browsers. Absent if there is no page. */
   readonly page?: (answer: string) => string;
-  /** Second format of the answer, which parameter `f` or the header Accept selects. Absent: there is none. */
+  /** Second format of the answer, which parameter `f` or the header Accept selects. Absent if there is no second format. */
   readonly binary?: Binary;
   /** Headers of the answer, with a description and an example. */
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
-  /** Condition for an answer 204 without a body. Absent: there is none. */
+  /** Condition for an answer 204 without a body. Absent if there is no such answer. */
   readonly nothing?: string;
 }
 
@@ -65,14 +65,14 @@ export interface Endpoint extends Described {
 export interface Given {
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Base address for links as the client sees it. If the client does not name its host, only the path. */
+  /** Base address for links, from the view of the client. If the request names no host, this is only the path. */
   readonly base: string;
 }
 
 /** Defaults of an endpoint. */
 const NOTHING = { pathParameters: noParameters, errors: [], example: {}, otherExamples: {} };
 
-/** Creates an endpoint and keeps its look-up in step with the types of its schemas. */
+/** Creates an endpoint whose look-up has the types of its schemas. */
 export function endpoint<Q extends z.ZodObject, P extends z.ZodObject = typeof noParameters>(
   facts: Omit<Endpoint, keyof typeof NOTHING | 'parameters' | 'lookup'> & Partial<Pick<Endpoint, keyof typeof NOTHING>> & {
     parameters: Q; pathParameters?: P; lookup: (reader: Reader, query: z.output<Q>, path: z.output<P>, base: string) => Promise<Answer>;

@@ -32,10 +32,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'searchAddresses',
     scope: 'geocoding:read',
     summary: 'Search addresses',
-    description: 'Returns the best match first, in the named place only. `match_type` is `number`, `number_without_exponent`, '
-      + '`nearest_number` or `street`, and `score` falls with it. If `q` and `city` name different comuni, the query is refused. '
-      + 'If `q` names two comuni, the first one is used if the second is its current or former province or its region. Otherwise the second one is used if its addresses have the first as '
-      + 'a locality. Otherwise nothing is found. `meta.not_loaded` lists comuni without loaded addresses.',
+    description: 'Returns the best match first, only in the named place. `match_type` is `number`, `number_without_exponent`, '
+      + '`nearest_number` or `street`, and `score` decreases in this order. If `q` and `city` name different comuni, the query is refused. '
+      + 'If `q` names two comuni, the first is used if the second is its current or former province or its region. Otherwise the second is used if its addresses have the first as '
+      + 'a locality. Otherwise the result is empty. `meta.not_loaded` lists comuni without loaded addresses.',
     parameters: searchParameters,
     answer: answers.found,
     example: { q: 'Via Roma 5', city: 'Campobasso' },
@@ -65,9 +65,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'locateParcels',
     scope: 'parcels:read',
     summary: 'Find parcels at points, in a box or in a polygon',
-    description: 'For a point: the parcels that contain it or touch it, smallest first. For several points: the parcels of each point, and each parcel has its `point`. '
-      + 'For a box or polygon: the parcels that intersect it, sorted by `fid`. `after` returns the next page. '
-      + 'The border has a tolerance of 1e-7°. Corners of printed geometries, which have 7 decimals, therefore find all parcels that meet there.',
+    description: 'For a point, returns the parcels that contain or touch the point, smallest first. For several points, returns the parcels of each point, with their `point`. '
+      + 'For a box or polygon, returns the parcels that intersect the area, sorted by `fid`. `after` returns the next page. '
+      + 'The border has a tolerance of 1e-7°. A corner of a printed geometry, with 7 decimals, therefore finds all adjacent parcels.',
     parameters: locateParameters,
     answer: answers.located,
     errors: ['OUT_OF_BOUNDS', 'BBOX_TOO_LARGE', 'POLYGON_TOO_LARGE'],
@@ -117,12 +117,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
     scope: 'parcels:read',
     summary: 'One parcel\'s record',
     description: 'Returns the sections in `include`. `basic`, `fid` and `municipality` are always returned. '
-      + '`id` is the fid or the national cadastral reference. With `as_of`, a reference names the parcel that had it on that day. '
-      + 'A parcel that is no longer published, or a reference that only such parcels have, is answered with 410 `GONE`. '
-      + '`details.successors` lists the current parcels with the same outline, with their references. `details.successor_fid` is the only one of them, or null. '
-      + 'With `as_of`, returns the record as published at the end of that day, in the format of this version. Later refreshes and rollbacks have no effect. '
-      + '`meta.as_of` names the publication. If no record of that day exists, the answer is 404 with the first day that has records. '
-      + 'A parcel that was no longer published on that day is answered with 410. While a region is withdrawn, all its records are answered with 404.',
+      + '`id` is the fid or the national cadastral reference. With `as_of`, a reference names the parcel that had the reference on the requested day. '
+      + 'The answer is 410 `GONE` for a parcel that is no longer published, and for a reference of such parcels only. '
+      + '`details.successors` lists the current parcels with the same outline, with their references. `details.successor_fid` is the fid if there is exactly one such parcel, or null. '
+      + 'With `as_of`, returns the record as published at the end of the given day, in the format of this version. Later refreshes and rollbacks have no effect. '
+      + '`meta.as_of` names the publication. If the day has no record, the answer is 404 with the first day that has records. '
+      + 'The answer is 410 for a parcel that was no longer published on the day. While a region is withdrawn, the answer is 404 for all its records.',
     parameters: parcelParameters,
     pathParameters: parcelPath,
     answer: answers.parcel,
@@ -142,7 +142,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     scope: 'parcels:read',
     summary: 'Parcels that share a border',
     description: 'Returns parcels within 0.10 m of the border of this parcel, longest shared border first. '
-      + '`shared_m` is the length of that border in metres, from 0.10 m on. Parcels of roads and waters are included.',
+      + '`shared_m` is the length of the shared border in metres, at least 0.10 m. Parcels of roads and waters are included.',
     parameters: neighbourParameters,
     pathParameters: parcelPath,
     answer: answers.neighbours,
@@ -163,8 +163,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'getParcelLineage',
     scope: 'parcels:read',
     summary: 'Parents and children of a parcel',
-    description: 'Returns the parcels that a parcel came from and the parcels that came from it, in all kept publications, with shares of area. Retired parcels have a lineage, too. '
-      + 'A pair shares at least 1 m² and 1 % of either parcel. A rollback is a publication. A database on several nodes keeps no history and answers 501.',
+    description: 'Returns the parents and children of a parcel in all kept publications, with shares of area. Retired parcels have a lineage, too. '
+      + 'A parent and its child share at least 1 m² and 1 % of either parcel. A rollback is a publication. A database on several nodes keeps no history and answers 501.',
     parameters: noParameters,
     pathParameters: parcelPath,
     answer: answers.lineage,
@@ -222,7 +222,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'getMunicipalityQuality',
     scope: 'admin_data:read',
     summary: 'Get the quality report of a comune',
-    description: 'Returns the coverage of each section, the files used, the statistics of the quality gate compared with the province, and the rejected records. '
+    description: 'Returns the coverage of each section, the used files, the statistics of the quality gate compared with the province, and the rejected records. '
       + '`none` means mapped without any feature. `not_mapped` means that no loaded file covers the comune. '
       + '`not_applicable` means that the section does not exist for any of the checked parcels.',
     parameters: noParameters,

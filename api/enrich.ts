@@ -14,13 +14,13 @@ import { readParameters } from './parameters.ts';
 
 export const ENRICH_PATH = '/tools/enrich';
 
-/** Maximum number of rows. Each row counts as a request of the token's hour. */
+/** Maximum number of rows. Each row counts as a request against the token's hourly limit. */
 const MOST_ROWS = 1_000;
 
 /** Limits of the uploaded table. */
 export const ENRICH_BODY = { mostBytes: 1_048_576, hint: asInstalled('; larger tables: npx mappale enrich') } as const;
 
-/** Rows per database query. Each query must meet the usual time limit, and an address search may take several hundred milliseconds. */
+/** Rows per database query. Each query has the usual time limit, and an address search may take several hundred milliseconds. */
 const BATCH = { row: 100, street: 10 } as const;
 
 const parameters = z.strictObject({
@@ -54,7 +54,7 @@ export async function enrichTable(
   const licences = await licencesOf(ask, null, sections);
   const { header, delimiter } = table;
   const rows = enriched(Readable.from(records), { ask, key, width: header.length, sections, parallel: 1, batch: key.key === 'street' ? BATCH.street : BATCH.row });
-  // The answer is completed before it is sent. A slow client does not block the queue, and no answer mixes publications.
+  // The answer is completed before it is sent. Therefore a slow client does not block the queue, and no answer mixes publications.
   const text = [csvLine([...header, ...addedColumns(header, key, sections).map(({ name }) => name)], delimiter)];
   try {
     for await (const batch of rows) text.push(...batch.map(({ cells }: EnrichedRow) => csvLine(guardedCells(cells, header.length), delimiter)));

@@ -27,7 +27,7 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** Value of Retry-After in seconds if the database does not answer. */
+/** Value of Retry-After in seconds if the database is not available. */
 export const RETRY_AFTER_SECONDS = 5;
 
 /** Reasons for refusing a valid request: too many requests, or no database. */
@@ -37,15 +37,15 @@ type TurnedAway = (typeof TURNED_AWAY)[number];
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A published parcel that took the place of a retired one. */
+/** A published parcel that replaced a retired parcel. */
 export interface Successor {
   readonly fid: number;
   readonly cadastral_reference: string;
 }
 
 /**
- * Challenge of an answer 401 (RFC 9110, 11.6.1). The scheme is not registered: no registered scheme sends a token in a separate header.
- * `Bearer` would make clients use the wrong header. Browsers show no prompt for an unknown scheme.
+ * Challenge of an answer 401 (RFC 9110, 11.6.1). The scheme is not registered, because no registered scheme sends a token in a separate header. With `Bearer`,
+ * clients would use the wrong header. Browsers show no prompt for an unknown scheme.
  */
 export const CHALLENGE = 'ApiKey realm="mappale", header="x-api-key"';
 
@@ -85,7 +85,7 @@ export const refusal = {
     'POLYGON_TOO_LARGE', 'polygon is too large; allowed: at most 1 km²', { max_m2: 1_000_000, area_m2: Math.round(area_m2) },
   ),
   FILTER_NOT_INDEXED: (indexed: readonly string[]) => new ApiError(
-    'FILTER_NOT_INDEXED', `the filter would read every parcel; allowed: add with "and" a condition that has an index: ${indexed.join(', ')}`, { indexed },
+    'FILTER_NOT_INDEXED', `the filter would read every parcel; allowed: a filter that has, combined by "and", an indexed condition: ${indexed.join(', ')}`, { indexed },
   ),
   FILTER_TOO_SLOW: (seconds: number) => new ApiError(
     'FILTER_TOO_SLOW', `the filter took longer than ${seconds} s; allowed: a smaller area, or fewer geometries and vertices`, { seconds },
@@ -100,14 +100,14 @@ export const refusal = {
   NO_FEATURE: (collection: string, feature: string | null) => new ApiError(
     'NOT_FOUND', feature === null ? `collection ${collection} does not exist` : `feature ${feature} does not exist in ${collection}`, { collection, feature },
   ),
-  /** Other machines must not learn whether metrics exist, but the operator who forgot an address must see the option. */
+  /** Other machines must not learn whether metrics exist. An operator who forgot an address must see the option. */
   METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'the path does not exist for clients at addresses that --metrics-from does not name'),
   METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(
     'METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: ${allowed}`, { allowed: [allowed] }, { allow: allowed },
   ),
-  /** The client is gone, so nobody reads this answer. */
+  /** No client reads this answer, because the connection is closed. */
   CALLER_GONE: () => new ApiError('REQUEST_TIMEOUT', 'the connection was closed'),
-  /** May be cached only with revalidation, because the parcel may return. */
+  /** The answer may be cached only with revalidation, because the parcel may be published again. */
   GONE: (id: number | string, successors: readonly Successor[]) => {
     const successor_fid = successors.length === 1 ? successors[0]?.fid ?? null : null;
     return new ApiError(
@@ -123,7 +123,7 @@ export const refusal = {
     { 'cache-control': 'private, no-cache' },
   ),
   NO_PUBLICATION: (publication: number) => new ApiError('NOT_FOUND', `publication ${publication} does not exist or is no longer kept`, { publication }),
-  /** There is no record for that day. */
+  /** The requested day has no record. */
   NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'never_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there') => {
     const unknown = kept_since === null ? `no data was published for the region of parcel ${id}` : `records of ${as_of} are not kept; the first kept day is ${kept_since}`;
     return new ApiError(
@@ -143,11 +143,11 @@ export const refusal = {
     { 'cache-control': 'private, no-cache' },
   ),
   RATE_LIMITED: (limit: number, seconds: number) => new ApiError(
-    'RATE_LIMITED', `more than ${limit} requests in an hour; ask again in ${seconds} seconds`, { retry_after_seconds: seconds, limit }, retryAfter(seconds),
+    'RATE_LIMITED', `more than ${limit} requests in an hour; send the request again in ${seconds} seconds`, { retry_after_seconds: seconds, limit }, retryAfter(seconds),
     'quota',
   ),
   TOO_MANY_ATTEMPTS: (seconds: number) => new ApiError(
-    'TOO_MANY_ATTEMPTS', `too many bad tokens from this address; ask again in ${seconds} seconds`, { retry_after_seconds: seconds }, retryAfter(seconds),
+    'TOO_MANY_ATTEMPTS', `too many bad tokens from this address; send the request again in ${seconds} seconds`, { retry_after_seconds: seconds }, retryAfter(seconds),
     'bad_keys',
   ),
   INTERNAL_ERROR: (request_id: string) => new ApiError('INTERNAL_ERROR', 'internal error; the log has its details under this request_id', { request_id }),
@@ -168,10 +168,10 @@ function isTransient({ kind, code }: MappaleError): boolean {
   return kind === 'database' && TRANSIENT.test(code);
 }
 
-/** Converts any failure to an error answer. Refusals stay unchanged, temporary failures become 503 and others 500. */
+/** Converts any failure to an error answer. Refusals are kept, temporary failures become 503, and all other failures 500. */
 export function refusalOf(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database does not answer now', 'database');
+  if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database is not available', 'database');
   return refusal.INTERNAL_ERROR(requestId);
 }
 

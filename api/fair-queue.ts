@@ -1,7 +1,7 @@
 /** Fair queue: limits the parallel requests of each caller and serves waiting callers in rotation. */
 
 interface QueueOptions {
-  /** Maximum number of parallel requests of one caller, over all places. */
+  /** Maximum number of parallel requests of one caller in all places. */
   readonly perCaller: number;
   /** Maximum number of parallel requests of all callers in one place. */
   readonly total: number;
@@ -13,7 +13,7 @@ interface QueueOptions {
 /** Releases the slot. A second call has no effect. */
 export type Release = () => void;
 
-/** A slot, or the reason for a timeout. `own`: the caller's own requests took too long. `others`: requests of other callers took too long. */
+/** A slot, or the reason for a timeout. With `own`, the caller's requests took too long. With `others`, requests of other callers took too long. */
 export type Slot = Release | 'own' | 'others';
 
 /** @returns a slot, or the reason after the maximum waiting time */
@@ -31,9 +31,9 @@ interface Line {
 
 export class FairQueue {
   readonly #options: QueueOptions;
-  /** Callers with running or waiting requests. The caller that was served last is at the end. */
+  /** Callers with active or waiting requests. The last served caller is at the end. */
   readonly #lines = new Map<string, Line>();
-  /** Number of running requests by place. */
+  /** Number of active requests by place. */
   readonly #working = new Map<number, number>();
 
   constructor(options: QueueOptions) {
@@ -43,7 +43,7 @@ export class FairQueue {
   /** @param place number of the worker that does the work */
   async take(caller: string, place = 0): Promise<Slot> {
     const line = this.#lines.get(caller) ?? { working: 0, waiting: [] };
-    // A full line of waiting requests means that no slot is free.
+    // If the maximum number of requests wait, no slot is free.
     if (line.waiting.length >= (this.#options.waiting ?? Infinity)) return 'own';
     this.#lines.set(caller, line);
     return new Promise((resolve) => {
@@ -65,7 +65,7 @@ export class FairQueue {
     });
   }
 
-  /** Returns the caller with the fewest running requests. Among several such callers, returns the caller that was served longest ago. */
+  /** Returns the caller with the fewest active requests. Among several such callers, returns the caller whose last request is oldest. */
   #next(place: number): [caller: string, line: Line, at: number] | undefined {
     let next: [string, Line, number] | undefined;
     for (const [caller, line] of this.#lines) {
@@ -91,7 +91,7 @@ export class FairQueue {
           given = false;
           this.#count(line, place, -1);
           this.#forget(caller, line);
-          // This place has a free slot for any caller, and this caller may run another request anywhere.
+          // This place has a free slot, and the caller is below its limit for all places.
           for (const free of new Set([place, ...line.waiting.map((each) => each.place)])) this.#serve(free);
         });
       }

@@ -49,7 +49,7 @@ function linkHeader({ links, licenses }: Page): string {
   ].join(', ');
 }
 
-/** Writes a page. The library is loaded at the first use. */
+/** Writes a page. The library is loaded at first use. */
 const encode: Binary['encode'] = async (answer, { crs }) => {
   const [{ buildFeature }, { buildHeader }, { parseGeometry }, { magicbytes }] = await Promise.all([
     import('flatgeobuf/lib/mjs/generic/feature.js'), import('flatgeobuf/lib/mjs/generic/featurecollection.js'),

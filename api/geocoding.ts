@@ -1,4 +1,4 @@
-/** Address search: parses the query with the gazetteer of the database, which then finds street and number. */
+/** Searches addresses. Parses the query with the place names of the database, which then finds street and number. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import { findCity, parseQuery, type FindComune } from '../pipelines/address/parse-query.ts';
 import type { Answer } from './endpoint.ts';
@@ -8,7 +8,7 @@ import { ApiError } from './errors.ts';
  * @param query text of the user
  * @param city a comune by name or cadastral code; null: any
  * @returns the answer of `/geocode/search`
- * @throws ApiError `INVALID_PARAMS` if the text names another comune than `city`
+ * @throws ApiError `INVALID_PARAMS` if the text and `city` name different comuni
  */
 export async function search(reader: Reader, query: string, city: string | null, limit: number): Promise<Answer> {
   const { readings, contradiction } = await parseQuery(query, city, gazetteerOf(reader));
@@ -20,7 +20,7 @@ export async function search(reader: Reader, query: string, city: string | null,
   return reader.call<Answer>('select publication, answer from api.search_answer($1, $2, $3, $4)', [JSON.stringify(readings), query, city, limit]);
 }
 
-/** @returns cadastral codes of the comuni with a name or code, resolved like `city` of a search */
+/** @returns cadastral codes of the comuni with a name or code, resolved like `city` in a search */
 export function comuniNamed(reader: Reader, name: string): Promise<readonly string[]> {
   return findCity(name, gazetteerOf(reader));
 }

@@ -12,22 +12,22 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 /** Headers that pages of other origins may read. */
 const EXPOSED_HEADERS = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
 
-/** Timeouts in milliseconds. Proxies keep idle connections for a minute. The server keeps them slightly longer, so that none closes during a request. */
+/** Timeouts in milliseconds. Proxies keep idle connections for a minute. The server keeps them slightly longer, so no connection closes during a request. */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1_000 } as const;
 
-/** Maximum time without traffic on a connection in milliseconds, also for a client that does not read the answer. */
+/** Maximum time without traffic on a connection in milliseconds. Also applies to a client that does not read the answer. */
 const SILENCE_MS = 120_000;
 
-/** Maximum time in milliseconds from a request to the end of its answer. Ends the connection of a client that reads a few bytes at a time. */
+/** Maximum time in milliseconds from a request to the end of its answer. This limit stops clients that read very slowly. */
 export const ANSWER_MS = 300_000;
 
-/** Maximum number of answers that wait in memory for clients that read slowly. An answer has up to about 1 MiB. */
+/** Maximum number of answers that wait in memory for slow clients. An answer has up to about 1 MiB. */
 const WAITING_ANSWERS = 256;
 
 /** Time in milliseconds between two counts of waiting answers. */
 const COUNT_MS = 1_000;
 
-/** Time in milliseconds that a refused client may continue to send, so that it receives the refusal. */
+/** Time in milliseconds that a refused client may continue to send. Closing earlier would prevent the client from reading the refusal. */
 const LINGER_MS = 1_000;
 
 /** Returns the headers of every answer. @param requestId identifier of the request in the log */
@@ -45,7 +45,7 @@ interface AnswerLimits {
   readonly waitingAnswers?: number;
 }
 
-/** @param refused called for each error that is answered here */
+/** @param refused called for each error that this server answers */
 export function httpServer(
   handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void,
   { answerMs = ANSWER_MS, waitingAnswers = WAITING_ANSWERS }: AnswerLimits = {},
@@ -79,7 +79,7 @@ export function httpServer(
   };
   server.on('request', (request, response) => latest.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // A client that closes in the middle of a body expects no answer, and the handler must not wait for the rest.
+    // A client that closes the connection before the end of a body expects no answer. The handler must not wait for the rest.
     const isBrokenOff = error.code === 'HPE_INVALID_EOF_STATE' && latest.get(socket)?.req.complete === false;
     if (error.code === 'ECONNRESET' || isBrokenOff) socket.destroy();
     else refuse(socket, malformed(error), error.code ?? error.message);
@@ -88,12 +88,12 @@ export function httpServer(
     socket.on('error', () => undefined);
     refuse(socket, refusal.METHOD_NOT_ALLOWED('CONNECT'), 'CONNECT');
   });
-  // The server never asks for a body. Every expectation is answered like a plain request.
+  // The server does not use `100 Continue`. It answers requests with an expectation like other requests.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
   return server;
 }
 
-/** Closes the connections with the oldest unread answers if more answers than allowed are unread. */
+/** Closes the connections with the oldest unread answers if the number of unread answers exceeds the limit. */
 function limitWaiting(server: Server, most: number): void {
   const open = new Set<ServerResponse>();
   server.on('request', (_request, response) => {
@@ -107,7 +107,7 @@ function limitWaiting(server: Server, most: number): void {
   server.once('close', () => clearInterval(counting));
 }
 
-/** Returns why proxies and this server may read the headers of a request differently, or null. */
+/** Returns the reason if proxies and this server may read the headers of a request differently, or null. */
 function ambiguityOf({ headers, rawHeaders }: IncomingMessage): string | null {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
   if (hosts > 1) return `the header Host occurs ${hosts} times; allowed: once`;
@@ -119,7 +119,7 @@ function malformed({ code }: NodeJS.ErrnoException): ApiError {
   const [headers, all] = [TIMES.headersTimeout / 1000, TIMES.requestTimeout / 1000];
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ApiError('REQUEST_TIMEOUT', `the request did not arrive in time; allowed: ${headers} seconds for its headers, ${all} seconds for the whole request`);
+      return new ApiError('REQUEST_TIMEOUT', `the request did not arrive in time; allowed: ${headers} seconds for its headers, ${all} seconds for the complete request`);
     case 'HPE_HEADER_OVERFLOW':
       return new ApiError('HEADERS_TOO_LARGE', 'path and headers are too long; allowed: 16 KiB');
     default:

@@ -1,7 +1,7 @@
-/** Files of packages that the pages load. The build copies them, so that the npm package does not install the packages. */
+/** Files of packages that the pages load. The build copies these files, so the npm package does not depend on the packages. */
 export const LIBRARIES = {
   'swagger-ui-dist': ['swagger-ui-bundle.js', 'swagger-ui.css'],
-  // The library loads its worker from the folder of its own script.
+  // The library loads its worker from the folder of its script.
   'maplibre-gl': ['dist/maplibre-gl.mjs', 'dist/maplibre-gl-worker.mjs', 'dist/maplibre-gl.css'],
 } as const;
 

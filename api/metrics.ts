@@ -1,4 +1,4 @@
-/** Metrics of the server for Prometheus. Labels never hold a path, key or address from a request: a route label is the route's template. */
+/** Metrics of the server for Prometheus. Labels never contain a path, key or address from a request. The label of a route is its template. */
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from '../pipelines/db/reader.ts';
@@ -9,7 +9,7 @@ import type { TakeSlot } from './fair-queue.ts';
 
 export const METRICS_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Bucket bounds in seconds, from a cached record to the slowest query. */
+/** Upper limits of buckets in seconds, from a cached record to the slowest query. */
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** A metric in the form in which workers send it to the primary process. */
@@ -34,7 +34,7 @@ export function serverMetrics(reader: Reader): ServerMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  new Gauge({ name: 'mappale_workers', help: 'Running server processes.', registers }).set(1);
+  new Gauge({ name: 'mappale_workers', help: 'Active server processes.', registers }).set(1);
   describePools(reader, registers);
   const { requests, watch } = watchRequests(registers);
   const waiting = new Gauge({ name: 'mappale_requests_waiting', help: 'Requests that wait for a free slot of their token.', registers });
@@ -98,19 +98,19 @@ function watchRequests(registers: Registry[]): { readonly requests: Counter<'rou
 function countRefusals(registers: Registry[]): Counter<'reason'> {
   const turnedAway = new Counter({
     name: 'mappale_turned_away_total', registers, labelNames: ['reason'],
-    help: 'Requests answered 429 or 503. quota: the hourly quota of the token is used up. token_busy: other requests of the token took too long. '
-      + 'bad_keys: too many bad keys from one address. server_busy: other requests took too long. event_loop: the process is late. database: the database does not answer.',
+    help: 'Requests answered 429 or 503. Reason quota: the hourly quota of the token is used up. Reason token_busy: other requests of the token took too long. '
+      + 'Reason bad_keys: too many bad keys from one address. Reason server_busy: other requests took too long. Reason event_loop: the process is overloaded. Reason database: the database is not available.',
   });
   for (const reason of TURNED_AWAY) turnedAway.inc({ reason }, 0);
   return turnedAway;
 }
 
-/** Returns the template of a route, or `other` if there is none. */
+/** Returns the template of a route, or `other` if the path has no route. */
 function routeOf({ is404, routeOptions: { url } }: FastifyRequest): string {
   return is404 || url === undefined || url === '*' ? 'other' : templateOf(url);
 }
 
-/** Returns the method of a request. The server answers only `GET` and `OPTIONS` on most paths, so all others share one label. */
+/** Returns the method of a request. Most paths accept only `GET` and `OPTIONS`, so all other methods share one label. */
 function methodOf({ method }: FastifyRequest): string {
   return method === 'GET' || method === 'OPTIONS' ? method : 'other';
 }
@@ -119,7 +119,7 @@ function classOf(status: number): string {
   return `${Math.floor(status / 100)}xx`;
 }
 
-/** Returns metrics of the published data, and whether the database answers. Never fails. */
+/** Returns metrics of the published data and the availability of the database. Never fails. */
 export async function databaseFigures(reader: Reader): Promise<string> {
   const registry = new Registry();
   const reachable = new Gauge({ name: 'mappale_database_reachable', help: '1 if the database answered, 0 if not.', registers: [registry] });
@@ -139,7 +139,7 @@ export async function addUp(figures: readonly (readonly Figure[])[]): Promise<{ 
   return { text: await registry.metrics(), figures: (await registry.getMetricsAsJSON()).map((each) => ({ ...each, type: String(each.type) })) };
 }
 
-/** Returns the counters and histograms, which must be kept when a process ends so that sums never fall. */
+/** Returns the counters and histograms. They must be kept when a process ends, because sums must never decrease. */
 export function lasting(figures: readonly Figure[]): Figure[] {
   return figures.filter(({ type }) => type === 'counter' || type === 'histogram');
 }

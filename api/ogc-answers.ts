@@ -11,7 +11,7 @@ export const SCHEMA_TYPE = 'application/schema+json; charset=utf-8';
 
 const link = z.strictObject({
   href: z.string().describe('Address'),
-  rel: z.string().describe('Relation of the target to this document: self, next, items, collection, data, conformance, service-desc, service-doc, license …'),
+  rel: z.string().describe('Relation of the target to this document, such as self, next, items, collection, data, conformance, service-desc, service-doc or license'),
   type: z.string().optional().describe('Media type of the target'),
   title: z.string().optional().describe('For people'),
 }).meta({ id: 'Link', description: 'Link to another document' });
@@ -38,15 +38,15 @@ export const collection = z.strictObject({
       bbox: z.array(z.array(z.number()).min(4).max(4)).min(1).max(1).describe('West, south, east, north of a box that contains all features'),
       crs: z.literal(CRS84).describe('Longitude, latitude'),
     }).describe('Spatial extent'),
-  }).optional().describe('Approximate extent of the features; absent: nothing is published'),
+  }).optional().describe('Approximate extent of the features; absent: no region is published'),
   itemType: z.literal('feature').describe('Always'),
-  crs: z.array(z.enum(CRS_URIS)).min(CRS_URIS.length).max(CRS_URIS.length).describe('Supported coordinate reference systems; the first one is the default'),
-  storageCrs: z.literal(CRS84).describe('System in which geometries are stored'),
+  crs: z.array(z.enum(CRS_URIS)).min(CRS_URIS.length).max(CRS_URIS.length).describe('Supported coordinate reference systems; the first is the default'),
+  storageCrs: z.literal(CRS84).describe('System of stored geometries'),
 }).meta({ id: 'Collection', description: 'Collection of features' });
 
 export const collections = z.strictObject({ links, collections: z.array(collection).describe('Parcels first, then each section of the record') }).meta({ id: 'Collections' });
 
-const coverage = coverageWord.describe(`${COVERAGE_MEANING}. Absent for sections that state coverage in their block`);
+const coverage = coverageWord.describe(`${COVERAGE_MEANING}. Absent for sections whose block contains the coverage`);
 
 export const featureProperties = z.strictObject({
   cadastral_reference: parcelFacts.cadastral_reference,
@@ -72,7 +72,7 @@ export const singleFeature = z.strictObject({ ...feature, links, licenses }).met
 export const featureCollection = z.strictObject({
   type: z.literal('FeatureCollection').describe('GeoJSON'),
   features: z.array(z.strictObject(feature).meta({ id: 'FeatureOfPage' })).describe('A page of features'),
-  numberReturned: whole.min(0).describe('Features of this page. A page with fewer features than limit, even none, may have a next page'),
+  numberReturned: whole.min(0).describe('Features of this page. A page with fewer features than limit, or none, may have a next page'),
   links: links.describe('Link next is present until the last page'),
   licenses,
 }).meta({ id: 'FeatureCollection', description: 'A page of features as GeoJSON' });

@@ -92,7 +92,7 @@ function fixed(value: unknown): Promise<Answer> {
   return Promise.resolve({ publication: '', answer: JSON.stringify(value) });
 }
 
-/** Parses a cursor. A cursor is a fid, or within a comune a reference and a fid, because parcels are then sorted by reference. */
+/** Parses a cursor. A cursor is a fid. Within a comune it is a reference and a fid, because parcels are sorted by reference. */
 function readCursor(after: string | undefined): { reference: string; fid: number } {
   if (after === undefined) return { reference: '', fid: -1 };
   const at = after.lastIndexOf('~');
@@ -108,14 +108,14 @@ function queryOf(values: Readonly<Record<string, unknown>>): string {
 /** @throws ApiError `INVALID_PARAMS` */
 function requestedBoxes(bbox: readonly number[] | undefined, crs: Crs): Exclude<ReturnType<typeof boxesOf>, null> {
   const found = boxesOf(bbox, crs);
-  if (found === null) throw invalidParameter('bbox', descriptionOf(itemsParameters.shape.bbox).replace(/^.*?; /, ''), 'is no box on Earth');
+  if (found === null) throw invalidParameter('bbox', descriptionOf(itemsParameters.shape.bbox).replace(/^.*?; /, ''), 'is not a box on Earth');
   return found;
 }
 
 /** Result of `api.features`. */
 type Page = {
   readonly publication: string;
-  /** Why a geometry of the filter is not valid; null: it is. */
+  /** Reason why a geometry of the filter is invalid. Null: all geometries are valid. */
   readonly problem: string | null;
   readonly features: string;
   readonly returned: number;
@@ -124,10 +124,10 @@ type Page = {
   readonly licenses: string;
 };
 
-/** Longest time of a page with a filter, in ms. */
+/** Maximum time of a page with a filter in milliseconds. */
 const FILTER_MS = 2_000;
 
-/** Code of a statement that the database stopped. */
+/** Error code of a statement that the database stopped. */
 const CANCELLED = 'SQL_57014';
 
 /** Conditions that select candidates by an index. */
@@ -149,7 +149,7 @@ function requiredValue(filter: Filter | null, property: 'municipality_code' | 'c
   return value;
 }
 
-/** Returns the filter as `api.features` reads it. @throws ApiError `INVALID_PARAMS` */
+/** Returns the filter in the format that `api.features` reads. @throws ApiError `INVALID_PARAMS` */
 function filterParameter(filter: Filter | null, crs: Crs): object | undefined {
   if (filter === null) return undefined;
   const { where, conditions } = filter;
@@ -161,7 +161,7 @@ function filterParameter(filter: Filter | null, crs: Crs): object | undefined {
   return { where, shapes, srid: crs.srid, conditions, box: box?.op === 's_intersects' ? box.shape : null, small: SMALL_BOX_DEGREES };
 }
 
-/** Returns the system of an answer as `api.features` and `api.feature` read it. Undefined: CRS84. FlatGeobuf always has x before y. */
+/** Returns the system of an answer in the format that `api.features` and `api.feature` read. Undefined: CRS84. FlatGeobuf always has x before y. */
 function answerCrs({ srid, axes, digits }: Crs, format?: string): object | undefined {
   return srid === crsOf(CRS84).srid ? undefined : { srid, digits, swap: axes === 'yx' && format !== FLATGEOBUF.name };
 }
@@ -261,7 +261,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
       description: 'Parcels and the sections of their record as OGC API - Features. Attributions in licenses must be shown with the data.',
       links: [
         { href: `${base}${OGC}`, rel: 'self', type: JSON_MEDIA, title: 'This document' },
-        { href: `${base}${OGC}/api`, rel: 'service-desc', type: OPENAPI_MEDIA, title: 'The whole API as OpenAPI document' },
+        { href: `${base}${OGC}/api`, rel: 'service-desc', type: OPENAPI_MEDIA, title: 'The complete API as OpenAPI document' },
         { href: `${base}/docs`, rel: 'service-doc', type: 'text/html', title: 'Interactive documentation of the API' },
         { href: `${base}${OGC}/conformance`, rel: 'conformance', type: JSON_MEDIA, title: 'Conformance classes' },
         { href: `${base}${OGC}/collections`, rel: 'data', type: JSON_MEDIA, title: 'Collections' },
@@ -320,7 +320,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getQueryables',
     page: queryablesPage,
     summary: 'Queryable properties of a collection',
-    description: 'A JSON Schema of the properties that a filter may name. Some are parameters of `items` as well and select features with an equal value.',
+    description: 'A JSON Schema of the properties that a filter may name. Some properties are also parameters of `items`, which select features with an equal value.',
     parameters: noParameters,
     pathParameters: collectionPath,
     answer: queryables,
@@ -348,12 +348,12 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getFeatures',
     summary: 'Features of a collection',
     description: 'Returns one page as GeoJSON or FlatGeobuf, by default in longitude and latitude of WGS 84. Coordinates of GeoJSON have the axis order of `crs`; '
-      + 'those of FlatGeobuf have x before y. The header Link has the links of a page in FlatGeobuf. Link `next` leads to the next page and is present until the last one. '
+      + 'coordinates of FlatGeobuf have x before y. The header Link has the links of a page in FlatGeobuf. Link `next` is the next page and is present until the last page. '
       + 'A page ends at `limit` or at 1 MiB, whichever comes first, and has at least one matching feature. '
-      + 'A page scans some thousand parcels at most. If few match, it may have fewer features than `limit`, even none, and still have a next page. '
+      + 'A page scans some thousand parcels at most. If few parcels match, the page may have fewer features than `limit`, or none, and still a next page. '
       + 'Parcels have no time, so `datetime` matches all of them. '
-      + 'A filter needs a condition with an index, combined by `and`; others get 400 `FILTER_NOT_INDEXED`. Each page tests at most 20,000 conditions. '
-      + 'A page whose filter takes longer than 2 seconds gets 400 `FILTER_TOO_SLOW`.',
+      + 'A filter needs an indexed condition, combined by `and`. Other filters fail with 400 `FILTER_NOT_INDEXED`. Each page tests at most 20,000 conditions. '
+      + 'A page whose filter takes longer than 2 seconds fails with 400 `FILTER_TOO_SLOW`.',
     parameters: itemsParameters,
     pathParameters: collectionPath,
     answer: featureCollection,

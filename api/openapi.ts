@@ -31,13 +31,13 @@ function header(name: string, description: string, example: string | number): Js
 const REQUEST_ID = header('X-Request-Id', 'Identifier of the request in the log', 'c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
 const RATE_HEADERS: Json = {
   ...header('X-RateLimit-Limit', 'Allowed requests per token and fixed hour. Present on every answer to a valid token', 1000),
-  ...header('X-RateLimit-Remaining', 'Requests that are left in the hour', 997),
+  ...header('X-RateLimit-Remaining', 'Remaining requests in the hour', 997),
   ...header('X-RateLimit-Reset', 'End of the hour in seconds since 1970', 1764000000),
 };
 const RETRY_AFTER = header('Retry-After', 'Seconds to wait', RETRY_AFTER_SECONDS);
-const ETAG = header('ETag', 'Weak tag; changes with the publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
+const ETAG = header('ETag', 'Weak tag, which changes with each publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
 const AUTHENTICATE = header('WWW-Authenticate', 'Authentication scheme', CHALLENGE);
-const CACHE = header('Cache-Control', 'Cache usage: private, only with revalidation; or no cache at all', 'private, no-cache');
+const CACHE = header('Cache-Control', 'Cache usage: private with revalidation only, or no cache', 'private, no-cache');
 /** Content of an endpoint with a page. */
 const PAGE: Json = { 'text/html': { schema: { type: 'string' } } };
 const ALLOW = header('Allow', 'Allowed methods', 'GET');
@@ -45,7 +45,7 @@ const ALLOW = header('Allow', 'Allowed methods', 'GET');
 /** Errors of keys, which open endpoints do not have. */
 const OF_KEYS: readonly ErrorCode[] = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'INSUFFICIENT_SCOPE', 'TOO_MANY_ATTEMPTS'];
 
-/** Runs work that must fail, and returns its error as an example. */
+/** Runs work that must fail, and returns the error as an example. */
 function refusalOf(work: () => unknown): ApiError {
   try {
     work();
@@ -74,7 +74,7 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
     case 'RATE_LIMITED': return refusal[code](1000, 1742);
     case 'TOO_MANY_ATTEMPTS': return refusal[code](612);
     case 'INTERNAL_ERROR': return refusal[code]('c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
-    case 'SERVICE_UNAVAILABLE': return refusal[code]('the database does not answer now', 'database');
+    case 'SERVICE_UNAVAILABLE': return refusal[code]('the database is not available', 'database');
     case 'REQUEST_TIMEOUT': case 'HEADERS_TOO_LARGE': throw new Error(`${code} is not an error of a path`);
   }
 }
@@ -101,7 +101,9 @@ function problem(schema: Json, examples: Json): Json {
 
 const LARGEST_INT4 = 2_147_483_647;
 
-/** Adds the format of each number, as the Italian guidelines require: `int32` if the bounds allow it, `int64` or `double`. */
+/**
+ * Adds the format of each number, which the Italian guidelines require. It is `int32` if the limits of the number allow it, and otherwise `int64` or `double`.
+ */
 function withFormats(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withFormats);
   if (typeof value !== 'object' || value === null) return value;
@@ -130,10 +132,10 @@ function parametersOf({ pathParameters, parameters, example, otherExamples }: De
       in: place,
       required: !field.safeParse(undefined).success,
       description: descriptionOf(field),
-      // Lists are separated by commas: style form, not exploded.
+      // Lists are separated by commas (style form, not exploded).
       ...(schema['type'] === 'array' ? { style: 'form', explode: false } : {}),
       schema,
-      // Parameters outside the example query must not be filled in automatically. `examples` are only suggestions.
+      // Swagger UI must not fill in parameters outside the example query. `examples` are only suggestions.
       ...(name in example ? { example: valueOf(example[name]) } : { examples: { [name]: { value: valueOf(otherExamples[name]) } } }),
     };
   });
@@ -172,7 +174,7 @@ function operation(endpoint: Described): Json {
   return {
     operationId: endpoint.operation,
     summary: endpoint.summary,
-    description: `${endpoint.description} ${endpoint.scope === null ? `Needs no key; at most ${OPEN_QUOTA} requests of an address in an hour` : `Scope: \`${endpoint.scope}\``}.`,
+    description: `${endpoint.description} ${endpoint.scope === null ? `Needs no key; at most ${OPEN_QUOTA} requests per hour from an address` : `Scope: \`${endpoint.scope}\``}.`,
     tags: endpoint.path.split('/').slice(1, 2),
     security: endpoint.scope === null ? [] : [{ key: [endpoint.scope] }],
     parameters: parametersOf(endpoint),
@@ -201,10 +203,10 @@ function information(version: string): Json {
     version,
     description: 'Read-only. The data comes from public bodies, and each block names its source. Attributions in `meta.licenses` must be shown with the data. '
       + 'Risk data is official data at parcel level for analysis and screening and has no evidentiary value. '
-      + 'Every path answers methods other than GET with 405 `METHOD_NOT_ALLOWED`. Other paths get 404 `NOT_FOUND`. '
-      + `The server works on at most ${PER_TOKEN} requests of a token at a time. Others wait up to 2 seconds. `
-      + 'After that they get 429 `RATE_LIMITED` with `Retry-After: 1`, which does not count against the hourly quota. '
-      + 'A message that is not valid HTTP gets 400 `INVALID_PARAMS`, a late one 408 `REQUEST_TIMEOUT`, one with long headers 431 `HEADERS_TOO_LARGE`. '
+      + 'For methods other than GET, the answer is 405 `METHOD_NOT_ALLOWED`. For unknown paths it is 404 `NOT_FOUND`. '
+      + `The server processes at most ${PER_TOKEN} requests of a token at a time. Other requests wait up to 2 seconds. `
+      + 'After 2 seconds the answer is 429 `RATE_LIMITED` with `Retry-After: 1`, which does not count against the hourly quota. '
+      + 'The answer is 400 `INVALID_PARAMS` for a message that is not valid HTTP, 408 `REQUEST_TIMEOUT` for a late message, and 431 `HEADERS_TOO_LARGE` for long headers. '
       + 'Every answer has `X-Request-Id`, the identifier of the request in the log.',
     'x-summary': 'Italian addresses and cadastral parcels with their official data',
     contact: { name: 'Operator of this server' },
@@ -225,8 +227,8 @@ function servicePaths(version: string): Json {
     '/health': keyless('getHealth', 'Get the state of the service and its publications', 'Needs no key. The answer is at most one second old.', {
       200: { description: 'The service works', headers: { ...REQUEST_ID, ...CACHE }, content: content(reference(answers.health)) },
       503: {
-        // The body of /health is the same in both states, so it is no problem object.
-        'x-noqa': true, description: 'The database does not answer', headers: { ...REQUEST_ID, ...RETRY_AFTER },
+        // The body of /health has the same format in both states, so it is not a problem object.
+        'x-noqa': true, description: 'The database is not available', headers: { ...REQUEST_ID, ...RETRY_AFTER },
         content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
           examples: {
             unavailable: { value: { status: 'unavailable', version, timestamp: '2026-01-31T12:00:00.000Z', database: 'unreachable', dataset: null } },
@@ -237,10 +239,10 @@ function servicePaths(version: string): Json {
     }),
     '/status': keyless('serviceStatus', 'State of the service in one object', 'Needs no key. The answer is at most one second old.', {
       200: { description: 'The service works', headers: { ...REQUEST_ID, ...CACHE }, content: problem(reference(answers.status), { example: statusOf(200) }) },
-      503: { description: 'The database does not answer', headers: { ...REQUEST_ID, ...RETRY_AFTER }, content: problem(reference(answers.status), { example: statusOf(503) }) },
+      503: { description: 'The database is not available', headers: { ...REQUEST_ID, ...RETRY_AFTER }, content: problem(reference(answers.status), { example: statusOf(503) }) },
     }),
     '/metrics': keyless('getMetrics', 'Get metrics of the service for Prometheus', 'Only for clients on the machine of the server and at addresses that the operator '
-    + 'named (`mappale serve --metrics-from`). Needs no key, so that metrics can be read while the database is down.', {
+    + 'named (`mappale serve --metrics-from`). Needs no key, because metrics must be available while the database is down.', {
       200: { description: 'Text format 0.0.4 with the metrics of all workers', headers: { ...REQUEST_ID, ...CACHE }, content: { 'text/plain': { schema: { type: 'string' } } } },
       404: {
         description: '`NOT_FOUND` for all other clients', headers: REQUEST_ID,
@@ -248,7 +250,7 @@ function servicePaths(version: string): Json {
       },
     }),
     ...Object.fromEntries(Object.entries(CATALOG_TYPES).map(([path, [name, summary, type]]) => [`/catalog/${path}`, keyless(
-      name, summary, `Lists the available exports and this API. Needs no key; at most ${OPEN_QUOTA} requests of an address in an hour.`, {
+      name, summary, `Lists the available exports and this API. Needs no key; at most ${OPEN_QUOTA} requests per hour from an address.`, {
         200: { description: 'The document', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: { [type]: { schema: { type: type.includes('json') ? 'object' : 'string' } } } },
         304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       },
@@ -264,7 +266,7 @@ function servicePaths(version: string): Json {
   };
 }
 
-/** Returns the servers of the document. Without a public address, the document names only the server that sent it. */
+/** Returns the servers of the document. Without a public address, the document names only the server that sent the document. */
 function serversOf(publicUrl: string | null): Json[] {
   const own = { url: BASE, description: 'The server that sent this document', 'x-sandbox': true };
   return publicUrl === null ? [own] : [{ url: publicUrl + BASE, description: 'Public address' }, own];
@@ -297,7 +299,7 @@ export function document(version: string, publicUrl: string | null = null): Json
       securitySchemes: {
         key: {
           type: 'apiKey', in: 'header', name: 'x-api-key',
-          description: asInstalled('A token: npx mappale token create. Roles are its scopes: geocoding:read, parcels:read, admin_data:read'),
+          description: asInstalled('A token of npx mappale token create. Roles are the scopes of the token: geocoding:read, parcels:read, admin_data:read'),
         },
       },
       schemas: components(),

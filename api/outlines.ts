@@ -1,6 +1,6 @@
 /**
- * Simplifies outlines so that neighbours still meet. Each border between two points where more than two comuni (or the sea) meet is simplified once,
- * and not separately for both of its comuni.
+ * Simplifies outlines of comuni. Borders end at points where more than two comuni, or two comuni and the sea, meet. Each border is simplified once for both
+ * comuni, so neighbours still touch.
  */
 
 type Point = readonly [lng: number, lat: number];
@@ -12,12 +12,12 @@ export interface MultiPolygon {
 }
 
 /**
- * @param outlines outlines that share their corners where they meet
+ * @param outlines outlines that share the corners of common borders
  * @param tolerance maximum distance of a removed corner from the line, in degrees
  * @returns the simplified outlines in the same order
  */
 export function simplifiedWithNeighbours(outlines: readonly (MultiPolygon | null)[], tolerance: number): (MultiPolygon | null)[] {
-  /** The two neighbours of each corner; null: it has other neighbours in another ring, so one border ends there and another begins. */
+  /** The two neighbours of each corner. Null if the corner has other neighbours in another ring, because borders end at such a corner. */
   const joined = new Map<string, string | null>();
   for (const outline of outlines) {
     for (const ring of outline?.coordinates.flat() ?? []) {
@@ -49,12 +49,12 @@ function simplifiedRing(ring: Ring, meets: (point: Point) => boolean, tolerance:
   const kept = others.length === 0 && !ring.some(meets)
     ? loop(from(ring.reduce((lowest, point, at) => (isBefore(point, ring[lowest] ?? point) ? at : lowest), 0)), tolerance)
     : pieces(from(first), [...others.map((at) => at - first), ring.length]).flatMap((line) => border(line, tolerance).slice(0, -1));
-  // A ring that would collapse to a line stays unchanged, also for the neighbour on its other side.
+  // A ring that would become a line is not simplified, also for the neighbour on the other side.
   const corners = new Set(kept.map(nameOf)).size < 3 ? ring : kept;
   return corners.length === 0 ? [] : [...corners, ...corners.slice(0, 1)];
 }
 
-/** @param ring ring that begins where borders meet @param ends indexes of the ends of its borders */
+/** @param ring ring that begins at an end of a border @param ends indexes of the ends of its borders */
 function pieces(ring: Ring, ends: readonly number[]): Ring[] {
   const closed = [...ring, ...ring.slice(0, 1)];
   return ends.map((end, index) => closed.slice(ends[index - 1] ?? 0, end + 1));

@@ -26,10 +26,10 @@ interface MapComune {
   readonly outline: MultiPolygon | null;
 }
 
-/** Maximum displacement of a border in degrees: half a pixel where a region fills the screen, four pixels where parcels first appear. */
+/** Maximum displacement of a border in degrees. This is half a pixel at the scale of a region, and four pixels at the first scale with parcels. */
 const TOLERANCE = 0.0005;
 
-/** Number of comuni per database query, and of parcels whose coverage is read. */
+/** Number of comuni per database query, and number of parcels whose coverage is read. */
 const [COMUNI, PARCELS] = [200, 1_000];
 
 export class Overview {
@@ -51,7 +51,7 @@ export class Overview {
     const content = (region === null ? this.#regions() : this.#comuni(region)).then((found) => prepare(JSON.stringify(found)));
     const entry = { publication, content };
     this.#found.set(region, entry);
-    // A failure is not remembered, so that the next request tries again.
+    // A failure is not cached, so the next request tries again.
     content.catch(() => {
       if (this.#found.get(region) === entry) this.#found.delete(region);
     });

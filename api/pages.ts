@@ -1,4 +1,4 @@
-/** Serves the API documentation and the map. All files are listed here and read once; nothing is loaded from other servers. */
+/** Serves the API documentation and the map. All files are listed in this file and read once. The pages load no files from other servers. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
@@ -24,7 +24,7 @@ function own(name: string): () => Promise<Buffer> {
   return () => readFile(fileURLToPath(new URL(`pages/${name}`, import.meta.url)));
 }
 
-/** Reads a file of a package: the copy that the build made, or in a checkout the file of the installed package. */
+/** Reads a file of a package. In a checkout this is the file of the installed package, otherwise the copy from the build. */
 function library<Name extends keyof typeof LIBRARIES>(name: Name, file: (typeof LIBRARIES)[Name][number]): () => Promise<Buffer> {
   return () => readFile(IS_COMPILED ? join(ROOT, LIBRARY_FOLDER, name, basename(file)) : require.resolve(`${name}/${file}`));
 }
@@ -43,11 +43,11 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
   { path: '/map/maplibre-gl.css', type: STYLE, read: library('maplibre-gl', 'dist/maplibre-gl.css') },
 ];
 
-/** Content security policy: only files and the API of this server. Inline styles are allowed, because the scripts of both libraries set them. */
+/** Content security policy that allows only files and the API of this server. Inline styles are allowed, because both libraries set styles by script. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; "
   + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Contents, read and compressed when the first server of the process is created. */
+/** File contents, read and compressed when the first server of the process is created. */
 const contents = new Map<string, Promise<Prepared>>();
 
 function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared> {
@@ -56,10 +56,10 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
   return content;
 }
 
-/** Fields of every block that the page shows outside the block's rows. */
+/** Fields of all blocks that the page shows in a separate place. */
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
-/** Returns how the map shows each section, with the descriptions of its fields by path. */
+/** Returns the panel of each section on the map, with the descriptions of fields by path. */
 export async function panels() {
   return Promise.all(SECTIONS.map(async ({ name, title, block }) => {
     const { panel } = mapOf(name);

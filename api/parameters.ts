@@ -1,6 +1,6 @@
 /**
- * Parameters of the endpoints. Values are text and are parsed strictly: an invalid or out-of-range value is refused,
- * never adjusted. Each schema's `description` is `purpose; allowed values`, for the OpenAPI document and for error messages.
+ * Parameters of the endpoints. Values are text and are parsed strictly. An invalid or out-of-range value is refused and never adjusted. Each schema's
+ * `description` is `purpose; allowed values`, for the OpenAPI document and for error messages.
  */
 import { z } from 'zod';
 import { BOUNDS, REGIONS } from '../pipelines/contract/regions.ts';
@@ -32,16 +32,16 @@ export function whole(minimum: number, maximum: number, purpose: string): z.ZodT
   return z.string().regex(/^\d{1,10}$/).transform(Number).pipe(z.int().min(minimum).max(maximum)).describe(`${purpose}; a whole number, ${minimum}–${maximum}`);
 }
 
-/** Parses degrees. `requireInBounds` checks the bounds, because a place outside them has a separate error code. */
+/** Parses degrees. `requireInBounds` checks the limits, because a place outside Italy has a separate error code. */
 function decimal(name: string, minimum: number, maximum: number): z.ZodType<number, string> {
   return z.string().regex(DECIMAL).transform(Number).pipe(z.number())
     .meta({ description: `${name}, EPSG:4326; degrees in decimal notation, ${minimum}–${maximum}`, minimum, maximum });
 }
 
-/** At least one visible character: not only spaces, marks, control characters or joiners. */
+/** Matches a text with at least one visible character besides spaces, marks, control characters and joiners. */
 const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Text without control characters: names have none, and PostgreSQL cannot store all of them. */
+/** Text without control characters. Names have no control characters, and PostgreSQL cannot store all of them. */
 function text(minimum: number, maximum: number, purpose: string): z.ZodType<string, string> {
   return z.string().regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u).regex(VISIBLE).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
@@ -62,7 +62,7 @@ const corner = z.string().regex(/^-?\d{1,9}(\.\d{1,17})?$/).transform(Number).pi
 
 export const searchParameters = z.strictObject({
   q: text(2, 200, 'The address in the usual notation'),
-  city: text(1, 100, 'Restricts the search to a comune; its name in Italian or in its second language, a former name, or its 4-character cadastral code').optional(),
+  city: text(1, 100, 'Restricts the search to a comune; the name in Italian or in the second language, a former name, or the 4-character cadastral code').optional(),
   limit: whole(1, 50, 'Most results').default(10),
 });
 
@@ -89,20 +89,20 @@ export const locateParameters = z.strictObject({
   limit: whole(1, 200, 'Maximum number of parcels, per point if there are several').default(50),
   after: whole(0, LARGEST_FID, 'Starts after this fid, to get the next page of a truncated box or polygon').optional(),
   geometry: z.enum(['true', 'false']).transform((value) => value === 'true').pipe(z.boolean())
-    .describe('Whether to return the geometry and kind of each parcel; true or false').default(false),
-  format: z.enum(['json', 'geojson']).describe('Format of the parcels; json, or geojson for a FeatureCollection with their geometries').default('json'),
+    .describe('Also returns the geometry and kind of each parcel; true or false').default(false),
+  format: z.enum(['json', 'geojson']).describe('Format of the parcels; json, or geojson for a FeatureCollection with geometries').default('json'),
 });
 
 export const parcelSearchParameters = z.strictObject({
-  comune: text(1, 100, 'The comune: its name in Italian or in its second language, a former name, or its 4-character cadastral code'),
+  comune: text(1, 100, 'The comune; the name in Italian or in the second language, a former name, or the 4-character cadastral code'),
   foglio: z.string().regex(/^\d{1,4}$/).describe('Sheet; 1–4 digits').optional(),
-  label: text(1, 40, 'Number of the parcel (particella), as the map shows it; .107/2 is a building parcel of a land register').optional(),
+  label: text(1, 40, 'Number of the parcel (particella) as on the map; .107/2 is a building parcel of a land register').optional(),
   sezione: z.string().regex(/^[A-Za-z]$/).describe('Letter of the sezione censuaria; one letter').optional(),
   limit: whole(1, 100, 'Most parcels').default(20),
 });
 
 /** Forms of the id of a parcel. */
-export const PARCEL_ID_FORMS = `a fid, 0–${LARGEST_FID}, or a reference in any case, CCCCZFFFFAS.label with or without CadastralParcel.IT.AGE.PLA., IT.TN.<comune catastale>.label or IT.BZ.<comune catastale>.label`;
+export const PARCEL_ID_FORMS = `a fid, 0–${LARGEST_FID}, or a reference in upper or lower case, CCCCZFFFFAS.label with or without CadastralParcel.IT.AGE.PLA., IT.TN.<comune catastale>.label or IT.BZ.<comune catastale>.label`;
 
 export const parcelPath = z.strictObject({
   id: z.string().regex(/^[^\s\p{C}]{1,100}$/u).describe(`The parcel by its fid or its national cadastral reference; ${PARCEL_ID_FORMS}. Write a slash as %2F`),
@@ -114,9 +114,9 @@ export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTION_NAMES)))
     .describe(`Sections of the record, in addition to basic; names separated by commas: ${SECTION_NAMES.join(', ')}; default: all`).optional(),
-  // PostgreSQL's calendar has no year 0.
+  // The calendar of PostgreSQL has no year 0.
   as_of: z.iso.date().refine((day) => day >= '0001' && day <= todayInItaly())
-    .describe('Returns the record as published at the end of that day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
+    .describe('Returns the record as published at the end of this day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
 
 /** Forms of the name of a region. */
@@ -125,9 +125,9 @@ export const REGION_FORMS = `a region: ${REGIONS.map(({ slug }) => slug).join(',
 export const changesParameters = z.strictObject({
   region: text(1, 100, 'Name or ISTAT code of a region'),
   since: z.string().regex(/^(\d{1,9}|\d{4}-\d\d-\d\d)$/).refine((since) => !since.includes('-') || (z.iso.date().safeParse(since).success && since >= '0001'))
-    .describe('Changes after a publication, or from a day on; the number of a publication, or a day, YYYY-MM-DD').optional(),
+    .describe('Returns changes after a publication, or from a day on; the number of a publication, or a day, YYYY-MM-DD').optional(),
   cursor: z.string().regex(/^\d{1,9}(\.\d{1,10})?$/).refine((cursor) => Number(cursor.split('.')[1] ?? 0) <= LARGEST_FID)
-    .describe('Start of the page, instead of since; meta.cursor of the page before').optional(),
+    .describe('Start of the page, instead of since; meta.cursor of the previous page').optional(),
   limit: whole(1, 1_000, 'Most changes').default(200),
 });
 
@@ -146,9 +146,9 @@ export const municipalityParameters = z.strictObject({
   region: text(1, 100, 'Name or code of a region').optional(),
 });
 
-/** Path parameters without a fixed form. An unknown value is answered with 404. */
+/** Path parameters without a fixed form. The answer for an unknown value is 404. */
 export const collectionPath = z.strictObject({ collectionId: z.string().describe('Name of a collection; one of the list of collections') });
-export const featurePath = z.strictObject({ ...collectionPath.shape, featureId: z.string().describe('Identifier of a feature; its fid') });
+export const featurePath = z.strictObject({ ...collectionPath.shape, featureId: z.string().describe('Identifier of a feature; the fid') });
 
 /** Maximum number of features per page. */
 const FEATURES = 1_000;
@@ -167,7 +167,7 @@ export const queryableParameters = {
 
 /** Parses the URI of a coordinate reference system. */
 function crs(purpose: string): z.ZodType<string | undefined> {
-  return z.enum(CRS_URIS).meta({ description: `${purpose}; ${CRS_URIS.join(', ')}; default: the first one`, format: 'uri' }).optional();
+  return z.enum(CRS_URIS).meta({ description: `${purpose}; ${CRS_URIS.join(', ')}; default: the first`, format: 'uri' }).optional();
 }
 
 /** Formats of features. */
@@ -180,23 +180,23 @@ export const itemsParameters = z.strictObject({
   limit: z.string().regex(/^0*[1-9]\d{0,20}$/).transform((digits) => Math.min(Number(digits), FEATURES)).pipe(z.int())
     .meta({ description: `Maximum number of features of a page; a whole number from 1 on, reduced to ${FEATURES} if larger`, minimum: 1, maximum: FEATURES }).default(100),
   bbox: z.string().transform((value) => value.split(',')).pipe(z.array(corner).min(4).max(6))
-    .describe('Only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high; with bbox-crs in the order and unit of its axes').optional(),
+    .describe('Returns only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high; with bbox-crs in the order and unit of its axes').optional(),
   'bbox-crs': crs('Coordinate system of bbox'),
   ...featureParameters.shape,
-  f: z.enum(FEATURE_FORMATS).describe('Format of the answer, before the header Accept; json or fgb (FlatGeobuf)').optional(),
+  f: z.enum(FEATURE_FORMATS).describe('Format of the answer, which overrides the header Accept; json or fgb (FlatGeobuf)').optional(),
   datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`)).refine(isInTime)
     .describe('Moment or interval; according to RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
   after: z.string().regex(/^(?:[^\u0000-\u001f\u007f-\u009f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
-    .describe('Start of the page; taken from the link next of the page before').optional(),
+    .describe('Start of the page; from the link next of the previous page').optional(),
   filter: z.string().min(1).max(FILTER_BOUNDS.bytes).describe(
-    `Only features that meet the conditions. A condition must have an index; CQL2 on the queryables, at most ${FILTER_BOUNDS.conditions} conditions in ${FILTER_BOUNDS.depth} levels`,
+    `Returns only features that meet the conditions. At least one condition must be indexed; CQL2 on the queryables, at most ${FILTER_BOUNDS.conditions} conditions in ${FILTER_BOUNDS.depth} levels`,
   ).optional(),
   'filter-lang': z.enum(FILTER_LANGUAGES).describe(`Language of the filter; ${FILTER_LANGUAGES.join(' or ')}; default: cql2-text`).optional(),
   'filter-crs': crs('Coordinate system of geometries in the filter'),
   ...queryableParameters,
 });
 
-/** Returns whether all days of a time or interval exist and the interval does not end before its start. */
+/** Returns true if all days of a time or interval exist and the interval does not end before its start. */
 function isInTime(text: string): boolean {
   const moments = text.split('/').filter((part) => part.length > 2);
   // `Date` does not accept leap seconds.
@@ -250,11 +250,11 @@ export function requireInBounds(lat: number, lng: number): void {
 type Point = readonly [lat: number, lng: number];
 type Box = readonly [west: number, south: number, east: number, north: number];
 
-/** `wkt`: one closed ring, EPSG:4326, longitude latitude. */
+/** `wkt` is a polygon with one closed ring, EPSG:4326, longitude latitude. */
 type Place = { readonly point: Point } | { readonly points: readonly Point[] } | { readonly box: Box } | { readonly wkt: string };
 
 /**
- * Returns the requested place: exactly one of a point, several points, a box or a polygon.
+ * Returns the requested place, which is exactly one of a point, several points, a box or a polygon.
  * @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE`
  */
 export function readPlace(query: z.output<typeof locateParameters>): Place {
@@ -264,7 +264,7 @@ export function readPlace(query: z.output<typeof locateParameters>): Place {
   const [first, last] = [given[0] ?? '', given.at(-1) ?? ''];
   if (given.length > 1) throw invalidParameter(last, allowed, `cannot be combined with ${first}`);
   if (after !== undefined && bbox === undefined && polygon === undefined) {
-    throw invalidParameter('after', 'only with bbox and polygon', 'pages through a box or polygon only');
+    throw invalidParameter('after', 'only with bbox and polygon', 'cannot be used without bbox or polygon');
   }
   if (bbox !== undefined) return { box: readBox(bbox) };
   if (polygon !== undefined) {
@@ -287,7 +287,7 @@ export function readBox(bbox: readonly number[]): Box {
   if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'has its corners in the wrong order');
   requireInBounds(south, west);
   requireInBounds(north, east);
-  // The tolerance allows for decimal fractions: 7.55 − 7.5 is slightly more than 0.05.
+  // The tolerance is for rounding errors, because 7.55 − 7.5 is slightly more than 0.05.
   if (east - west > BOX_DEGREES + 1e-9 || north - south > BOX_DEGREES + 1e-9) {
     const [width, height] = [east - west, north - south].map((degrees) => Math.round(degrees * 1e7) / 1e7);
     const problem = `bbox is too large; allowed: at most ${BOX_DEGREES} degrees on each side`;

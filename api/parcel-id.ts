@@ -1,4 +1,4 @@
-/** Resolves the id of a parcel in a path: its fid or its national cadastral reference. */
+/** Resolves the id of a parcel in a path, which is the fid or the national cadastral reference. */
 import { plainReference } from '../pipelines/contract/regions.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
@@ -50,7 +50,7 @@ export async function publishedFid(reader: Reader, id: string): Promise<number> 
 }
 
 /**
- * Returns the fid of a parcel that is or was published: of a reference the current parcel first.
+ * Returns the fid of a parcel that is or was published. For a reference, the current parcel has priority.
  * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`; MappaleError (kind `database`)
  */
 export async function everFid(reader: Reader, id: string): Promise<number> {
@@ -80,7 +80,7 @@ export async function notPublished(reader: Reader, fid: number): Promise<ApiErro
 }
 
 /**
- * Returns the record that a parcel had at the end of a day. A reference names the parcel that had it on that day.
+ * Returns the record of a parcel at the end of a day. A reference names the parcel that had the reference on this day.
  * @param day YYYY-MM-DD
  * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
  */
@@ -95,14 +95,14 @@ export async function recordThen(reader: Reader, id: string, sections: readonly 
       if (found.answer === null || given.spellings.includes(referenceIn(found.answer))) return found;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // A parcel that was gone then is a better answer than one that did not exist yet.
+      // The error for a parcel that was gone has priority over the error for a parcel that did not exist yet.
       if (refused === null || error.code === 'GONE') refused = error;
     }
   }
   throw refused ?? refusal.NOT_FOUND(id);
 }
 
-/** A parcel keeps its fid when its comune changes code, so its reference of that day may be another one. */
+/** A parcel keeps its fid when its comune changes code, so the parcel may have had another reference on this day. */
 function referenceIn(answer: string): string {
   return (JSON.parse(answer) as { basic: { cadastral_reference: string } }).basic.cadastral_reference;
 }

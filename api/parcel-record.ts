@@ -1,20 +1,20 @@
-/** The record of a parcel. The licences are a third of a record and are shared by many parcels, so the server caches them. */
+/** Reads the record of a parcel. The licences are a third of a record and are shared by many parcels, so the server caches licences. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
 import { refusal } from './errors.ts';
 
-/** The parts of a record. `head` null: there is no such parcel. */
+/** The parts of a record. `head` is null if there is no such parcel. */
 interface Parts {
   readonly publication: string;
   /** JSON text before the licences. */
   readonly head: string | null;
-  /** Keys of combinations. */
+  /** Keys of combinations of sources. */
   readonly citations: readonly string[] | null;
   /** JSON text after the licences. */
   readonly tail: string;
 }
 
-/** One combination of sources of a section. */
+/** A combination of sources of a section. */
 interface Combination {
   readonly section: string;
   readonly sources: readonly string[];
@@ -35,7 +35,7 @@ export async function parcelRecord(reader: Reader, fid: number, sections: readon
   return { publication, answer: `${head}${licensesOf(await combinationsOf(reader, citations ?? []))}${tail}` };
 }
 
-/** Looks up combinations, and queries the database only for unknown ones. */
+/** Returns combinations of sources, and reads only unknown combinations from the database. */
 async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<Combination[]> {
   const missing = keys.filter((key) => !known.has(key));
   if (missing.length > 0) {
@@ -54,7 +54,7 @@ async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<
 /** Pseudo-section of attributions that every answer shows. */
 const EVERYWHERE = '*';
 
-/** The licences as JSON text, by section and source, as `api.cited_licenses` gives them. */
+/** Returns the licences as JSON text, by section and source, like `api.cited_licenses`. */
 function licensesOf(combinations: readonly Combination[]): string {
   const terms = new Set(combinations.flatMap((each) => (each.section === EVERYWHERE ? [] : each.terms)));
   const sections = [...new Set(combinations.map(({ section }) => section))].sort((a, b) => Number(a === EVERYWHERE) - Number(b === EVERYWHERE));
@@ -72,7 +72,7 @@ interface Refused {
 }
 
 /**
- * Returns the record that was answered at the end of a day, with the licences of that day.
+ * Returns the record at the end of a day, with the licences of this day.
  * @param day YYYY-MM-DD
  * @throws ApiError `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
  */

@@ -1,4 +1,4 @@
-/** Content that many clients receive. The content is compressed once instead of once per request. */
+/** Prepares content for many clients. The content is compressed once instead of once per request. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
@@ -9,21 +9,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 export const WORTH_COMPRESSING = 1024;
 
 export interface Prepared {
-  /** Weak entity tag, the same for both forms. */
+  /** Weak entity tag, the same for the plain and the compressed form. */
   readonly tag: string;
   readonly plain: Buffer;
-  /** gzip; null: too small to compress. */
+  /** Content compressed with gzip. Null: too small to compress. */
   readonly packed: Buffer | null;
 }
 
-/** @param level compression level. Default: the best, for content that is sent often */
+/** @param level compression level. Default: the maximum, for content that is sent often */
 export async function prepare(content: string | Buffer, level: number = constants.Z_BEST_COMPRESSION): Promise<Prepared> {
   const plain = Buffer.from(content);
   const packed = plain.length < WORTH_COMPRESSING ? null : await promisify(gzip)(plain, { level });
   return { tag: `W/"${digest(plain)}"`, plain, packed };
 }
 
-/** Sends the compressed or plain form, as the client accepts it, or 304 if the client has the content. */
+/** Sends the compressed or plain form, depending on the client, or 304 if the client has the content. */
 export function sendPrepared(request: FastifyRequest, reply: FastifyReply, content: Prepared): FastifyReply {
   reply.header('etag', content.tag);
   if (matches(request.headers['if-none-match'], content.tag)) return reply.code(304).send();

@@ -1,5 +1,5 @@
 /**
- * Returns a function that reuses its last value for some time. Callers that arrive during the computation wait for its result.
+ * Returns a function that reuses its last value for some time. Calls during the computation wait for its result.
  * @param make computes the value; must not fail
  */
 export function remember<T>(forMs: number, make: () => Promise<T>): () => Promise<T> {

@@ -1,4 +1,4 @@
-/** Facts of a request that fastify does not give: its path, its origin, its credential and the address of the client. */
+/** Returns facts of a request that fastify does not provide: path, origin, credential and address of the client. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admit, AdmitOpen, Caller, Credential, Scope } from './access.ts';
 import { plainAddress } from './client-address.ts';
@@ -15,7 +15,7 @@ export function isForwarded({ headers }: FastifyRequest): boolean {
   return headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
 }
 
-/** Returns the path of a request in the form in which routes are written. */
+/** Returns the path of a request in the notation of routes. */
 export function pathOf({ url }: FastifyRequest): string {
   const path = url.replace(/^https?:\/\/[^/]*/i, '').replace(/\?.*$/s, '');
   try {
@@ -29,8 +29,8 @@ export function pathOf({ url }: FastifyRequest): string {
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * Returns the origin of links in an answer, as the client or a trusted proxy names it. Links are relative to the server if the header has no valid scheme
- * or host. A header must not put anything else into a link.
+ * Returns the origin of links in an answer from the headers of the client or of a trusted proxy. Links are relative to the server if the headers have no valid
+ * scheme and host. No other part of a header may get into a link.
  */
 export function originOf({ protocol, host }: FastifyRequest): string {
   return /^https?$/.test(protocol) && HOST.test(host) ? `${protocol}://${host}` : '';
@@ -40,7 +40,7 @@ export function credentialOf(request: FastifyRequest): Credential {
   return { key: request.headers['x-api-key'], session: sessionOf(request) };
 }
 
-/** @throws ApiError `REQUEST_TIMEOUT`: only a closed connection has no address */
+/** @throws ApiError `REQUEST_TIMEOUT` for a closed connection, which has no address */
 export function addressOf(request: FastifyRequest): string {
   const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
   if (address === null) throw refusal.CALLER_GONE();
@@ -75,7 +75,7 @@ export async function admittedOpenly<T>(admitOpen: AdmitOpen, request: FastifyRe
   });
 }
 
-/** Returns the tag of an answer. The same request to the same publication has the same answer, even if its bytes differ. */
+/** Returns the tag of an answer. The same request to the same publication has an equivalent answer, even if the bytes differ. */
 export function tagOf(version: string, publication: string, path: string, given: unknown): string {
   return `W/"${digest(`${version} ${publication} ${path} ${JSON.stringify(given)}`)}"`;
 }

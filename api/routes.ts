@@ -1,6 +1,6 @@
 /** Converts paths between the notation of the OpenAPI document, `/parcels/{id}`, and the router's notation. */
 
-/** Pattern of a path parameter. The pattern accepts everything, including an encoded slash, because the parameter's schema checks the value. */
+/** Pattern of a path parameter. The pattern accepts every text, including an encoded slash, because the parameter's schema checks the value. */
 const PARAMETER = '(.+)';
 
 /** @returns the path in the router's notation */

@@ -1,6 +1,6 @@
 /**
- * The read API over HTTP. The server checks the request, calls one function of the database and passes the JSON on. Each topic is a plugin in `plugins/`.
- * Checks run in this order: path, method, key, scope, rate, parameters, look-up.
+ * Serves the read API over HTTP. The server checks the request, calls a function of the database and returns the JSON. Each topic is a plugin in `plugins/`.
+ * The order of the checks is path, method, key, scope, rate, parameters, look-up.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:zlib';
@@ -37,7 +37,7 @@ import { alone, type Shared } from './workers.ts';
 
 export interface ServerOptions {
   readonly reader: Reader;
-  /** Version of the program, for `/health` and the document. */
+  /** Version of the program, for `/health` and the OpenAPI document. */
   readonly version: string;
   readonly log: Log;
   /** Addresses or networks of proxies whose `X-Forwarded-For` is trusted. */
@@ -46,11 +46,11 @@ export interface ServerOptions {
   readonly metricsReaders?: readonly string[];
   /** https address of the server for its clients, for the OpenAPI document. Default: unknown. */
   readonly publicUrl?: string | null;
-  /** Serves the upload of tables, which is not part of the contract. Default: no. */
+  /** Serves the upload of tables, which the comparable service does not have. Default: no. */
   readonly enrich?: boolean;
-  /** State shared with other workers. Default: there are none. */
+  /** State shared with other workers. Default: there are no workers. */
   readonly shared?: Shared;
-  /** Sign-in of browsers on this machine, only for a server that no other machine can reach. */
+  /** Sign-in of browsers on this machine. Used only if no other machine can reach the server. */
   readonly signIn?: SignIn | null;
   /** Catalogue of exports and of the API. Without it, the server has no catalogue. */
   readonly catalog?: Catalog | null;
@@ -108,7 +108,7 @@ function createApp({ log, metrics: figures, isTrustedProxy }: Surroundings): Fas
     const refused = toApiError(error, request.id);
     figures.refused(refused);
     if (refused.status >= 500) log.warn(`${request.id}: ${describeFailure(error)}`);
-    // A request that is refused before any hook ran lacks the common headers.
+    // A request that is refused before the hooks run lacks the common headers.
     reply.code(refused.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...refused.headers });
     return reply.type(PROBLEM_TYPE).send(JSON.stringify(refused));
   };
@@ -117,18 +117,18 @@ function createApp({ log, metrics: figures, isTrustedProxy }: Surroundings): Fas
       figures.unreadable(error);
       log.info(`no request ${error.status}: ${why}`, { request: requestId });
     }),
-    // `httpServer` has answered malformed requests by then.
+    // `httpServer` has already answered malformed requests.
     clientErrorHandler: () => undefined,
     trustProxy: isTrustedProxy,
     exposeHeadRoutes: false,
-    // While the server closes, a request on an open connection is answered, and the connection is closed after it.
+    // While the server closes, a request on an open connection is answered, and then the connection is closed.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false, caseSensitive: true },
     frameworkErrors: (error, request, reply) => void fail(error, request, reply as FastifyReply),
   });
-  // Answers come as JSON text, and parameters are read by their schemas in the handlers.
+  // Answers are JSON text from the database, and the schemas of parameters are applied in the handlers.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.decorateRequest('tokenId', null);
@@ -136,7 +136,7 @@ function createApp({ log, metrics: figures, isTrustedProxy }: Surroundings): Fas
   return app;
 }
 
-/** Checks path and method before any body is read, and warns once about a proxy that is not trusted. */
+/** Checks path and method before a body is read, and warns once about an untrusted proxy. */
 function checkRequests(app: FastifyInstance, log: Log, isTrustedProxy: Trust): void {
   const paths: { readonly path: RegExp; readonly allowed: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
@@ -149,8 +149,8 @@ function checkRequests(app: FastifyInstance, log: Log, isTrustedProxy: Trust): v
     const peer = request.socket.remoteAddress;
     if (!warned && peer !== undefined && isForwarded(request) && !isTrustedProxy(peer)) {
       warned = true;
-      log.warn('a request came with X-Forwarded-For or Forwarded from an address that is not trusted, so the header is ignored. '
-        + 'If it came through your proxy, all clients behind that proxy count as one. Start the server with --trust-proxy ADDRESS, the address that the proxy connects from');
+      log.warn('a request with X-Forwarded-For or Forwarded came from an untrusted address, so the header is ignored. '
+        + 'If the address is your proxy, all its clients count as one. Start the server with --trust-proxy ADDRESS, the address from which the proxy connects');
     }
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (request.is404 || request.method === 'OPTIONS') {
@@ -162,7 +162,7 @@ function checkRequests(app: FastifyInstance, log: Log, isTrustedProxy: Trust): v
   });
 }
 
-/** Registers cross-origin headers, compression and the limit of load. */
+/** Registers cross-origin headers, compression and the load limit. */
 async function registerCommon(app: FastifyInstance, { reader, enrich: takesTables = false }: ServerOptions): Promise<void> {
   await app.register(cors, {
     origin: '*', methods: takesTables ? ['GET', 'POST'] : ['GET'], allowedHeaders: ['x-api-key', 'if-none-match', ...(takesTables ? ['content-type'] : [])], maxAge: 86_400,
@@ -172,14 +172,14 @@ async function registerCommon(app: FastifyInstance, { reader, enrich: takesTable
     threshold: WORTH_COMPRESSING, encodings: ['gzip', 'identity'], zlibOptions: { level: constants.Z_BEST_SPEED }, globalDecompression: false,
   });
   await app.register(underPressure, {
-    // The embedded database runs in this thread, so a late event loop is only a slow query.
+    // The embedded database runs in this thread, so a slow query delays the event loop without overload.
     maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: (_request, _reply, type, value) => {
       throw refusal.SERVICE_UNAVAILABLE(`the server is overloaded (${type} ${Math.round(value ?? 0)})`, 'event_loop');
     },
   });
 }
 
-/** Logs each answer without its query, which holds addresses of people, and without headers, which hold keys. */
+/** Logs each answer without its query, which may contain addresses of people, and without headers, which contain keys. */
 function logAnswers(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', async (request, reply) => {
     log.info(`${request.method} ${request.routeOptions.url ?? 'no such path'} ${reply.statusCode} ${reply.elapsedTime.toFixed(1)} ms`, {

@@ -1,4 +1,4 @@
-/** State that all plugins of a server share. */
+/** Defines the state that all plugins of a server share. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Log } from '../pipelines/log.ts';
 import type { Admit, AdmitOpen, Counter } from './access.ts';
@@ -21,13 +21,13 @@ export interface Service {
   readonly published: Published;
 }
 
-/** How long the results of `/health`, `/metrics` and the current publication are reused; milliseconds. */
+/** Time in milliseconds for which the results of `/health`, `/metrics` and the current publication are reused. */
 export const REMEMBERED_MS = 1_000;
 
-/** Returns the current publication. @throws MappaleError if the database does not answer */
+/** Returns the current publication. @throws MappaleError if the database is not available */
 export type Published = () => Promise<string>;
 
-/** Reads the current publication at most once a second, failures included. */
+/** Reads the current publication at most once a second, including failures. */
 export function publishedBy(reader: Reader): Published {
   const read = remember(REMEMBERED_MS, async () => {
     try {

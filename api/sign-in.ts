@@ -1,7 +1,7 @@
 /**
- * Signs in a browser of this machine. `mappale serve` prints a one-time link if only this machine can reach the server. The secret of the link is behind `#`,
- * which browsers do not send. The page exchanges it for a session cookie, which counts as one token. Link and session exist only in the
- * memory of the process that created the link, and end with it.
+ * Signs in a browser of this machine. `mappale serve` prints a one-time link if only this machine can reach the server. The secret of the link follows `#`, and
+ * browsers do not send this part. The page exchanges the secret for a session cookie, which counts as one token. Link and session exist only in the memory of
+ * the process that created the link, and end with the process.
  */
 import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -21,10 +21,10 @@ const HOUR_MS = 3_600_000;
 /** Result of exchanging a secret. */
 export type Exchanged = { readonly session: string } | { readonly refused: 'unknown' | 'used' | 'expired' };
 
-/** `count`: the request counts against the hourly limit of its key or session; `look`: it does not. */
+/** With `count`, the request counts against the hourly limit of its key or session. With `look`, the request does not count. */
 export type Use = 'count' | 'look';
 
-/** The current hour of a session. */
+/** Number of requests of a session in its current hour. */
 export interface SessionHour {
   /** Number of requests including this one. Above the quota, the request is refused. */
   readonly used: number;
@@ -39,7 +39,7 @@ export interface SignIn {
   hour(session: string, use: Use): Promise<SessionHour | null>;
 }
 
-/** Holds the one-time link of a server and the session that the link starts. */
+/** Stores the one-time link of a server and the session that the link starts. */
 export class SignInLink implements SignIn {
   readonly secret = secretText();
   readonly #until: number;
@@ -75,7 +75,7 @@ function secretText(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Compares two texts in a time that does not depend on where they differ. */
+/** Compares two texts. The time does not depend on the position of the first difference. */
 function same(one: string, other: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));
@@ -83,24 +83,24 @@ function same(one: string, other: string): boolean {
 
 const isThisMachine = trusting(LOOPBACK);
 
-/** Returns whether only this machine can reach a server that listens at this address. */
+/** Returns true if only this machine can reach a server that listens at this address. */
 export function isLoopback(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1');
   return name === 'localhost' || isThisMachine(name);
 }
 
-/** Returns whether a request came directly from this machine and names it as host. A request under another host name may come from a foreign page. */
+/** Returns true if a request came directly from this machine, with this machine as host. A request with another host name may come from a foreign page. */
 function isAtHome({ headers, socket }: FastifyRequest): boolean {
   const host = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(headers.host ?? '')?.[1];
   return host !== undefined && isLoopback(host) && isThisMachine(socket.remoteAddress ?? '') && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
 }
 
-/** Returns the name of the cookie. Cookies are shared by all ports of a machine, so each server uses its own name. */
+/** Returns the name of the cookie. All ports of a machine share cookies, so each server uses a different name. */
 function cookieName({ headers }: FastifyRequest): string {
   return `mappale_session_${/:(\d+)$/.exec(headers.host ?? '')?.[1] ?? '80'}`;
 }
 
-/** Returns the session of a request, or null if there is none or it may not be used. */
+/** Returns the session of a request. Null if there is no session or the request may not use the session. */
 export function sessionOf(request: FastifyRequest): string | null {
   const { method, headers } = request;
   // A page on another port of this machine is same-site but not same-origin.
@@ -120,17 +120,17 @@ const NO_PATH = (): ApiError => new ApiError('NOT_FOUND', 'the path exists only 
 const BY_LINK = { 'www-authenticate': 'SignInLink realm="mappale"' };
 
 const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> = {
-  unknown: () => new ApiError('INVALID_API_KEY', 'the link is from an earlier start of the server: use the link that mappale serve printed last', { link: 'unknown' }, BY_LINK),
-  used: () => new ApiError('GONE', 'the link was already used and works only once: restart mappale serve to get a new one', { link: 'used' }),
-  expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes: restart mappale serve to get a new one`, { link: 'expired' }),
+  unknown: () => new ApiError('INVALID_API_KEY', 'the link is from an earlier start of the server; use the newest link of mappale serve', { link: 'unknown' }, BY_LINK),
+  used: () => new ApiError('GONE', 'the link was already used and works only once; restart mappale serve to get a new link', { link: 'used' }),
+  expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes; restart mappale serve to get a new link`, { link: 'expired' }),
 };
 
-/** Admits only requests of the operator's browser, which used the link. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */
+/** Admits only requests of a browser that used the link. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */
 export async function requireSession(request: FastifyRequest, signIn: SignIn): Promise<void> {
   if (!isAtHome(request)) throw NO_PATH();
   const session = request.headers['x-api-key'] === undefined ? sessionOf(request) : null;
   if (session !== null && (await signIn.hour(session, 'look')) !== null) return;
-  const problem = 'this path needs a browser that was signed in with the link of mappale serve, and accepts no token: open the link that it prints when it starts';
+  const problem = 'this path needs a browser that was signed in with the link of mappale serve, and accepts no token; open the link that mappale serve prints when it starts';
   throw new ApiError('API_KEY_REQUIRED', problem, undefined, BY_LINK);
 }
 
@@ -146,7 +146,7 @@ interface SignInOptions {
 export function serveSignIn(app: FastifyInstance, { base, signIn, explains }: SignInOptions): void {
   app.post(`${base}/map/sign-in`, async (request, reply) => {
     const { host, origin, 'content-type': type } = request.headers;
-    // A foreign page can send a form, but cannot fake this origin or send JSON without permission.
+    // A foreign page can send a form, but it cannot send this origin or JSON without permission.
     if (!isAtHome(request) || origin !== `http://${host ?? ''}` || type?.split(';')[0]?.trim() !== 'application/json') throw NO_PATH();
     const came = await signIn.exchange(await readSecret(request));
     if ('refused' in came) throw REFUSED[came.refused]();

@@ -1,6 +1,6 @@
 /**
- * GET /map/suggestions: suggests addresses while the user types. A search needs complete words. In a suggestion the last word, of a street or of the following
- * comune, may be incomplete. The database's dictionary completes it, and each completion is searched like a complete query.
+ * GET /map/suggestions: suggests addresses while the user types. A search needs complete words. In an incomplete query, the last word of a street or of the
+ * following comune may be incomplete. The database's dictionary completes the word, and each completion is searched like a complete query.
  */
 import { z } from 'zod';
 import { comuneKey, fold, normaliseStreet } from '../pipelines/address/normalise.ts';
@@ -16,7 +16,7 @@ const parameters = z.strictObject({ q: searchParameters.shape.q });
 /** Maximum number of suggestions. */
 const MOST = 8;
 
-/** Maximum number of words in an incomplete comune name: `san martino in p`. */
+/** Maximum number of words in an incomplete comune name, such as `san martino in p`. */
 const LONGEST = 4;
 
 interface Address {
@@ -64,12 +64,12 @@ export async function suggestions(reader: Reader, query: Readonly<Record<string,
       for (const address of await completed(reader, q, completion)) all.set(address.address_id, address);
     }
   }
-  // Similar results come last. If the last word completes to nothing, only the text before it is searched.
+  // Similar results are last. If the last word has no completion, only the text before this word is searched.
   const before = q.replace(/[\s,]+[\p{L}\p{M}]+$/u, '');
   const others = all.size > 0 || found.length > 0 || before === q ? found : await addresses(reader, before, null);
   for (const address of others) all.set(address.address_id, address);
   const data = [...all.values()].slice(0, MOST).map((address) => ({ ...address, kind: address.match_type === 'street' ? 'street' : 'address' }));
-  // Streets whose names begin like the comune are suggested too.
+  // Streets whose names begin with the same word are suggested, too.
   const missing = notLoaded === undefined ? {} : { not_loaded: notLoaded };
   return JSON.stringify({ data, meta: { query: q, city: null, count: data.length, ...missing } });
 }
@@ -84,13 +84,13 @@ async function answered(reader: Reader, q: string, city: string | null): Promise
     const { data, meta } = JSON.parse(answer ?? '{"data":[],"meta":{}}') as { data: readonly Address[]; meta: Pick<Answered, 'not_loaded'> };
     return { data, ...meta.not_loaded === undefined ? {} : { not_loaded: meta.not_loaded } };
   } catch (error) {
-    // The incomplete word may name another comune than the text before it.
+    // The incomplete word and the text before it may name different comuni.
     if (error instanceof ApiError) return { data: [] };
     throw error;
   }
 }
 
-/** Returns whether the street or place of an address contains the word. */
+/** Returns true if the street or place of an address contains the word. */
 function hasWord({ street_name, locality, municipality_name }: Address, word: string): boolean {
   return [normaliseStreet(street_name).tokens, comuneKey(locality).split(' '), comuneKey(municipality_name ?? '').split(' ')].some((words) => words.includes(word));
 }

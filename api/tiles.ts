@@ -30,7 +30,7 @@ export const TILES_ENDPOINT: Described = {
   summary: 'Get a tile of the map',
   description: 'Returns one layer as a Mapbox Vector Tile 2.1 in Web Mercator: `comuni` (published boundaries), `ground` (roads and water), `parcels`, or a section. In a section, '
     + 'each parcel has the `value` of its record or, without a value, its `coverage`; `mapped` means none here. `map/overview.json` has the legend and the smallest zoom of each layer. '
-    + `Tiles do not count against the hourly limit. At most ${TILES_PER_TOKEN.working} tiles of a token are drawn in parallel and ${TILES_PER_TOKEN.waiting} more wait; others get 429.`,
+    + `Tiles do not count against the hourly limit. At most ${TILES_PER_TOKEN.working} tiles of a token are drawn in parallel, and ${TILES_PER_TOKEN.waiting} more wait. Further requests get 429.`,
   parameters,
   pathParameters,
   answer: z.string().meta({ id: 'Tile', description: 'A Mapbox Vector Tile (binary)' }),

@@ -1,7 +1,7 @@
 /**
- * Several worker processes that answer at one address. The primary process, which started them, keeps the shared state: queues, so that a token has
- * the same limit as with one process, and the sum of all metrics. All other state is separate. The database counts the requests
- * and bad keys. Every answer names its publication, so cached content never mixes publications.
+ * Runs several worker processes that answer at one address. The primary process starts the workers and keeps the shared state. This state is the sum of all
+ * metrics, and queues, which give a token the same limit as with one process. All other state is separate. The database counts the requests and bad keys. Every
+ * answer names its publication, so cached content never mixes publications.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
@@ -12,7 +12,7 @@ import { addUp, lasting, type Figure } from './metrics.ts';
 import type { Exchanged, SessionHour, SignIn, Use } from './sign-in.ts';
 import type { Release, TakeSlot, Slot, FairQueue } from './fair-queue.ts';
 
-/** State that the workers of one address share. */
+/** State that all workers share. */
 export interface Shared {
   readonly take: TakeSlot;
   /** Queue of explanations. */
@@ -21,7 +21,7 @@ export interface Shared {
   readonly takeBody: TakeSlot;
   /** Counts requests while the database is read-only. */
   readonly count: Count;
-  /** @param registry metrics of this process @returns a function that returns the metrics of all processes as text */
+  /** @param registry metrics of this process @returns function that returns the metrics of all processes as text */
   figures(registry: Registry): () => Promise<string>;
 }
 
@@ -56,14 +56,14 @@ type ToWorker =
   | { readonly ask: 'figures' }
   | { readonly answer: FromPrimary; readonly id: number };
 
-/** Answer of the primary process. The type of the answer depends on the question. */
+/** Answer of the primary process. Its type depends on the question. */
 type FromPrimary = true | string | Counted | Exchanged | SessionHour | null;
 
 /** A question without its number. */
 type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'count'; counting: Counting } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; use: Use };
 
 export interface Link extends Shared {
-  /** Sign-in through the primary process, which has the link. */
+  /** Sign-in by the primary process, which has the link. */
   readonly signIn: SignIn;
   /** Resolves when the server must stop. */
   readonly stopped: Promise<string>;
@@ -75,7 +75,7 @@ export function linkOf(worker: Worker): Link {
   let last = 0;
   let own: Registry | null = null;
   const answers = new Map<number, (answer: FromPrimary) => void>();
-  // If the channel is closed, this process ends too.
+  // If the channel is closed, this process must end, too.
   const send = (message: FromWorker): void => void worker.send(message, () => undefined);
   const ask = (question: Question): Promise<{ id: number; answer: FromPrimary }> => new Promise((resolve) => {
     const id = last += 1;
@@ -117,7 +117,7 @@ export function linkOf(worker: Worker): Link {
   };
 }
 
-/** Time in milliseconds that a busy worker may take to report its metrics. After that its last report is used. */
+/** Maximum time in milliseconds for a report of metrics by a busy worker. Afterwards, its last report is used. */
 const FIGURES_MS = 1_000;
 
 interface KnownWorker {
@@ -129,7 +129,7 @@ interface KnownWorker {
   arrived: () => void;
 }
 
-/** The primary process's side of the channels. */
+/** Side of the primary process in the channels. */
 export class Primary {
   readonly #queues: Readonly<Record<QueueName, FairQueue>>;
   readonly #signIn: SignIn | null;
@@ -165,7 +165,7 @@ export class Primary {
         listening(message.address);
       }
     });
-    // Release the slots of the worker that ended. Counts since the worker's last report are lost.
+    // Releases the slots of the worker that ended. Counts since the worker's last report are lost.
     worker.once('exit', () => {
       this.#workers.delete(worker.id);
       for (const release of known.releases.values()) release();
@@ -225,12 +225,12 @@ export class Primary {
   }
 }
 
-/** Sends a message. A worker that is ending needs no message. */
+/** Sends a message to a worker, unless the worker is ending. */
 function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => undefined);
 }
 
-/** Returns the link of this process if it is a worker, otherwise null. */
+/** Returns the channel of this process to the primary process, or null if this process is not a worker. */
 export function ownLink(): Link | null {
   return cluster.worker === undefined ? null : linkOf(cluster.worker);
 }

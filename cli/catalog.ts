@@ -24,7 +24,7 @@ export function catalogCommand(): Command {
   return command('catalog', ['mappale catalog --out catalog', 'mappale catalog --exports /srv/exports --out /srv/exports/catalog --url https://data.example.org/exports/'])
     .requiredOption('--out <folder>', 'folder of the catalogue: dcat.ttl, dcat.jsonld and stac/catalog.json')
     .option('--exports <folder>', 'folder with exports and their STAC items', '.')
-    .option('--url <address>', 'address at which the folder with the exports is published; default: its file address')
+    .option('--url <address>', 'address at which the folder with the exports is published; default: the file address of the folder')
     .option('--json', 'print the summary as JSON')
     .action(async (options: Options) => {
       const written = await writeCatalog(options);
@@ -78,6 +78,6 @@ export function parseFolderUrl(text: string, option: string): string {
 function describe({ out, documents, exports, skipped }: Written): string {
   return [
     `${out}: ${documents} documents on ${exports.length} exports: dcat.ttl, dcat.jsonld, stac/catalog.json`,
-    ...skipped.map((name) => `  left out: ${name}, because its file is missing or has another size`),
+    ...skipped.map((name) => `  left out: ${name}, because the file is missing or has another size`),
   ].join('\n');
 }

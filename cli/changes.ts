@@ -27,10 +27,10 @@ export function changesCommand(): Command {
     'mappale changes molise --since 2026-01-31', 'mappale changes molise --since 41 --format parquet --out /tmp/changes.parquet',
   ])
     .argument('<region>', 'name or ISTAT code', parseRegion)
-    .requiredOption('--since <since>', 'day, YYYY-MM-DD: publications of that day and later; or number: publications after it', parseSince)
+    .requiredOption('--since <since>', 'day (YYYY-MM-DD) for publications from this day on, or number of the last known publication', parseSince)
     .addOption(new Option('--format <format>', 'format of the file').choices(CHANGE_FORMATS).argParser(String).default(CHANGE_FORMATS[0]))
     .option('--out <file>', 'output file; default: named after the region, in the working folder')
-    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; the default is to put an apostrophe before it')
+    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; by default such text begins with an apostrophe')
     .option('--json', 'print the summary as JSON')
     .action(async (region: Region, { since, format: named, out: given, verbatim = false, json }: Options) => {
       const format = formatNamed(named, FORMATS, 'npx mappale changes REGION --since 2026-01-31');

@@ -1,4 +1,4 @@
-/** Shared parts of the commands: common options, output as text or JSON, exit codes. */
+/** Shared parts of the commands, such as common options, output as text or JSON, and exit codes. */
 import { extname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
@@ -42,13 +42,13 @@ export function parseRegion(text: string): Region {
   return region;
 }
 
-/** Returns the reason of `--accept` with user and host, or null without the option. @throws MappaleError `REASON_MISSING` (exit 2) */
+/** Returns the reason of `--accept` with user and host. Null without the option. @throws MappaleError `REASON_MISSING` (exit 2) */
 export function acceptance({ config }: Context, why: string | undefined): Acceptance | null {
   if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Give a reason: --accept "ISTAT merged three comuni, checked by hand".', fix: retyped(withOption('--accept', 'REASON'), 'npx mappale refresh --accept REASON') });
   return why === undefined ? null : { who: `${config.user}@${config.host}`, why };
 }
 
-/** Returns a parser for a whole number within bounds. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
+/** Returns a parser for a whole number within limits. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
 export function parseWithin(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -69,7 +69,7 @@ export function print(json: boolean | undefined, value: unknown, text: () => str
 export type Outcome = readonly [value: unknown, text: () => string];
 
 /**
- * Lets this process compile WebAssembly once, without optimising it. A short command on the embedded database then takes half the CPU time, and on
+ * Makes this process compile WebAssembly once, without optimisation. A short command on the embedded database then takes half the CPU time, and on
  * Node 24 less than half the memory.
  */
 function compileOnce(): void {
@@ -106,15 +106,15 @@ export function change(
   });
 }
 
-/** Maximum number of months to keep: a century. */
+/** Maximum number of months to keep (a century). */
 export const MOST_MONTHS = 1200;
 
-/** Runs a writing command even while another run is in progress. Only for commands that write nothing that a run writes. */
+/** Runs a writing command even while another run is active. Only for commands that change no data of a run. */
 export function changeAtOnce({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
   return withContext({ access: 'write' }, async (context) => print(json, ...await work(context)));
 }
 
-/** Maximum number of unknown files that are listed by name. All other files are only counted. */
+/** Maximum number of unknown files that are listed by name. Further files are only counted. */
 const NAMED = 10;
 
 export function describeUnknown(paths: readonly string[]): string[] {

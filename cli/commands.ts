@@ -1,4 +1,7 @@
-/** The commands by name, in the order of `--help`. The module of a command is loaded when the command is used, because most modules load the whole program. */
+/**
+ * Lists the commands by name, in the order of `--help`. The module of a command is loaded when the command is used, because most modules load the complete
+ * program.
+ */
 import type { Command } from 'commander';
 
 interface Entry {
@@ -9,7 +12,7 @@ interface Entry {
 
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   fetch: {
-    purpose: 'Download the files that need no account, and print where to get the rest. Needs no database.',
+    purpose: 'Download the files that need no account, and print where to get the other files. Needs no database.',
     load: async () => (await import('./fetch.ts')).fetchCommand(),
   },
   'load-region': {
@@ -33,15 +36,15 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./parcel.ts')).parcelCommand(),
   },
   report: {
-    purpose: 'Write an HTML report on the content and quality of a region, or the quality passport of one comune.',
+    purpose: 'Write an HTML report on the content and quality of a region or comune.',
     load: async () => (await import('./quality-report.ts')).reportCommand(),
   },
   dossier: {
-    purpose: 'Write one page on a parcel: map, values with units, sources, dates and neighbours.',
+    purpose: 'Write a page on a parcel with map, values, units, sources, dates and neighbours.',
     load: async () => (await import('./dossier.ts')).dossierCommand(),
   },
   findings: {
-    purpose: 'Count or list findings about the addresses of a comune: outside the comune, on one point, out of order, moved, missing.',
+    purpose: 'Count or list findings about the addresses of a comune: outside the comune, same point, out of order, moved, missing.',
     load: async () => (await import('./findings.ts')).findingsCommand(),
   },
   enrich: {
@@ -65,7 +68,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./serve.ts')).serveCommand(),
   },
   mcp: {
-    purpose: 'Serve language models by the Model Context Protocol: search, locate, parcel, explain, coverage.',
+    purpose: 'Serve language models over the Model Context Protocol: search, locate, parcel, explain, coverage.',
     load: async () => (await import('./mcp.ts')).mcpCommand(),
   },
   token: {
@@ -77,7 +80,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./doctor.ts')).doctorCommand(),
   },
   synth: {
-    purpose: 'Write the files of a synthetic region in the publishers\' formats, including their quirks.',
+    purpose: 'Write the files of a synthetic region in the publishers\' formats, including known deviations.',
     load: async () => (await import('./synth.ts')).synthCommand(),
   },
   migrate: {
@@ -89,35 +92,35 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./publications.ts')).pruneCommand(),
   },
   refresh: {
-    purpose: 'Update all regions: find new files, rebuild stale tables, check them, and publish region by region.',
+    purpose: 'Update all regions: find new files, rebuild and check stale tables, and publish each region.',
     load: async () => (await import('./refresh.ts')).refreshCommand(),
   },
   watch: {
-    purpose: 'Check for new releases that are due, refresh the affected regions, and print a one-line summary, every night.',
+    purpose: 'Every night, check for new releases that are due, refresh the affected regions, and print a one-line summary.',
     load: async () => (await import('./watch.ts')).watchCommand(),
   },
   rejects: {
-    purpose: 'List refused records, with reason, position and content. With --retry, check them again with the current rules.',
+    purpose: 'List refused records, with reason, position and content. With --retry, check the records again with the current rules.',
     load: async () => (await import('./rejects.ts')).rejectsCommand(),
   },
   rollback: {
-    purpose: 'Restore the previous publication of a region in one transaction. A second call undoes this. A refresh keeps the restored publication until the region\'s files change.',
+    purpose: 'Restore the previous publication of a region in one transaction. A second rollback restores the newer publication. A refresh keeps the restored publication until the region\'s files change.',
     load: async () => (await import('./publications.ts')).rollbackCommand(),
   },
   forget: {
-    purpose: 'Stop using a loaded file. The file that it replaced becomes current again, if the result passes the quality gate. A file that only left the data folder stays current.',
+    purpose: 'Stop using a loaded file. The file that it replaced becomes current again, if the result passes the quality gate. A file that was only removed from the data folder remains current.',
     load: async () => (await import('./publications.ts')).forgetCommand(),
   },
   pin: {
-    purpose: 'Keep a region unchanged until unpin; a refresh skips it.',
+    purpose: 'Keep a region unchanged until unpin. A refresh skips the region.',
     load: async () => (await import('./publications.ts')).pinCommand(),
   },
   unpin: {
-    purpose: 'Let a refresh publish a region again that was pinned, withdrawn or rolled back.',
+    purpose: 'Allow a refresh to publish a pinned, withdrawn or rolled-back region again.',
     load: async () => (await import('./publications.ts')).unpinCommand(),
   },
   withdraw: {
-    purpose: 'Unpublish a region. Its files stay loaded. Publish it again with rollback, or with unpin and a refresh.',
+    purpose: 'Unpublish a region. Its files remain loaded. Publish the region again with rollback, or with unpin and a refresh.',
     load: async () => (await import('./publications.ts')).withdrawCommand(),
   },
   validate: {
@@ -129,7 +132,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./diff.ts')).diffCommand(),
   },
   explain: {
-    purpose: 'Trace the values of one section of a parcel: file, line, release, rule, overlap or distance.',
+    purpose: 'Trace the values in a section of a parcel to file, line, release, rule, overlap or distance.',
     load: async () => (await import('./parcel.ts')).explainCommand(),
   },
   history: {
@@ -137,7 +140,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./history.ts')).historyCommand(),
   },
   lineage: {
-    purpose: 'Print the parcels that a parcel came from and the parcels that came from it, by publication, with shares of area.',
+    purpose: 'Print the parents and children of a parcel, by publication, with shares of area.',
     load: async () => (await import('./lineage.ts')).lineageCommand(),
   },
   completion: {

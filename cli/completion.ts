@@ -1,4 +1,4 @@
-/** Completion scripts for shells, generated from the commands. A script needs no start of this program. */
+/** Generates completion scripts for shells from the commands. A script does not start this program. */
 import { Argument, type Command, type Option } from 'commander';
 import { loadSources } from '../pipelines/contract/registry.ts';
 import { REGIONS } from '../pipelines/contract/regions.ts';
@@ -11,7 +11,7 @@ type Shell = (typeof SHELLS)[number];
 
 /** Words that complete the line of a command. */
 interface Spec {
-  /** Names of the command, each after a space: empty for the program, ` token create`. */
+  /** Names of the command, each after a space, such as ` token create`. Empty for the program. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly { readonly long: string; readonly description: string; readonly values: readonly string[] | null }[];
@@ -19,7 +19,7 @@ interface Spec {
   readonly values: readonly string[];
 }
 
-/** Values by the name of an argument, as the help shows it: `<region>`. */
+/** Values by the name of an argument in the notation of the help, such as `<region>`. */
 type Values = ReadonlyMap<string, readonly string[]>;
 
 /** @param commands loads all commands */
@@ -79,7 +79,7 @@ function scriptFor(shell: Shell, specs: readonly Spec[]): string {
   return shell === 'bash' ? `${bashFunction(specs)}${register}\n` : `autoload -U +X bashcompinit && bashcompinit\n${bashFunction(specs)}${register}\n`;
 }
 
-/** The function for bash, and for zsh with bashcompinit. After a comma it completes the next name of a list. */
+/** Returns the function for bash, and for zsh with bashcompinit. After a comma, the function completes the next name of a list. */
 function bashFunction(specs: readonly Spec[]): string {
   const global = specs[0]?.options ?? [];
   const listed = (names: readonly string[]): string => `words='${names.join(' ')}'`;

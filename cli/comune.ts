@@ -5,10 +5,10 @@ import { openReader, type Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Context } from '../pipelines/run/context.ts';
 
-/** Statement timeout in milliseconds. The timeout is longer than the server's, because only one user waits. */
+/** Statement timeout in milliseconds. It is longer than the timeout of the server, because only one user waits. */
 const PATIENCE_MS = 60_000;
 
-/** Runs work on a reader like the one that the server uses. */
+/** Runs work on a reader like the reader of the server. */
 export async function onReader<T>({ database, config }: Context, work: (reader: Reader) => Promise<T>): Promise<T> {
   const reader = await openReader(database, config.databaseUrl, { connections: 1, statementTimeoutMs: PATIENCE_MS });
   try {
@@ -19,16 +19,16 @@ export async function onReader<T>({ database, config }: Context, work: (reader: 
 }
 
 /**
- * Returns the code of a comune. An ISTAT code stays unchanged, a name becomes a cadastral code.
+ * Returns the code of a comune. An ISTAT code is kept, and a name becomes a cadastral code.
  * @param comune cadastral code, ISTAT code or name
- * @param fixWith returns the command to type with a given code
+ * @param fixWith returns the command to type, with a given code
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS` (exit 2)
  */
 export async function comuneCode(reader: Reader, comune: string, fixWith: (code: string) => string): Promise<string> {
   const named = /^\d{6}$/.test(comune) ? [comune] : await comuniNamed(reader, comune);
   const [code, ...others] = named;
   if (code === undefined) {
-    throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use its cadastral code, such as H501, or its ISTAT code, 6 digits.', fix: fixWith('CODE') });
+    throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use the cadastral code, such as H501, or the ISTAT code (6 digits).', fix: fixWith('CODE') });
   }
   if (others.length > 0) {
     throw new MappaleError(`several comuni are called ${comune}`, { code: 'COMUNE_AMBIGUOUS', kind: 'usage', detail: `found ${named.join(', ')}`, hint: 'Use one of these codes.', fix: fixWith(code) });
@@ -47,7 +47,7 @@ export async function comunePlace(
   // The role of the server may not execute this function.
   const { region, belfiore } = await one<{ region: number | null; belfiore: string | null }>(context.database, 'select region, belfiore from api.quality_place($1)', [code]);
   if (region === null || belfiore === null) {
-    throw new MappaleError(`nothing is loaded for ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
+    throw new MappaleError(`no data is loaded for ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Show the published data.', fix: 'npx mappale status' });
   }
   return { region, belfiore };
 }

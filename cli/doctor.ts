@@ -19,7 +19,7 @@ interface Finding {
   readonly found: string;
   /** Code of the error that the check found. */
   readonly code?: string | undefined;
-  /** How to fix it, or how to improve what works. */
+  /** Instructions that fix the problem, or improve a working setup. */
   readonly hint?: string | undefined;
   readonly fix?: string | undefined;
 }
@@ -81,10 +81,10 @@ async function sourceCount(): Promise<string> {
 
 function databaseVersion(url: string): Promise<string> {
   return looking(url, async (database) => {
-    if (database === null) return 'does not exist yet: the first load creates it';
+    if (database === null) return 'does not exist yet; the first load creates the database';
     if ((await appliedFiles(database)) === null) {
       await checkServer(database, database.label);
-      return `${database.label}: empty, the first load creates its tables`;
+      return `${database.label}: empty; the first load creates the tables`;
     }
     await requireCurrent(database, await loadSources());
     const { version } = await one<{ version: string }>(database, statementsOf('server')('versions'));
@@ -94,7 +94,7 @@ function databaseVersion(url: string): Promise<string> {
 
 async function serverSettings(url: string): Promise<string> {
   if (url.startsWith('pglite:')) return 'not used (the database is embedded)';
-  // Opens the database as a load does, so that the same errors appear. Nothing is written.
+  // Opens the database like a load, which shows the same errors. Writes nothing.
   const { encoding, searchPath, statementTimeout, extensions, pooling } = await onDatabase(url, 'write', async (database) => ({
     ...await serverFacts(database), pooling: database.pooling,
   }));
@@ -105,7 +105,7 @@ async function serverSettings(url: string): Promise<string> {
 function databaseObjects(url: string): Promise<string | Pick<Finding, 'found' | 'hint'>> {
   return looking(url, async (database) => {
     const applied = database === null ? null : await appliedFiles(database);
-    if (database === null || applied === null) return 'nothing is loaded';
+    if (database === null || applied === null) return 'no data is loaded';
     const parts = partsOf(await loadSources());
     const expected = expectedObjects(parts);
     if (expected === null) return { found: `not compared: SQL files differ from those of ${OBJECTS_FILE}`, hint: `Regenerate ${OBJECTS_FILE} as described in docs/adding-a-section.md.` };
@@ -118,11 +118,11 @@ function databaseObjects(url: string): Promise<string | Pick<Finding, 'found' | 
 
 function publishedPartitions(url: string): Promise<string> {
   return looking(url, async (database) => {
-    if (database === null || (await appliedFiles(database)) === null) return 'nothing is published';
+    if (database === null || (await appliedFiles(database)) === null) return 'no region is published';
     const lost = await lostPartitions(database);
     const [example] = lost;
     if (example === undefined) return 'all there';
-    throw new MappaleError(`${lost.length} are missing or detached, e.g. ${example.partition} of ${example.relation}`, {
+    throw new MappaleError(`${lost.length} are missing or detached, such as ${example.partition} of ${example.relation}`, {
       code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again.', fix: 'npx mappale load-region REGION --data FOLDER',
     });
   });
@@ -149,8 +149,8 @@ const CHECKS: readonly Check[] = [
   { name: 'Node is 20.19 or newer', run: nodeVersion },
   { name: 'vector files can be read', run: gdalVersion },
   { name: 'sources load', run: sourceCount },
-  { name: 'the database answers and is of this version', run: databaseVersion },
-  { name: 'the server takes loads', run: serverSettings },
+  { name: 'the database answers and has this version', run: databaseVersion },
+  { name: 'the server is suitable for loads', run: serverSettings },
   { name: 'the database has every table, index, function and grant of this version', run: databaseObjects },
   { name: 'published partitions match the ledger', run: publishedPartitions },
   { name: 'the role of the server may call the API functions only', run: serverRole },

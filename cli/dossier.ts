@@ -1,4 +1,4 @@
-/** Writes one page on a parcel, as HTML or PDF. */
+/** Writes a page on a parcel, as HTML or PDF. */
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Option, type Command } from 'commander';
@@ -25,9 +25,9 @@ export function dossierCommand(): Command {
   return command('dossier', ['mappale dossier H833_001300.594', 'mappale dossier H833_001300.594 --language it --out particella.pdf'])
     .argument('<id>', 'fid or national cadastral reference')
     .option('--out <file>', 'output file (.html or .pdf); default: dossier-FID.html in the working folder')
-    .option('--browser <program>', 'browser of the Chromium family that prints the PDF; default: the first one that is installed')
+    .option('--browser <program>', 'browser of the Chromium family that prints the PDF; default: the first installed browser')
     .addOption(new Option('--language <language>', 'language of the page').choices(LANGUAGES).default('en'))
-    .option('--json', 'print the content as JSON; write a page only with --out')
+    .option('--json', 'print the content as JSON; with --out, also write the page')
     .action(async (id: string, options: Options) => {
       const browser = options.out === undefined ? null : await browserFor(options.out, options.browser);
       return look(options, async (context) => {
@@ -47,7 +47,7 @@ export function dossierCommand(): Command {
 
 /**
  * Checks the output file before the work.
- * @returns the browser that prints it; null for HTML
+ * @returns the browser that prints the PDF; null for HTML
  * @throws MappaleError `DOSSIER_FORMAT`, `BROWSER_MISSING` (exit 2)
  */
 async function browserFor(out: string, named: string | undefined): Promise<string | null> {

@@ -38,12 +38,12 @@ export function exportCommand(): Command {
   ])
     .argument('<region>', 'name or ISTAT code', parseRegion)
     .addOption(new Option('--format <format>', 'format of the file').choices(names).argParser(String).default(names[0]))
-    .option('--comune <comune>', 'only this comune: cadastral code, ISTAT code or name')
+    .option('--comune <comune>', 'only parcels of this comune: cadastral code, ISTAT code or name')
     .option('--bbox <box>', 'only parcels with their representative point in a box: west,south,east,north in degrees')
     .option('--polygon <file>', 'only parcels with their representative point in the polygons of a GeoJSON file')
     .option('--sections <sections>', 'comma-separated names; default: all')
     .option('--out <file>', 'output file; default: named after the region and the area, in the working folder')
-    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; the default is to put an apostrophe before it')
+    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; by default such text begins with an apostrophe')
     .addOption(new Option('--geoparquet <version>', 'version of GeoParquet: 1 (1.1, geometries as bytes; default) or 2 (2.0, geometries in the type GEOMETRY of Parquet)').choices(['1', '2']))
     .option('--json', 'print the summary as JSON')
     .action(async (region: Region, options: Options) => {
@@ -78,7 +78,7 @@ function chosenFormat({ format: name, geoparquet: version }: Options): Format {
 }
 
 /**
- * Returns the part of the region that the options name.
+ * Returns the part of the region that the options select.
  * @throws MappaleError `AREAS_SEVERAL`, `COMUNE_ELSEWHERE`, `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS`, `BBOX_INVALID`, `POLYGON_UNREADABLE`,
  * `POLYGON_INVALID` (exit 2)
  */
@@ -98,7 +98,7 @@ async function areaOf(context: Context, region: Region, { comune, bbox, polygon 
   if (place.region !== region.code) {
     const other = findRegion(place.region);
     throw new MappaleError(`${comune} is not in ${region.name}`, {
-      code: 'COMUNE_ELSEWHERE', kind: 'usage', detail: `expected a comune of ${region.name}, found one of ${other?.name ?? String(place.region)}`, hint: 'Name its region.',
+      code: 'COMUNE_ELSEWHERE', kind: 'usage', detail: `expected a comune of ${region.name}, found one of ${other?.name ?? String(place.region)}`, hint: 'Give the region of the comune.',
       fix: `npx mappale export ${other?.slug ?? 'REGION'} --comune ${place.belfiore}`,
     });
   }

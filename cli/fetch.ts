@@ -47,7 +47,7 @@ function splitIds(text: string, before: readonly string[] = []): string[] {
   throw new MappaleError('--sources is empty', { code: 'SOURCE_MISSING', kind: 'usage', hint: 'List at least one source, or omit --sources for all.', fix: 'npx mappale sources' });
 }
 
-/** Prints a line for each source, then failures, then manual downloads, then the next command. */
+/** Prints a line for each source, and then failures, manual downloads and the next command. */
 function describe(report: FetchReport, regions: readonly string[], { data, sources }: Pick<Options, 'data' | 'sources'>): string {
   const asked = report.sources.filter(({ files }) => files.length > 0);
   const lines = asked.length === 0 ? [] : [textTable(asked.map((each) => [each.source, each.license, ...lineOf(each)]), ['source', 'licence', 'size', report.dryRun ? 'would be' : 'outcome'])];
@@ -57,16 +57,16 @@ function describe(report: FetchReport, regions: readonly string[], { data, sourc
     lines.push('', `to download: ${filesText(wanted.length)}, ${byteText(sum(wanted))}${unsaid === 0 ? '' : ` and ${unsaid} of unknown size`}`);
   } else {
     const received = asked.flatMap(({ files }) => files).reduce((total, file) => total + file.received, 0);
-    lines.push('', `${received === 0 ? 'nothing was downloaded' : `${byteText(received)} downloaded`} (${duration(report.seconds)})`);
+    lines.push('', `${received === 0 ? 'no file was downloaded' : `${byteText(received)} downloaded`} (${duration(report.seconds)})`);
   }
   for (const { source, left } of report.sources) if (left !== null) lines.push(`${source}: ${left}`);
   for (const failure of report.failures) lines.push(failure.report());
   const hands = report.sources.flatMap(({ source, license, byHand }) => (byHand === null ? [] : [{ source, license, ...byHand }]));
-  if (hands.length > 0) lines.push('', 'Download these manually: they need an account or have no fixed address. Sections without them report "not mapped".');
+  if (hands.length > 0) lines.push('', 'Download these files manually, because they need an account or have no fixed address. Sections without them report "not mapped".');
   for (const { source, license, how, folder, there } of hands) {
-    lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${filesText(there)} there`}`, `    ${how}.`, `    Put it into ${folder}`);
+    lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${filesText(there)} there`}`, `    ${how}.`, `    Save to: ${folder}`);
   }
-  // If nothing was downloaded, the errors already explain the next step.
+  // If no file was downloaded, the errors already explain the next step.
   if (report.failures.length > 0 && asked.every(({ files }) => files.every(({ error }) => error !== null))) return lines.join('\n');
   const [region = ''] = regions;
   const named = sources === undefined ? '' : ` --sources ${sources.join(',')}`;

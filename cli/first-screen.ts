@@ -1,4 +1,4 @@
-/** The screen that `mappale` shows without a command: machine, publications and next commands. Changes nothing. */
+/** Prints the machine, publications and next commands, for `mappale` without a command. Changes nothing. */
 import { readConfig } from '../pipelines/config.ts';
 import { loadSources } from '../pipelines/contract/registry.ts';
 import { regionName, regionSlug } from '../pipelines/contract/regions.ts';
@@ -26,11 +26,11 @@ interface Found {
   readonly next: Next;
 }
 
-/** Next commands if nothing is published. */
+/** Next commands if no region is published. */
 const FIRST: Next = [
   ['npx mappale load-region', 'load a synthetic region with every source'],
-  ['npx mappale fetch molise', 'download the files of a region, and list those that need an account'],
-  ['npx mappale load-region molise --data data', 'load a region from these files'],
+  ['npx mappale fetch molise', 'download the files of a region, and list files that need an account'],
+  ['npx mappale load-region molise --data data', 'load a region from the downloaded files'],
   ['npx mappale sources', 'list sources, addresses and licences'],
 ];
 
@@ -55,7 +55,7 @@ async function look(url: string): Promise<Found> {
     return await looking(url, async (database) => {
       if (database !== null) return published(database);
       await mustTakeDatabase(url.slice('pglite:'.length), 'new');
-      return { lines: [`${url}: does not exist yet, the first load creates it`], next: FIRST };
+      return { lines: [`${url}: does not exist yet; the first load creates the database`], next: FIRST };
     });
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
@@ -75,7 +75,7 @@ interface LastRun extends Record<string, unknown> {
   readonly id: number;
   readonly command: string;
   readonly arguments: { readonly data?: readonly string[]; readonly regions?: readonly number[] | null };
-  /** Null if the run is still running or was interrupted. */
+  /** Null if the run is active or was interrupted. */
   readonly code: number | null;
   readonly ended: boolean;
   readonly data: readonly string[] | null;
@@ -83,10 +83,10 @@ interface LastRun extends Record<string, unknown> {
 
 const operate = statementsOf('operate');
 
-/** Describes the last run, with the command that continues it. */
+/** Describes the last run, with the command that continues the run. */
 function describeLastRun(run: LastRun, dead: ReadonlySet<number>): readonly [lines: readonly string[], again: Next] {
   const { id, command, arguments: { data, regions }, code, ended } = run;
-  if (!ended && !dead.has(id)) return [[`${command} is under way`], []];
+  if (!ended && !dead.has(id)) return [[`${command} is running`], []];
   if (code === 0) return [[], []];
   if (code !== null) return [[`the last run, ${command}, ended with exit code ${code}: npx mappale status`], []];
   const broken = `the last run, ${command}, was interrupted; published data is unchanged`;
@@ -106,7 +106,7 @@ type Region = { readonly region: number; readonly parcels: number; readonly days
 async function published(database: Database): Promise<Found> {
   if ((await appliedFiles(database)) === null) {
     await checkServer(database, database.label);
-    return { lines: [`${database.label}: empty, the first load creates its tables`], next: FIRST };
+    return { lines: [`${database.label}: empty; the first load creates the tables`], next: FIRST };
   }
   try {
     await requireCurrent(database, await loadSources());
@@ -120,8 +120,8 @@ async function published(database: Database): Promise<Found> {
   const [last, again] = run === undefined ? [[], []] : describeLastRun(run, await deadRuns(database));
   const withdrawn = [...(await holds(database)).values()].filter(({ kind }) => kind === 'withdrawn');
   const gone = withdrawn.map((hold) => `${regionName(hold.region)}: ${describeHold(hold)}`);
-  const back: Next = withdrawn.map(({ region }) => [`npx mappale rollback ${regionSlug(region)}`, 'publish it again']);
-  if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...gone, ...last], next: [...again, ...back, ...FIRST] };
+  const back: Next = withdrawn.map(({ region }) => [`npx mappale rollback ${regionSlug(region)}`, 'publish this region again']);
+  if (regions.length === 0) return { lines: [`${database.label}: no region is published`, ...gone, ...last], next: [...again, ...back, ...FIRST] };
   const ages = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`);
   const lines = regions.map(({ region, parcels, days }) => `${regionName(region)}: ${group(parcels)} parcels, published ${ages(days)}`);
   const [parcel] = await database.query<{ fid: number | null }>(operate('first_land_parcel'));

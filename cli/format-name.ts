@@ -1,4 +1,4 @@
-/** The value of `--format`. */
+/** Parses the value of `--format`. */
 import { MappaleError } from '../pipelines/errors.ts';
 import { nearest, retyped, withOption } from '../pipelines/typed.ts';
 
@@ -10,7 +10,7 @@ export function formatNamed<F>(name: string, formats: Readonly<Record<string, F>
   const [usual = ''] = names;
   const [meant = usual] = nearest(name, names);
   throw new MappaleError('there is no such format', {
-    code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${usual}.`,
+    code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Omit --format for ${usual}.`,
     fix: retyped(withOption('--format', meant), `${command} --format ${meant}`),
   });
 }

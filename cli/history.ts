@@ -1,4 +1,4 @@
-/** Prints the published values of one parcel and when they changed. */
+/** Prints the published values of a parcel and the times of their changes. */
 import type { Command } from 'commander';
 import { group } from '../pipelines/progress.ts';
 import { parcelHistory, type Absence, type ParcelHistory, type PublishedValue } from '../pipelines/operate/history.ts';
@@ -12,7 +12,7 @@ export function historyCommand(): Command {
   return command('history', [
     'mappale history 1400000000', 'mappale history H833_001300.594 --json',
   ])
-    .argument('<id>', 'fid or national cadastral reference, also of a retired parcel')
+    .argument('<id>', 'fid or national cadastral reference, including retired parcels')
     .option('--json', 'print as JSON, including values that never changed')
     .action((id: string, options: { json?: boolean }) => look(options, async (context) => {
       const history = await parcelHistory(context.database, await findEver(context, id));
@@ -28,13 +28,13 @@ function describe(id: string, { fid, other_fids: others, keeps_history: keeps, k
   return [
     `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists them)`,
     ...(keeps ? [] : ['a database on several nodes keeps no history: only current values are known']),
-    ...(others.length === 0 ? [] : [`other fids with the same reference, now or before: ${others.map((other) => `npx mappale history ${other}`).join(', ')}`]),
+    ...(others.length === 0 ? [] : [`other current or former fids with the same reference: ${others.map((other) => `npx mappale history ${other}`).join(', ')}`]),
     ...absences.map(describeAbsence),
     ...changed.flatMap(({ section, field, values }) => ['', field === '' ? section : `${section}.${field}`, ...values.map(describeValue)]),
   ].join('\n');
 }
 
-/** Removes repeated values: a value that returns unchanged after an absence is not a change. */
+/** Removes repeated values. A value that is unchanged after an absence is not a change. */
 function withoutRepeats(values: readonly PublishedValue[]): PublishedValue[] {
   return values.filter(({ value }, index) => index === 0 || JSON.stringify(value) !== JSON.stringify(values[index - 1]?.value));
 }

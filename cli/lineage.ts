@@ -1,4 +1,4 @@
-/** Prints the parcels that a parcel came from, and the parcels that came from it. */
+/** Prints the parents and children of a parcel. */
 import type { Command } from 'commander';
 import { parcelLineage, type Kin, type Lineage } from '../pipelines/deliver/lineage.ts';
 import { MappaleError } from '../pipelines/errors.ts';
@@ -7,7 +7,7 @@ import { findEver, notFound } from './parcel-id.ts';
 
 export function lineageCommand(): Command {
   return command('lineage', ['mappale lineage H833_001300.594', 'mappale lineage 1400000000 --json'])
-    .argument('<id>', 'fid or national cadastral reference, also of a retired parcel')
+    .argument('<id>', 'fid or national cadastral reference, including retired parcels')
     .option('--json', 'print as JSON')
     .action((id: string, options: { json?: boolean }) => look(options, async (context) => {
       const lineage = await parcelLineage(context.database, await findEver(context, id));
@@ -22,8 +22,8 @@ export function lineageCommand(): Command {
 function describe(id: string, { data: { parents, children }, meta: { fid, kept_since: since } }: Lineage): string {
   return [
     `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: ${parents.length} parents and ${children.length} children since ${since}`,
-    ...parents.map((kin) => `${begins(kin)} is its parent: ${percent(kin.share_of_parent)} of the parent became ${percent(kin.share_of_child)} of this parcel`),
-    ...children.map((kin) => `${begins(kin)} is its child: ${percent(kin.share_of_parent)} of this parcel became ${percent(kin.share_of_child)} of the child`),
+    ...parents.map((kin) => `${begins(kin)} is a parent; ${percent(kin.share_of_parent)} of the parent became ${percent(kin.share_of_child)} of this parcel`),
+    ...children.map((kin) => `${begins(kin)} is a child; ${percent(kin.share_of_parent)} of this parcel became ${percent(kin.share_of_child)} of the child`),
   ].join('\n');
 }
 

@@ -12,7 +12,7 @@ import { statementsOf } from '../pipelines/db/statements.ts';
 
 const operate = statementsOf('operate');
 
-/** Size and seed of the synthetic demo region: it loads in about a minute and fills every section. */
+/** Size and seed of the synthetic demo region. The region loads in about a minute and has data in every section. */
 const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
 
 export function loadRegionCommand(): Command {
@@ -47,12 +47,12 @@ async function writeDemo(context: Context): Promise<string> {
   return folder;
 }
 
-/** Number of parcels to compare, to find one with many sections. */
+/** Number of parcels that are compared, to find a parcel with many sections. */
 const LOOKED_AT = 100;
 
 /** Returns a shortened record of the parcel with the most sections, or an empty string if there is no parcel. */
 async function anyParcel({ database }: Context, region: number): Promise<string> {
-  // The first query finds the parcels, because parcels on other nodes cannot be joined here.
+  // The first query finds the parcels, because the second query cannot join parcels on other nodes.
   const parcels = await database.query<{ fid: number }>(
     operate('some_land_parcels'), [firstFid(region), firstFid(region + 1), LOOKED_AT],
   );
@@ -65,7 +65,7 @@ async function anyParcel({ database }: Context, region: number): Promise<string>
 
 const WIDTH = 110;
 
-/** Prints each section of a record on one line, cut to the width, and the next commands. */
+/** Prints each section of a record on one line, cut to the width of the terminal, and the next commands. */
 function inShort({ meta, ...sections }: Record<string, unknown>): string {
   const lines = Object.entries(sections).map(([name, value]) => {
     const line = `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`.replaceAll('":', '": ').replaceAll(',"', ', "');
@@ -74,5 +74,5 @@ function inShort({ meta, ...sections }: Record<string, unknown>): string {
   const { licenses } = meta as { licenses: readonly { readonly holder: string }[] };
   return ['', '', '{', lines.join(',\n'), '}',
     `${licenses.length} licences of ${new Set(licenses.map(({ holder }) => holder)).size} holders; each record lists its licences. All sources: npx mappale sources`,
-    '', 'Next:', `  npx mappale parcel ${String(sections['fid'])}    the whole record`, '  npx mappale status', '  npx mappale serve'].join('\n');
+    '', 'Next:', `  npx mappale parcel ${String(sections['fid'])} the complete record`, '  npx mappale status', '  npx mappale serve'].join('\n');
 }

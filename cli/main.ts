@@ -9,7 +9,7 @@ import { COMMANDS } from './commands.ts';
 import { guardOutput } from './output.ts';
 import { usageExit } from './usage.ts';
 
-/** Returns the program with all commands. @param loaded names of commands that are complete. All other commands only have their names and help lines. */
+/** Returns the program with all commands. @param loaded names of commands that are loaded completely. All other commands have only names and help lines. */
 export async function program(loaded: readonly string[] = Object.keys(COMMANDS)): Promise<Command> {
   const all = new Command('mappale')
     .exitOverride(usageExit)
@@ -31,7 +31,7 @@ Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded d
   return all;
 }
 
-/** Runs one command. Expected errors are printed; bugs keep their stack trace. */
+/** Runs a command. Prints expected errors. Bugs keep their stack trace. */
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput();
   try {

@@ -1,17 +1,20 @@
-/** Shortens records for models: labels and values as text, no outlines, no missing values, repeated values of lists once, licences once. */
+/**
+ * Shortens records for models. A short record has labels and values as text, but no outlines and no missing values. Repeated values of lists, and licences,
+ * appear once.
+ */
 import { drawingsOf, mapOf } from '../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Section = (typeof SECTIONS)[number];
 
-/** Sections of a record for which the caller named none. */
+/** Sections of a record if the caller names no sections. */
 export const DEFAULT_SECTIONS: readonly string[] = SECTIONS.filter(({ brief }) => brief === true).map(({ name }) => name);
 
-/** Maximum size of a shortened record. Longer lists are cut. */
+/** Maximum size of a shortened record in bytes. Longer lists are cut. */
 const MOST_BYTES = 8_000;
 
-/** Fields that are left out: outlines, and sources, which are in the licences. */
+/** Fields that are left out. These are outlines, and sources, which are in the licences. */
 const LEFT_OUT = new Set(['geometry', 'source']);
 
 /** A list of objects. Values that all rows share are outside the rows. */
@@ -26,7 +29,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a field without its unit and value as text: `Average income (€)`. */
+/** Returns the label of a field with its unit, such as `Average income (€)`. */
 function labelOf({ name: section }: Section, path: string): string {
   const { words = {}, units = {}, list } = mapOf(section).panel;
   const name = path.slice(path.lastIndexOf('.') + 1);
@@ -38,7 +41,7 @@ function labelOf({ name: section }: Section, path: string): string {
   return unit === undefined ? text : `${text} (${unit === 'share' ? 'share of 1' : unit})`;
 }
 
-/** Returns a value as the map shows it: `P3, high`. */
+/** Returns a value in the format of the map, such as `P3, high`. */
 function valueOf({ name, flat }: Section, path: string, value: unknown): unknown {
   const { values = {} } = mapOf(name).panel;
   if (typeof value === 'string' && values[value] !== undefined) return values[value];
@@ -47,7 +50,7 @@ function valueOf({ name, flat }: Section, path: string, value: unknown): unknown
   return found?.label ?? value;
 }
 
-/** Returns a row with one value for each path: `{a: {b: 1}}` → `{'a.b': 1}`. Missing values are left out. */
+/** Returns a row with one value for each path, such as `{'a.b': 1}` for `{a: {b: 1}}`. Missing values are left out. */
 function flatten(value: Json, before = ''): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
     if (each === null || LEFT_OUT.has(name)) return [];
@@ -92,7 +95,7 @@ interface Licence {
   readonly reference_period: string | null;
 }
 
-/** Returns each attribution once, with the sections that it belongs to. */
+/** Returns each attribution once, with its sections. */
 export function licencesOnce(licences: readonly Licence[]): readonly Json[] {
   const found = new Map<string, { sections: string[]; attribution: string; license: string; reference_period?: string }>();
   for (const { section, attribution, license, reference_period } of licences) {

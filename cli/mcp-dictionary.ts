@@ -1,4 +1,4 @@
-/** The data dictionary as resources of the Model Context Protocol, one for each section of the record. */
+/** Provides the data dictionary as resources of the Model Context Protocol, one for each section of the record. */
 import { z } from 'zod';
 import type { MapPanel } from '../pipelines/contract/section-map.ts';
 import { mapOf } from '../pipelines/contract/section-maps.ts';
@@ -22,7 +22,7 @@ interface Schema extends Json {
   readonly $ref?: string;
 }
 
-/** Returns the schemas that a schema consists of, without references. */
+/** Returns the parts of a schema, with references resolved. */
 function partsOf(schema: Schema, definitions: Readonly<Record<string, Schema>>): readonly Schema[] {
   const named = schema.$ref === undefined ? undefined : definitions[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)];
   const inner = [...schema.anyOf ?? [], ...schema.allOf ?? [], schema.items, named].filter((each) => each !== undefined);

@@ -1,4 +1,4 @@
-/** Tools of the Model Context Protocol, built on the API endpoints. Every answer carries its licences. */
+/** Provides the tools of the Model Context Protocol, which use the API endpoints. Every answer has its licences. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
@@ -38,18 +38,18 @@ interface Tool<Input extends z.ZodRawShape> {
   readonly answer: (asked: Asked, input: z.output<z.ZodObject<Input>>) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Keeps the type of the answer's input in step with the input schema. */
+/** Gives the input of the answer the type of the input schema. */
 function tool<Input extends z.ZodRawShape>(facts: Tool<Input>): Tool<z.ZodRawShape> {
   return facts as unknown as Tool<z.ZodRawShape>;
 }
 
 function endpointOf(operation: string): Endpoint {
   const found = ENDPOINTS.find((each) => each.operation === operation);
-  if (found === undefined) throw new Error(`the interface has no operation ${operation}`);
+  if (found === undefined) throw new Error(`the API has no operation ${operation}`);
   return found;
 }
 
-/** Returns the answer of an endpoint. Values are parsed like those of an HTTP request. @throws ApiError, MappaleError */
+/** Returns the answer of an endpoint. Values are parsed like the parameters of an HTTP request. @throws ApiError, MappaleError */
 async function answerOf(
   { reader }: Asked, operation: string, query: Readonly<Record<string, unknown>>, path: Readonly<Record<string, unknown>> = {},
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -60,7 +60,7 @@ async function answerOf(
   return JSON.parse(answer ?? 'null') as Readonly<Record<string, unknown>>;
 }
 
-/** Returns the attributions of sections in these regions and in the regions of these comuni. */
+/** Returns the attributions of sections in given regions and in the regions of given comuni. */
 async function licensesOf({ reader }: Asked, regions: readonly number[], comuni: readonly string[], sections: readonly string[]): Promise<unknown> {
   const { licenses } = await reader.call<{ licenses: string }>('select licenses_of as licenses from api.licenses_of($1, $2, $3)', [regions, comuni, sections]);
   return licencesOnce(JSON.parse(licenses) as Parameters<typeof licencesOnce>[0]);
@@ -74,14 +74,14 @@ function sectionsOf(relation: Relation): string[] {
 
 const latitude = z.number().describe('Degrees, WGS 84');
 const longitude = z.number().describe('Degrees, WGS 84');
-/** The schema accepts a number too, because answers contain the fid as a number. */
+/** The schema also accepts a number, because answers contain the fid as a number. */
 const parcelId = z.union([z.string(), z.int()]).describe('fid, such as 1400000000, or national cadastral reference, such as H833_001300.594');
 
 export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'search',
     title: 'Search addresses',
-    description: 'Finds the coordinates of an Italian address, best match first, only in the named place. match_type tells how exact the match is. '
+    description: 'Finds the coordinates of an Italian address, best match first, only in the named place. match_type states how exact the match is. '
       + 'If nothing is found, meta.not_loaded lists the named comuni without loaded addresses.',
     scope: 'geocoding:read',
     input: {
@@ -115,7 +115,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'parcel',
     title: 'Record of a parcel',
-    description: 'Data on one parcel, in sections. Fields without a value are left out. coverage distinguishes "nothing there" (mapped) from "no data" (not_mapped, not_loaded). '
+    description: 'Data on one parcel, in sections. Fields without a value are left out. coverage distinguishes "no feature here" (mapped) from "no data" (not_mapped, not_loaded). '
       + 'not_applicable: the section does not exist for this kind of parcel (road, water). The resources mappale://dictionary/SECTION describe the fields.',
     scope: 'parcels:read',
     input: {
@@ -135,7 +135,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'explain',
     title: 'Explain a value',
-    description: 'Origin of the values of one section of a parcel: file, position in the file, release, rule, overlap or distance. not_applicable: why the section has no value for this kind of parcel.',
+    description: 'Origin of the values in a section of a parcel: file, position in the file, release, rule, overlap or distance. not_applicable is the reason if the section has no values for this kind of parcel.',
     scope: 'parcels:read',
     input: { id: parcelId, section: z.enum(SECTION_NAMES).describe('Section of the record') },
     answer: async (asked, { id, section }) => {
@@ -146,7 +146,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'coverage',
     title: 'Coverage of a comune',
-    description: 'Coverage of a comune by section: mapped, none (mapped, nothing there), partial, not_mapped, not_loaded or not_applicable. Also lists the files that cover the comune.',
+    description: 'Coverage of a comune by section: mapped, none (mapped, without features), partial, not_mapped, not_loaded or not_applicable. Also lists the files that cover the comune.',
     scope: 'admin_data:read',
     input: { comune: z.string().describe('Cadastral code (H501), ISTAT code (058091) or name') },
     answer: async ({ reader }, { comune }) => {
@@ -159,12 +159,12 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
 /** First version of the protocol with structured content. */
 const STRUCTURED_SINCE = '2025-06-18';
 
-/** Asks for the answer as text, for clients that do not show structured content to the model. */
+/** Argument that requests the answer as text, for clients that do not show structured content to the model. */
 const answerAs = z.literal('text').optional().describe('text: the answer as text. Use it if the answer was empty');
 
 /**
  * Creates an MCP server with all tools, for one connection.
- * @param protocol returns the version of the protocol that the client uses, or null if it names none
+ * @param protocol returns the version of the protocol that the client uses, or null if the client names no version
  */
 export function mcpServer(asked: Asked, protocol: () => string | null): McpServer {
   const server = new McpServer({ name: 'mappale', version: VERSION }, {
@@ -180,7 +180,7 @@ export function mcpServer(asked: Asked, protocol: () => string | null): McpServe
         const value = await answer(asked, given);
         return form !== 'text' && (protocol() ?? '') >= STRUCTURED_SINCE ? structured(value) : asText(value);
       } catch (error) {
-        // Expected errors are returned to the model, which can correct its request. The protocol reports all other errors.
+        // Expected errors are returned to the model, which can then correct its request. The protocol reports all other errors.
         if (error instanceof ApiError || error instanceof MappaleError) return { ...asText(error.toJSON()), isError: true };
         throw error;
       }
@@ -200,7 +200,7 @@ function asText(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(value) }] };
 }
 
-/** Returns the answer as structured content only, because the same values as text would cost the model twice. */
+/** Returns the answer as structured content only, because the model would have to read the same values again as text. */
 function structured(value: Readonly<Record<string, unknown>>): CallToolResult {
-  return { content: [{ type: 'text', text: 'The answer is in structuredContent. If it is not shown, call again with answer_as: text.' }], structuredContent: { ...value } };
+  return { content: [{ type: 'text', text: 'The answer is in structuredContent. If structuredContent is not shown, call again with answer_as: text.' }], structuredContent: { ...value } };
 }

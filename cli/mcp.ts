@@ -49,7 +49,7 @@ export function mcpCommand(): Command {
     }));
 }
 
-/** Serves until standard input ends and every request has its answer. Only protocol messages are written to standard output. */
+/** Serves until standard input ends and every request is answered. Only protocol messages are written to standard output. */
 async function overStdio(asked: Asked): Promise<void> {
   const transport = new AnsweringTransport();
   const server = mcpServer(asked, () => transport.protocol);
@@ -59,11 +59,11 @@ async function overStdio(asked: Asked): Promise<void> {
   await server.close();
 }
 
-/** Tracks requests without an answer, because a pipe ends right after its last request. */
+/** Counts requests without an answer, because a pipe ends immediately after its last request. */
 class AnsweringTransport extends StdioServerTransport {
   readonly #open = new Set<RequestId>();
   #whenAnswered: (() => void) | null = null;
-  /** Version of the protocol that the client named; null: it named none yet. */
+  /** Version of the protocol that the client named. Null: the client has named no version yet. */
   protocol: string | null = null;
 
   // The MCP server reads each message after this handler.
@@ -140,14 +140,15 @@ function listen(asked: Asked, host: string, port: number, log: Log): { server: S
   return { server, listening };
 }
 
-/** Checks between a connection and the tools. */
+/** Checks of a connection before the tools. */
 interface Door {
   readonly admit: Admit;
   readonly receive: Receive;
 }
 
 /**
- * Answers one message. Each message needs a token and counts as one request. The server keeps no state between messages, so any server can answer the next one.
+ * Answers one message. Each message needs a token and counts as one request. The server keeps no state between messages, so any server can answer the next
+ * message.
  * @throws ApiError
  */
 async function answer(asked: Asked, { admit, receive }: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -158,10 +159,10 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
     return;
   }
   if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the MCP endpoint is ${PATH}`);
-  // The server only answers and never starts a message, so there is no stream to open and no session to end.
+  // The server sends only answers, so there is no stream to open and no session to end.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const credential = { key: keyOf(request), session: null };
-  // The scope depends on the tool that the message calls.
+  // The scope depends on the called tool.
   const message = messageOf(await receive(request, { credential, scope: null, address }, MESSAGE));
   await admit({ credential, scope: scopeOf(message), address, gone: () => request.socket.destroyed }, ({ headers }) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -179,7 +180,7 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
   });
 }
 
-/** Returns whether a page of another site sent the request. DNS rebinding can make such a page reach this machine. Programs send no Origin header. */
+/** Returns true if a page of another site sent the request. With DNS rebinding, such a page can reach this machine. Programs send no Origin header. */
 function isForeign(origin: string | undefined): boolean {
   return origin !== undefined && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
 }

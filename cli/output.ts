@@ -1,16 +1,16 @@
-/** Handles standard output and standard error that can no longer be written: a closed pipe, a full disk, a terminal that is gone. */
+/** Handles write errors of standard output and standard error, such as a closed pipe, a full disk or a closed terminal. */
 import { MappaleError } from '../pipelines/errors.ts';
 import { isFull } from '../pipelines/formats/file-error.ts';
 
-/** Whether the command ends when standard output is lost. */
+/** True if the command must end when writing to standard output fails. */
 let endsWithOutput = true;
 
-/** Lets the command go on without standard output. For commands whose work is not their output. */
+/** Lets the command continue without standard output. For commands with another purpose than their output. */
 export function continueWithoutOutput(): void {
   endsWithOutput = false;
 }
 
-/** Prevents errors of the two streams from ending the process with a stack trace. A command continues when log lines are lost. */
+/** Prevents write errors from ending the process with a stack trace. A command continues if log lines are lost. */
 export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -24,7 +24,7 @@ export function guardOutput(): void {
 
 function unwritten(error: NodeJS.ErrnoException): MappaleError {
   return new MappaleError('the output cannot be written', {
-    code: isFull(error) ? 'DISK_FULL' : 'OUTPUT_UNWRITABLE', kind: 'usage', at: 'standard output', detail: `expected room for the whole output, found: ${error.message}`,
+    code: isFull(error) ? 'DISK_FULL' : 'OUTPUT_UNWRITABLE', kind: 'usage', at: 'standard output', detail: `expected disk space for the complete output, found: ${error.message}`,
     hint: 'Free disk space, or send the output to another disk. Then run the same command again.', fix: 'df -h', cause: error,
   });
 }

@@ -15,7 +15,7 @@ export function asFid(id: string): number | null {
 export async function findParcel({ database }: Context, id: string): Promise<number> {
   const given = asFid(id);
   if (given !== null) return given;
-  // PostgreSQL text cannot contain this character.
+  // Text in PostgreSQL cannot contain this character.
   if (id.includes('\0')) throw notFound(id);
   const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [plainReference(id)]);
   if (fid === null) throw notFound(id);
@@ -29,15 +29,15 @@ export async function findEver({ database }: Context, id: string): Promise<numbe
   return fid;
 }
 
-/** Returns the error for a missing record: the parcel is retired, or never existed. */
+/** Returns the error for a missing record of a retired or unknown parcel. */
 export async function goneParcel(ask: Ask, id: string, fid: number): Promise<MappaleError> {
   const { retired } = await ask<{ retired: { successor_fid: number | null } | null }>('select api.retired_parcel($1) as retired', [fid]);
   if (retired === null) return notFound(id);
   const { successor_fid: successor } = retired;
   return new MappaleError(`parcel ${id} is no longer published`, {
     code: 'GONE', kind: 'usage',
-    detail: successor === null ? 'no current parcel, or more than one, has the same geometry' : `its successor is ${successor}: same geometry, in another comune or region`,
-    hint: successor === null ? 'List what is published now.' : 'Print its successor.', fix: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
+    detail: successor === null ? 'no current parcel, or more than one, has the same geometry' : `its successor is ${successor}, with the same geometry in another comune or region`,
+    hint: successor === null ? 'Show the published data.' : 'Print the record of the successor.', fix: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
   });
 }
 

@@ -1,4 +1,4 @@
-/** Answers many parcels: one fid or reference a line in, one JSON object a line out, in the same order. */
+/** Answers many parcels. Each input line has a fid or reference, and each output line a JSON object, in the same order. */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { parcelRecord } from '../api/parcel-record.ts';
@@ -14,15 +14,15 @@ const MOST_BYTES = 1024;
 
 const LF = 0x0a;
 
-/** A line without its end and outer spaces. */
+/** An input line without its line end and outer spaces. */
 interface Line {
-  /** The text, with U+FFFD for invalid UTF-8. For a line that is too long, only its beginning. */
+  /** The text, with U+FFFD for invalid UTF-8. For a line that is too long, only the beginning. */
   readonly input: string;
   readonly isCut: boolean;
 }
 
 /**
- * Yields the lines that each chunk completes, also empty lines, so that the nth answer belongs to the nth line. Text after the last line end is a line, too.
+ * Yields the lines that each chunk completes. Empty lines are included, so the nth answer belongs to the nth line. Text after the last line end is a line, too.
  */
 export async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<readonly Line[], void, undefined> {
   let kept: Buffer[] = [];
@@ -62,7 +62,7 @@ type FindFid = (id: string) => number | null;
 
 /** Looks up the references of a chunk with one query. @throws MappaleError (kind `database`) */
 async function fidsOf(ask: Ask, lines: readonly Line[]): Promise<FindFid> {
-  // PostgreSQL text cannot contain the character 0.
+  // Text in PostgreSQL cannot contain the character 0.
   const isReference = ({ input, isCut }: Line): boolean => !isCut && asFid(input) === null && !input.includes('\0');
   const references = [...new Set(lines.filter(isReference).map(({ input }) => plainReference(input)))];
   if (references.length === 0) return asFid;
@@ -80,7 +80,7 @@ async function answer(reader: Reader, { input, isCut }: Line, findFid: FindFid, 
     if (fid === null) throw notFound(input);
     const { answer: text } = await parcelRecord(reader, fid, sections);
     if (text === null) throw await goneParcel((...asked) => reader.call(...asked), input, fid);
-    // A line end in a JSON text can only be space between its parts.
+    // In a JSON text, line ends occur only between the parts.
     return { text: text.replaceAll('\n', ' '), isFound: true };
   } catch (error) {
     if (!(error instanceof MappaleError) || error.kind !== 'usage') throw error;
@@ -96,9 +96,8 @@ function tooLong(): MappaleError {
 }
 
 /**
- * Answers the lines of a chunk before it reads the next chunk, so that a program can wait for the answer of each line that it writes. Reads only as fast as the
- * output is taken.
- * @returns the number of lines that name no published parcel
+ * Answers the lines of a chunk before it reads the next chunk, so a program can wait for the answer to each line. Reads only as fast as the output is read.
+ * @returns the number of lines without a published parcel
  */
 export async function answerLines(reader: Reader, input: AsyncIterable<Buffer>, output: Writable, sections: readonly string[]): Promise<number> {
   let missing = 0;

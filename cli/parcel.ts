@@ -1,4 +1,4 @@
-/** Commands that print the record of one parcel and the origin of its values. */
+/** Commands that print the record of a parcel and the origin of its values. */
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { parseInclude, SECTION_NAMES } from '../pipelines/contract/sections.ts';
@@ -23,7 +23,7 @@ export function parcelCommand(): Command {
     'mappale parcel --stdin < references.txt > records.jsonl',
   ])
     .argument('[id]', 'fid or national cadastral reference, CCCCZFFFFAS.label')
-    .option('--stdin', 'read one fid or reference from each line of standard input, and print one JSON object a line, in the same order; exit code 3 if one is not found')
+    .option('--stdin', 'read a fid or reference from each line of standard input, and print a JSON object per line, in the same order; exit code 3 if a parcel is not found')
     .option('--include <sections>', 'comma-separated names; default: all')
     .option('--json', 'no effect: the record is always JSON')
     .action(async (id: string | undefined, { include, stdin = false }: Options) => {
@@ -51,7 +51,7 @@ async function recordOf(context: Context, id: string, sections: readonly string[
   return record;
 }
 
-/** Connections of `--stdin`. With more, this process is the limit. */
+/** Number of connections of `--stdin`. With more connections, the command would not be faster. */
 const CONNECTIONS = 4;
 const STATEMENT_MS = 20_000;
 
@@ -85,7 +85,7 @@ export function explainCommand(): Command {
 
 /** Reason why a section of a record is empty, by its coverage. */
 const EMPTY: Readonly<Record<string, string>> = {
-  mapped: 'the loaded files cover this place and contain nothing here',
+  mapped: 'the loaded files cover this place and contain no feature here',
   not_mapped: 'the loaded files do not cover this place',
   not_loaded: 'no release is loaded',
 };
@@ -93,11 +93,11 @@ const EMPTY: Readonly<Record<string, string>> = {
 function describe({ fid, section, not_applicable: notApplicable, rules, rows, reproduced, empty, coverage, evidence, context }: Explanation): string {
   if (notApplicable !== null) return `parcel ${fid}, ${section}: ${notApplicable}`;
   const count = rows.length === 1 ? 'one row' : `${rows.length === 0 ? 'no' : rows.length} rows`;
-  const outcome = reproduced ? 'as published' : 'NOT as published: refresh the region';
+  const outcome = reproduced ? 'as published' : 'NOT as published; refresh the region';
   const why = coverage === null ? '' : `: ${EMPTY[coverage] ?? coverage}`;
   const given = empty
     ? `the record has no value of ${section}${why}${reproduced ? '' : `; the rule gives ${count}, ${outcome}`}`
-    : rows.length === 0 && reproduced ? 'the rule gives nothing for this parcel' : `the rule gives ${count}, ${outcome}`;
+    : rows.length === 0 && reproduced ? 'the rule gives no value for this parcel' : `the rule gives ${count}, ${outcome}`;
   return [`parcel ${fid}, ${section}, by ${rules.join(', ')}`, given, ...[...evidence, ...context].flatMap((found) => {
     const measure = found.measure === null ? '' : `, ${Number(found.measure.toPrecision(6))} ${found.unit ?? ''}`;
     const place = `${basename(found.file)}${found.member === '' ? '' : `!${found.member}`}:${found.position}`;

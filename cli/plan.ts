@@ -46,7 +46,7 @@ function describe({ plan, survey }: Preview): string {
   }
   for (const { region, products, missing } of plan.builds) {
     for (const { relation, why } of staleOf(products)) lines.push(`build ${regionName(region)} ${relation}: ${why}`);
-    if (missing.length > 0) lines.push(`      ${regionName(region)}: nothing loaded for ${missing.join(', ')}`);
+    if (missing.length > 0) lines.push(`      ${regionName(region)}: no data loaded for ${missing.join(', ')}`);
   }
   if (lines.every((line) => !/^(load|build)/.test(line))) lines.unshift('nothing to do: everything is up to date');
   for (const held of plan.held) lines.push(held);
@@ -56,6 +56,6 @@ function describe({ plan, survey }: Preview): string {
 }
 
 function describePrice(cost: Price): string {
-  const room = cost.freeBytes === null ? 'the disk of the server cannot be seen from here' : `${gib(cost.freeBytes)} free`;
+  const room = cost.freeBytes === null ? 'the free disk space of the server is unknown' : `${gib(cost.freeBytes)} free`;
   return `estimate: ${duration(cost.seconds)}, ${gib(cost.diskBytes)} of disk (${room}), ${gib(cost.memoryBytes)} of memory; ${Math.round(cost.measured * 100)} % of it from runs on this database`;
 }

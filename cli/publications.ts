@@ -33,7 +33,7 @@ export function pinCommand(): Command {
       const region = parseRegionOrItaly(name);
       return changeAtOnce(options, async ({ database, config }) => {
         await setHold(database, { region, kind: 'pinned', fingerprint: null, reason: options.reason ?? null }, config.host);
-        return [{ unit: region, pinned: true }, () => `${regionName(region)} is pinned: no run publishes it, not even the current one. To undo this: npx mappale unpin ${regionSlug(region)}`];
+        return [{ unit: region, pinned: true }, () => `${regionName(region)} is pinned. No run publishes it, including an active run. To undo this: npx mappale unpin ${regionSlug(region)}`];
       });
     });
 }
@@ -44,7 +44,7 @@ export function unpinCommand(): Command {
     .option('--json', 'print as JSON')
     .action((region: number, options: Options) => changeAtOnce(options, async ({ database }) => {
       const held = await releaseHold(database, region, null);
-      return [{ unit: region, held }, () => `${regionName(region)} ${held ? 'is no longer held: the next refresh updates it' : 'was not held'}`];
+      return [{ unit: region, held }, () => `${regionName(region)} ${held ? 'is no longer held; the next refresh updates it' : 'was not held'}`];
     }));
 }
 
@@ -71,8 +71,8 @@ export function withdrawCommand(): Command {
     .option('--json', 'print as JSON')
     .action(({ code, name, slug }: Region, options: Options) => change(options, 'withdraw', { unit: code }, async ({ database }, run) => {
       const done = await withdraw(database, code, run, options.reason ?? null);
-      return [done, () => `${name}: publication ${done.publication} is withdrawn and no longer served. To restore it: npx mappale rollback ${slug}. `
-        + `To let a refresh publish it again: npx mappale unpin ${slug}`];
+      return [done, () => `${name}: publication ${done.publication} is withdrawn and no longer served. To restore the publication: npx mappale rollback ${slug}. `
+        + `To let a refresh publish this region again: npx mappale unpin ${slug}`];
     }));
 }
 
@@ -82,7 +82,7 @@ export function forgetCommand(): Command {
     'mappale forget ~/downloads/QI_294577_1_20182_VALORI.csv --reason "cut download" --accept "checked by hand"',
     'mappale forget MOLISE.zip --undo',
   ])
-    .argument('<file>', 'path, name, or first characters of its sha256')
+    .argument('<file>', 'path, name, or first characters of the SHA-256')
     .option('--undo', 'use the file again')
     .option('--reason <text>', 'reason, kept in the ledger')
     .option('--accept <reason>', 'publish although the quality gate refuses; the reason is kept in the ledger')

@@ -1,4 +1,4 @@
-/** Prints the report of a region and the quality passport of a comune. */
+/** Prints the quality report of a region or comune. */
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { municipalityQuality } from '../api/answers.ts';
@@ -26,9 +26,9 @@ export function reportCommand(): Command {
     'mappale report --comune H501 --out roma.html', 'mappale report --comune Campobasso --json',
   ])
     .argument('[region]', 'name or ISTAT code', parseRegion)
-    .option('--comune <comune>', 'write the passport of this comune: cadastral code, ISTAT code or name')
+    .option('--comune <comune>', 'write the report of this comune: cadastral code, ISTAT code or name')
     .option('--out <file>', 'output file; default: report-REGION.html or passport-CODE.html in the working folder')
-    .option('--json', 'print as JSON; write a page only with --out')
+    .option('--json', 'print as JSON; with --out, also write the page')
     .action(async (region: Region | undefined, options: Options) => {
       const { comune } = options;
       if ((region === undefined) === (comune === undefined)) {
@@ -37,7 +37,7 @@ export function reportCommand(): Command {
           hint: 'For a comune: npx mappale report --comune H501', fix: 'npx mappale report REGION',
         });
       }
-      // Checks the output path before the long work. A default file name is checked before the file is written.
+      // Checks the output path before the long work. A default file name is checked when the file is written.
       if (options.out !== undefined) await mustBePlace(expandPath(options.out));
       return look(options, async (context) => {
         if (region !== undefined) {
@@ -52,7 +52,7 @@ export function reportCommand(): Command {
     });
 }
 
-/** Writes a page atomically. @returns its path, or null if no page was requested */
+/** Writes a page atomically. @returns path of the page, or null if no page was requested */
 async function write({ out, json }: Options, name: string, page: () => Promise<string>): Promise<string | null> {
   if (out === undefined && json === true) return null;
   const path = expandPath(out ?? name);
@@ -62,7 +62,7 @@ async function write({ out, json }: Options, name: string, page: () => Promise<s
 }
 
 /**
- * Returns the passport as the API returns it.
+ * Returns the report of a comune in the format of the API.
  * @param comune cadastral code, ISTAT code or name
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS`, `NOT_PUBLISHED` (exit 2)
  */
@@ -70,7 +70,7 @@ export async function readPassport(reader: Reader, comune: string): Promise<Pass
   const code = await comuneCode(reader, comune, (suggested) => `npx mappale report --comune ${suggested}`);
   const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
   if (answer === null) {
-    throw new MappaleError(`nothing is published for ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'List what is published.', fix: 'npx mappale status' });
+    throw new MappaleError(`no data is published for ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Show the published data.', fix: 'npx mappale status' });
   }
   return municipalityQuality.parse(JSON.parse(answer));
 }
@@ -94,7 +94,7 @@ function describe({ region, publications, releases, rejects, added_columns: adde
 
 function describePassport({ municipality: { code, name }, coverage, files, rejects }: Passport): string[] {
   return [
-    `${name ?? code} (${code}): ${group(files.length)} files cover it, ${group(rejects.reduce((sum, { records }) => sum + records, 0))} rejects name it`,
+    `${name ?? code} (${code}): ${group(files.length)} covering files, ${group(rejects.reduce((sum, { records }) => sum + records, 0))} rejects`,
     ...unusualCoverage(coverage.sections),
   ];
 }

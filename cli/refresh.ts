@@ -11,19 +11,19 @@ export interface RefreshArguments {
   readonly accept?: string;
   readonly force?: boolean;
   readonly concurrent?: boolean;
-  /** The name of `concurrent` before 0.2. */
+  /** The name of the option `concurrent` before version 0.2. */
   readonly beside?: boolean;
   readonly json?: boolean;
 }
 
-/** Creates a command that loads new files and publishes changes, with the options that all such commands share. */
+/** Creates a command that loads new files and publishes changes, with the common options of such commands. */
 export function refreshing(name: string, examples: readonly string[]): Command {
   return command(name, examples)
     .option('--data <folder>', 'folder with downloaded files, searched recursively; repeatable', collectPaths)
     .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
-    .option('--accept <reason>', 'publish although the quality gate refuses; user, reason and statistics are kept in the ledger')
+    .option('--accept <reason>', 'publish although the quality gate refuses; the ledger records user, reason and statistics')
     .option('--force', 'start even if the disk seems too small')
-    .option('--concurrent', 'run at the same time as other runs with this option, on any host; one run at a time reads files, and one run builds each region')
+    .option('--concurrent', 'run at the same time as other runs with this option, on any host; one run at a time reads files, and each region is built by one run')
     .addOption(new Option('--beside', 'old name of --concurrent').hideHelp())
     .option('--json', 'print the report as JSON');
 }
@@ -37,7 +37,7 @@ export function foldersOf({ data = ['data'] }: { readonly data?: readonly string
 interface RefreshWork {
   /** Folders of files. */
   readonly data: readonly string[];
-  /** ISTAT codes; null: all that have data or are published. */
+  /** ISTAT codes. Null: all regions that have data or are published. */
   readonly regions: readonly number[] | null;
   /** Returns the text below the report. */
   readonly more?: () => Promise<string>;
@@ -62,7 +62,7 @@ export function refreshCommand(): Command {
     'mappale refresh molise puglia --data /srv/downloads',
     'mappale refresh --data /srv/downloads --accept "ISTAT merged three comuni, checked by hand"',
   ])
-    .argument('[regions...]', 'names or ISTAT codes; default: all that have data or are published')
+    .argument('[regions...]', 'names or ISTAT codes; default: all regions that have data or are published')
     .option('--metrics <file>', 'write metrics to a Prometheus text file')
     .action(async (regions: string[], options: RefreshArguments & { metrics?: string }) => {
       const codes = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);

@@ -1,4 +1,4 @@
-/** `mappale serve --workers N`: this process handles signals and keeps N worker processes running, which answer requests. */
+/** Implements `mappale serve --workers N`. This process handles signals and keeps N worker processes running, which answer requests. */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,13 +8,13 @@ import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
 import { GRACE_MS, sayWhere, stopSignal, type Announcing } from './serving.ts';
 
-/** Pause before a worker is replaced, in milliseconds. The pause doubles for each worker that ended early, up to the longest pause. */
+/** Pause in milliseconds before a worker is replaced. The pause doubles for each worker that ended early, up to a maximum. */
 const [PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
 
 /** Lifetime after which a worker counts as healthy, in milliseconds. */
 const LASTING_MS = 60_000;
 
-/** Time that a worker may take to close its connections after the grace time of its requests, in milliseconds. */
+/** Time in milliseconds for closing the connections of a worker, after the grace time of its requests. */
 const CLOSING_MS = 5_000;
 
 interface WorkersOptions extends Announcing {
@@ -63,10 +63,10 @@ class WorkerPool {
   readonly #stopping = new AbortController();
   #state: 'starting' | 'serving' | 'stopping' = 'starting';
   #address = '';
-  /** Number of workers in a row that ended soon after their start. */
+  /** Number of successive workers that ended soon after their start. */
   #soonGone = 0;
   #fail: (how: Ended) => void = () => undefined;
-  /** Resolves if a worker ends before all workers serve. */
+  /** Resolves if a worker ends before all workers are ready. */
   readonly failed: Promise<Ended> = new Promise((resolve) => (this.#fail = resolve));
 
   constructor(primary: Primary, log: Log) {
@@ -83,14 +83,14 @@ class WorkerPool {
   }
 
   async start(workers: number): Promise<'serving'> {
-    // The first worker starts alone, so that an error is printed only once.
+    // The first worker starts alone, so an error is printed only once.
     await this.#startWorker();
     await Promise.all(Array.from({ length: workers - 1 }, () => this.#startWorker()));
     if (this.#state === 'starting') this.#state = 'serving';
     return 'serving';
   }
 
-  /** Lets workers that serve finish their requests, and stops starting workers at once. */
+  /** Lets active workers finish their requests, and stops workers that are starting. */
   async stop(): Promise<void> {
     this.#state = 'stopping';
     this.#stopping.abort();

@@ -1,4 +1,4 @@
-/** Functions that a single server and the primary process of several workers share. */
+/** Functions for both a single server and the primary process of several workers. */
 import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 import { isLoopback, LINK_MS, SignInLink } from '../api/sign-in.ts';
@@ -8,22 +8,22 @@ import type { Log } from '../pipelines/log.ts';
 import { retyped, withOption } from '../pipelines/typed.ts';
 import { continueWithoutOutput } from './output.ts';
 
-/** Time that a request may still run after the stop signal, in milliseconds. */
+/** Maximum time in milliseconds of a request after the stop signal. */
 export const GRACE_MS = 10_000;
 
-/** Creates a sign-in link for a browser, or returns null if other machines or a proxy reach the server, or the log is not for people. */
+/** Creates a sign-in link for a browser. Returns null if other machines or a proxy can reach the server, or if the log is JSON. */
 export function signInLink({ host, trustProxy = [] }: { readonly host: string; readonly trustProxy?: readonly string[] }, { log }: Pick<Config, 'log'>): SignInLink | null {
   return isLoopback(host) && trustProxy.length === 0 && log === 'human' ? new SignInLink() : null;
 }
 
-/** How a server prints where it listens. */
+/** Format of the printed addresses of a server. */
 export interface Announcing {
   readonly link: SignInLink | null;
   /** Prints one JSON object on one line. */
   readonly json: boolean;
 }
 
-/** Prints the address for programs on stdout and for people on stderr. The link is a secret: it goes to stdout, never into the log. */
+/** Prints the address for programs on stdout and for people on stderr. The link is a secret, so it is printed on stdout and never logged. */
 export function sayWhere(address: string, log: Log, { link, json }: Announcing): void {
   const api = `${address}/api/v2`;
   const signIn = link === null ? null : `${api}/map#signin=${link.secret}`;
@@ -32,7 +32,7 @@ export function sayWhere(address: string, log: Log, { link, json }: Announcing):
   log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
 }
 
-/** Resolves at the first stop signal, so that the server can shut down cleanly. A second signal ends the process at once. */
+/** Resolves at the first stop signal, and the server can shut down cleanly. A second signal ends the process at once. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     process.once('SIGINT', resolve);
@@ -47,17 +47,18 @@ function isOnTerminal(): boolean {
 }
 
 /**
- * Keeps a server without a terminal running when a log rotation sends SIGHUP or when its output is lost. A worker leaves SIGHUP to the process that started it.
+ * Keeps a server without a terminal running after SIGHUP from a log rotation, and after loss of its output. In a worker, SIGHUP is handled by the primary
+ * process.
  */
 export function continueThroughRotation(log: Log): void {
   continueWithoutOutput();
   if (isOnTerminal()) return;
   process.on('SIGHUP', () => {
-    if (!cluster.isWorker) log.info('SIGHUP: the server keeps running; it writes to standard error and has no file to reopen');
+    if (!cluster.isWorker) log.info('SIGHUP: the server keeps running; it logs to standard error and has no file to reopen');
   });
 }
 
-/** @returns a MappaleError that explains why the address cannot be used, or the same error if its code is unknown */
+/** @returns a MappaleError that explains why the address cannot be used, or the same error if the code is unknown */
 export async function listenError(error: unknown, host: string, port: number): Promise<unknown> {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -76,16 +77,16 @@ export async function listenError(error: unknown, host: string, port: number): P
   }
 }
 
-/** Timeout for asking another program what it is, in milliseconds. */
+/** Timeout in milliseconds for identifying another program. */
 const PATIENCE_MS = 1_000;
 
-/** Describes the program that listens at an address. A mappale server is recognised by its health endpoint. */
+/** Describes the program that listens at an address. A mappale server is recognised by the health endpoint. */
 async function programAt(host: string, port: number): Promise<string> {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   try {
     const answer = await fetch(`http://${name}:${port}/api/v2/health`, { signal: AbortSignal.timeout(PATIENCE_MS) });
     const { status, version, dataset } = await answer.json() as Readonly<Record<string, unknown>>;
-    if (typeof status === 'string' && typeof version === 'string' && dataset !== undefined) return `mappale ${version}, which answers at http://${name}:${port}/api/v2/map`;
+    if (typeof status === 'string' && typeof version === 'string' && dataset !== undefined) return `mappale ${version} at http://${name}:${port}/api/v2/map`;
   } catch {
     // The program does not speak HTTP, or sent no JSON.
   }

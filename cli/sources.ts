@@ -7,7 +7,7 @@ import { command, print } from './command.ts';
 
 export function sourcesCommand(): Command {
   return command('sources', ['mappale sources', 'mappale sources --json'])
-    .argument('[source]', 'one source, with its complete manifest and the evidence for its format')
+    .argument('[source]', 'print one source, with its complete manifest and the evidence for its format')
     .option('--json', 'print the manifests as JSON')
     .action(async (id: string | undefined, options: { json?: boolean }) => {
       const sources = chooseSources(await loadSources(), id === undefined ? null : [id.toLowerCase()]);

@@ -27,7 +27,7 @@ export function tokenCommand(): Command {
     'mappale token create --name "map of the office" --scopes geocoding:read,parcels:read',
     `mappale token create --scopes parcels:read --expires ${dayToCome()}`,
   ])
-    .description('Create a token. It is shown once. The database stores only its SHA-256.')
+    .description('Create a token. The token is shown once. The database stores only the SHA-256 of the token.')
     .addOption(new Option('--scopes <scopes>', 'comma-separated names').choices(SCOPES).argParser(parseScopes).makeOptionMandatory())
     .option('--name <text>', 'purpose or owner of the token')
     .option('--expires <date>', 'last valid day, YYYY-MM-DD (UTC)', parseDay)
@@ -75,7 +75,7 @@ function parseScopes(text: string): Scope[] {
 
 const ENDLESS = 'Omit --expires for a token that is valid until it is revoked.';
 
-/** Returns a day for examples that is always in the future. */
+/** Returns a day for examples, which is always in the future. */
 function dayToCome(): string {
   return `${new Date(CLOCK.now()).getUTCFullYear() + 1}-12-31`;
 }

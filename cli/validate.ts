@@ -37,7 +37,7 @@ export function validateCommand(): Command {
     });
 }
 
-/** Returns whether a file was found in a folder and no source reads it. */
+/** Returns true if a file was found in a folder and no source reads the file. */
 function isStranger({ ok, source }: FileVerdict): boolean {
   return ok && source === null;
 }
@@ -77,7 +77,7 @@ function junit(verdicts: readonly FileVerdict[]): string {
 function github(path: string, finding: Finding): string {
   const escape = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string): string => escape(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  // GitHub annotations take one line: the first.
+  // GitHub annotations have one line, so only the first line is printed.
   const line = /:(\d+)(?=,|$)/.exec(finding.at)?.[1];
   return `::${finding.level === 'error' ? 'error' : 'warning'} file=${property(path)}${line === undefined ? '' : `,line=${line}`},title=${finding.code}::${escape([finding.message, finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}\n`;
 }

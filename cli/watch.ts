@@ -30,17 +30,17 @@ export function watchCommand(): Command {
     'MAPPALE_LOG=json mappale watch molise puglia --data /srv/downloads --webhook https://chat.example.org/hooks/mappale',
   ])
     .argument('[regions...]', 'names or ISTAT codes; default: all published regions')
-    .option('--data <folder>', 'data folder; downloads go to the first, further folders hold files that you add', collectPaths)
+    .option('--data <folder>', 'data folder; downloads are saved in the first folder, and further folders contain files that you add', collectPaths)
     .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
     .option('--once', 'run once and exit with the code of the refresh, for cron and timers')
     .option('--at <time>', 'local time of the nightly run; the first run starts at once', parseTime, '02:15')
     .option('--webhook <url>', 'POST the summary as JSON to this address; a failure is reported in the summary only', parseAddress)
-    .option('--webhook-private', 'allow a webhook whose host name leads to a private address')
+    .option('--webhook-private', 'allow a webhook whose host name resolves to a private address')
     .option('--keep <months>', 'prune after each run, and keep this number of months of history and of the ledger; default: no pruning', parseWithin(0, MOST_MONTHS))
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
-    .option('--json', 'print each summary as JSON on one line, as MAPPALE_LOG=json does')
+    .option('--json', 'print each summary as JSON on one line, as with MAPPALE_LOG=json')
     .action(async (names: string[], options: Options) => {
-      // Imported here, because these modules load the HTTP client and the metrics writer.
+      // These modules are imported in this function, because they load the HTTP client and the metrics writer.
       const { describeNight, sleepUntil, runNight, untilNext } = await import('../pipelines/operate/watch.ts');
       const config = readConfig();
       const [first = '', ...others] = foldersOf(options);
@@ -51,7 +51,7 @@ export function watchCommand(): Command {
       const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
       if (metrics !== null) await mustBePlace(metrics, '--metrics-file');
       continueWithoutOutput();
-      // SIGHUP ends the program after the current run, however often it comes: a closed terminal or a log rotation interrupts no run.
+      // SIGHUP ends the program after the current run, even if repeated, so a closed terminal or a log rotation interrupts no run.
       const ending = new AbortController();
       process.on('SIGHUP', () => ending.abort());
       for (;;) {
@@ -74,11 +74,11 @@ export function watchCommand(): Command {
 /** @throws MappaleError `TIME_EXPECTED` (exit 2) */
 function parseTime(text: string): string {
   if (/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text)) return text;
-  throw new MappaleError('a time of day is expected', { code: 'TIME_EXPECTED', kind: 'usage', detail: `expected hours and minutes such as 02:15, found ${text}`, hint: 'Leave --at out for 02:15.', fix: retyped(withOption('--at', '02:15'), 'npx mappale watch --at 02:15') });
+  throw new MappaleError('a time of day is expected', { code: 'TIME_EXPECTED', kind: 'usage', detail: `expected hours and minutes such as 02:15, found ${text}`, hint: 'Omit --at for 02:15.', fix: retyped(withOption('--at', '02:15'), 'npx mappale watch --at 02:15') });
 }
 
 /** @throws MappaleError `ADDRESS_EXPECTED` (exit 2) */
 function parseAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another scheme', hint: 'Leave --webhook out, or give the complete address.', fix: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
+  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another scheme', hint: 'Omit --webhook, or give the complete address.', fix: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
 }

@@ -1,4 +1,4 @@
-// Only `example` values are filled in when an operation is tried, because the other `examples` of an operation may exclude each other.
+// Fills in only `example` values when a user tries an operation, because the other `examples` may exclude each other.
 function offerOnly(response) {
   if (!/\/openapi\.json$/.test(response.url)) return response;
   const document = JSON.parse(response.text);

@@ -18,7 +18,7 @@ export async function catalog(app: FastifyInstance, { admitOpen, catalog: read }
         readParameters(noParameters, request.query as Record<string, unknown>);
         const named = Object.entries(request.params as Record<string, string>).reduce<string>((text, [name, value]) => text.replace(`:${name}`, () => value), path);
         const document = (await read(originOf(request) + BASE)).get(named);
-        if (document === undefined) throw new ApiError('NOT_FOUND', 'the catalogue has no such document; /catalog/stac/catalog.json links to all', { path: named.slice(0, 200) });
+        if (document === undefined) throw new ApiError('NOT_FOUND', 'the catalogue has no such document; /catalog/stac/catalog.json links to all documents', { path: named.slice(0, 200) });
         return document;
       });
       const tag = `W/"${digest(found.text)}"`;

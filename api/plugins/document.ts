@@ -1,4 +1,4 @@
-/** Serves the OpenAPI document for all clients, also in the form for OGC API - Features. */
+/** Serves the OpenAPI document without a key, also at the path for OGC API - Features. */
 import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from '../http.ts';
 import { OPENAPI_MEDIA } from '../ogc.ts';
@@ -11,7 +11,7 @@ export async function document(app: FastifyInstance, { version, publicUrl }: { r
   app.get(`${BASE}/openapi.json`, async (request, reply) => sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), content));
   app.get(`${BASE}/ogc/api`, async (request, reply) => {
     readParameters(noParameters, request.query as Record<string, unknown>);
-    // GDAL 3.6 and other clients that know only OpenAPI 3.0 ask for that media type or for JSON.
+    // GDAL 3.6 and other clients that know only OpenAPI 3.0 request the media type of version 3.0, or JSON.
     const { accept = '*/*' } = request.headers;
     const type = accept.includes('application/json') && !accept.includes(OPENAPI_MEDIA) ? 'application/json; charset=utf-8' : OPENAPI_MEDIA;
     return sendPrepared(request, reply.type(type).header('vary', 'Accept, Accept-Encoding').header('cache-control', 'no-cache'), content);

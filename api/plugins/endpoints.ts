@@ -1,6 +1,5 @@
 /**
- * Serves the endpoints of the table `ENDPOINTS`. Each endpoint checks the request, calls one function of the database and passes its JSON
- * on.
+ * Serves the endpoints of the table `ENDPOINTS`. Each endpoint checks the request, calls a function of the database and returns its JSON.
  */
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -20,12 +19,12 @@ export async function endpoints(app: FastifyInstance, service: Service): Promise
   for (const endpoint of ENDPOINTS) serve(app, endpoint, service);
 }
 
-/** Types of endpoints with a page. Clients that accept everything get JSON. */
+/** Media types of endpoints with a page. Clients that accept every type get JSON. */
 const TYPES = ['application/json', 'text/html'];
 const GEOJSON_MEDIA = GEOJSON_TYPE.replace(/;.*/, '');
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** Returns whether a client prefers a page over JSON. */
+/** Returns true if a client prefers a page over JSON. */
 function wantsPage({ page }: Endpoint, { headers }: FastifyRequest): boolean {
   return page !== undefined && negotiate(headers.accept ?? '*/*', TYPES) === 'text/html';
 }

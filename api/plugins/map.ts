@@ -1,4 +1,4 @@
-/** Serves the requests that only the map page sends. These requests are not part of the contract. */
+/** Serves the requests that only the map page sends. The comparable service does not have these paths. */
 import type { FastifyInstance } from 'fastify';
 import { admitter, EXPLANATIONS } from '../access.ts';
 import { EXPLAIN_PATH, explained, type Explain } from '../explain.ts';

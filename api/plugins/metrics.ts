@@ -1,4 +1,4 @@
-/** Serves `/metrics`, without a key, to this machine and to the addresses that the operator named. */
+/** Serves `/metrics`, without a key, to this machine and to the addresses of `--metrics-from`. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LOOPBACK, trusting, type Trust } from '../client-address.ts';
 import { refusal } from '../errors.ts';
@@ -10,7 +10,7 @@ import { REMEMBERED_MS, type Service } from '../service.ts';
 import { isLoopback } from '../sign-in.ts';
 
 interface MetricsReaders {
-  /** Addresses and networks that the operator named. */
+  /** Addresses and networks of `--metrics-from`. */
   readonly readers: readonly string[];
   readonly isTrustedProxy: Trust;
 }
@@ -21,9 +21,9 @@ export async function metrics(app: FastifyInstance, service: Service & MetricsRe
   const isNamed = trusting(readers);
   const isAllowed = trusting([...LOOPBACK, ...readers]);
   const mayRead = (request: FastifyRequest): boolean => {
-    // An unknown proxy on this machine hides the address of the client.
+    // With an unknown proxy on this machine, the address of the client is not known.
     if (!isAllowed(request.ip) || (isForwarded(request) && !isTrustedProxy(request.socket.remoteAddress ?? ''))) return false;
-    // A web page under a foreign host name that resolves to this machine could make a local browser read the metrics.
+    // Without this check, a web page with a host name that resolves to this machine could read the metrics in a local browser.
     return isNamed(request.ip) || isLoopback(request.hostname);
   };
   const ofWorkers = shared.figures(registry);

@@ -1,4 +1,4 @@
-/** Serves vector tiles of the map. Tiles wait in a separate queue, so that a map never delays other requests. */
+/** Serves vector tiles of the map. Tiles wait in a separate queue, so a map never delays other requests. */
 import { constants } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { TILE_TYPE } from '../../pipelines/deliver/tiles.ts';
@@ -18,7 +18,7 @@ export async function tiles(app: FastifyInstance, { reader, counter, metrics, si
       const asked = readTile(request.params as Record<string, unknown>, request.query as Record<string, unknown>);
       const given = { ...asked.tile, layer: asked.layer.name };
       const known = tagOf(version, await published(), TILES_ENDPOINT.path, given);
-      // A map that has the tile costs no query while the publication is the same.
+      // If the client has the tile of the current publication, no query of its content is needed.
       if (matches(request.headers['if-none-match'], known)) return { status: 304, tag: known, content: null };
       const { publication, bytes } = await lookUpTile(reader, asked);
       const tag = publication === null ? known : tagOf(version, publication, TILES_ENDPOINT.path, given);

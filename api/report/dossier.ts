@@ -1,4 +1,4 @@
-/** Dossier of a parcel: one self-contained HTML page for screens and paper, with a map. No scripts, no requests. */
+/** Writes the dossier of a parcel as a self-contained HTML page for screens and paper, with a map. The page has no scripts and sends no requests. */
 import { ringsOf, type Dossier, type Labelled, type ParcelRecord, type Shape } from '../../pipelines/operate/dossier.ts';
 import { html, htmlPage, htmlTable, link, type Filling, type Html } from './html.ts';
 import { absenceOf, labelOf, listOf, numberIn, rowsOf, shared, valueOf, type Block, type Language, type Panel } from './record-values.ts';
@@ -8,9 +8,9 @@ const TEXTS = {
   en: {
     parcel: 'Parcel {label}', parcelOf: 'Parcel {label}, sheet {sheet}', map: 'Map', parcelMap: 'Map of the parcel and the parcels around it', summary: 'Summary', neighbours: 'Neighbours',
     sources: 'Sources', published: 'Published', reference: 'Reference', period: 'Period', source: 'Source', section: 'Section', kind: 'Kind', area: 'Area, m²', border: 'Shared border, m',
-    noNeighbours: 'No parcel shares a border with this parcel.', moreNeighbours: 'The parcel has more neighbours than are listed.', moreRows: '{n} more rows are not shown.', value: 'Value', field: 'Field',
+    noNeighbours: 'No parcel shares a border with this parcel.', moreNeighbours: 'The list does not include all neighbours of the parcel.', moreRows: '{n} more rows are not shown.', value: 'Value', field: 'Field',
     notStated: 'not stated', licences: 'Show these attributions with the data.', label: 'Parcel', comune: 'Comune',
-    mapped: 'The sources cover this place and have nothing here.', partial: 'The sources cover only a part.', not_mapped: 'The loaded files do not cover this place. This does not mean that nothing is here.',
+    mapped: 'The sources cover this place and have no feature here.', partial: 'The sources cover only a part.', not_mapped: 'The loaded files do not cover this place. This does not mean that there is no feature here.',
     not_loaded: 'No file of this section is loaded.', not_applicable: 'This section does not exist for parcels of this kind.',
   },
   it: {
@@ -71,7 +71,7 @@ function facts(caption: string, rows: readonly (readonly [label: string, value: 
   return html`<div class="facts">${htmlTable(caption, [texts.field, texts.value], rows)}</div>`;
 }
 
-/** Returns the fields that the sections name for a summary. A missing value is shown only with its reason. */
+/** Returns the values that the sections select for a summary. A missing value is shown only with a reason. */
 function summaryOf(record: ParcelRecord, panels: readonly Panel[]): [string, string][] {
   return panels.flatMap((panel) => (panel.map.summary ?? []).flatMap((path): [string, string][] => {
     const steps = path.split('.');

@@ -1,4 +1,4 @@
-/** HTML templates that escape every value unless the value is HTML. */
+/** Provides HTML templates that escape every value unless the value is HTML. */
 
 /** A piece of HTML that is not escaped. */
 export class Html {
@@ -24,12 +24,12 @@ function fill(value: Filling): string {
   return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '').replace(UNFIT, '\ufffd');
 }
 
-/** Fills a template with escaped values. Lists are joined, null is empty. Attribute values must be in double quotes. */
+/** Fills a template with escaped values. Lists are joined, and null is an empty text. Attribute values must be in double quotes. */
 export function html(parts: TemplateStringsArray, ...fillings: readonly Filling[]): Html {
   return new Html(parts.map((part, index) => (index === 0 ? part : `${fill(fillings[index - 1] ?? null)}${part}`)).join(''));
 }
 
-/** Returns a table that scrolls by itself on a narrow screen. Numbers are right-aligned. @param caption caption and label for screen readers */
+/** Returns a table that can be scrolled separately on a narrow screen. Numbers are right-aligned. @param caption caption and label for screen readers */
 export function htmlTable(caption: string, header: readonly string[], rows: readonly (readonly Filling[])[]): Html {
   const cell = (value: Filling): Html => (typeof value === 'number' ? html`<td class="n">${GROUPED.format(value)}</td>` : html`<td>${value}</td>`);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>

@@ -1,4 +1,7 @@
-/** Report of a region and passport of a comune as self-contained HTML pages, for light and dark screens, phones and paper. No scripts, no requests. */
+/**
+ * Writes the reports of a region and of a comune as self-contained HTML pages, for light and dark screens, phones and paper. The pages have no scripts and send
+ * no requests.
+ */
 import type { z } from 'zod';
 import type { municipalityQuality } from '../answers.ts';
 import { GATES } from '../../pipelines/contract/gates.ts';
@@ -21,7 +24,7 @@ const PAGE_STYLE = `${STYLE}${MAP_STYLE}
 .overview{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.overview .map{max-height:24rem}@media (max-width:40rem){h1{font-size:1.3rem;margin:.3rem 0}.overview{grid-template-columns:1fr;gap:.3rem}.overview .map{max-height:10rem}}
 `;
 
-/** @param outlines outlines of the comuni; empty: comuni are drawn as squares */
+/** @param outlines outlines of the comuni; if empty, comuni are drawn as squares */
 export function regionPage(report: RegionReport, outlines: readonly Outline[]): string {
   const { region } = report;
   const ground = groundOf(report.coverage, outlines);
@@ -44,7 +47,7 @@ ${body}</section>
 `)}</main>`);
 }
 
-/** The first screen: the map, the numbers and the changes since the previous publication. */
+/** Returns the first screen with the map, the numbers and the changes since the previous publication. */
 function overview(report: RegionReport, ground: Ground): Html {
   const { region, publications, coverage: comuni, rejects: refused, releases, tables } = report;
   const now = publications.find(({ unit, state }) => unit === region.code && state === 'current');
@@ -59,7 +62,7 @@ function overview(report: RegionReport, ground: Ground): Html {
 ${changes(report)}</div></div>`;
 }
 
-/** Tables whose number of rows differs from the previous publication, and the number of changed statistics. */
+/** Returns the tables whose number of rows changed since the previous publication, and the number of changed statistics. */
 function changes({ region, publications, tables, distributions: all }: RegionReport): Html {
   const before = publications.find(({ unit, state }) => unit === region.code && state === 'previous');
   if (before === undefined) return html`<p>This is the first publication of the region, so there is nothing to compare with.</p>`;
@@ -137,7 +140,7 @@ function coverage({ coverage: comuni }: RegionReport, ground: Ground): Html {
 ${mapKey()}<div class="maps">${maps}</div>`;
 }
 
-/** Heads of the columns that count findings; `outside` has one for each class of distances. */
+/** Headings of the columns that count findings. Kind `outside` has a column for each class of distances. */
 function findingHeads(findings: readonly FindingCount[]): string[] {
   return findings.map(({ kind, from_m: from, below_m: below }) => {
     if (from === null) return FINDING_WORDS[kind];
@@ -146,7 +149,7 @@ function findingHeads(findings: readonly FindingCount[]): string[] {
 }
 
 const FINDING_WORDS: Readonly<Record<FindingKind, string>> = {
-  outside: 'outside', same_point: 'on one point', grid_10m: 'on a 10 m grid', no_numbers: 'streets without numbers', out_of_order: 'out of order', moved: 'moved', new: 'new', missing: 'missing',
+  outside: 'outside', same_point: 'same point', grid_10m: 'on a 10 m grid', no_numbers: 'streets without numbers', out_of_order: 'out of order', moved: 'moved', new: 'new', missing: 'missing',
 };
 
 function findingCells(findings: readonly FindingCount[]): Filling[] {
@@ -285,7 +288,7 @@ export function comunePage(passport: Passport): string {
 <main><section><h2>Coverage</h2>
 <p>Coverage in the records of ${passport.coverage.parcels_asked} land parcels: the outermost parcels in eight directions and four random ones.</p>
 ${mapKey()}
-${htmlTable('Coverage by section', ['section', 'state', 'rows', 'parcels asked, by answer'], passport.coverage.sections.map((section) => [
+${htmlTable('Coverage by section', ['section', 'state', 'rows', 'checked parcels, by coverage'], passport.coverage.sections.map((section) => [
   mapName(section), stateCell(section.state), section.rows ?? html`<span class="soft">not counted</span>`,
   Object.entries(section.answers).map(([answer, parcels]) => `${answer}: ${parcels}`).join(', '),
 ]))}</section>
@@ -329,7 +332,7 @@ ${htmlTable(`Statistics of ${table}`, header, Object.entries(fields).map(([name,
 ]))}</details>`;
 }
 
-/** Returns one line for each section that is not simply mapped, for the terminal. */
+/** Returns a line for each section that is not completely mapped, for the terminal. */
 export function unusualCoverage(sections: readonly SectionCoverage[]): string[] {
   return sections.filter(({ state }) => state !== 'mapped' && state !== 'not_applicable').map((section) => `${mapName(section)}: ${STATE_WORDS[section.state]}`);
 }

@@ -1,4 +1,4 @@
-/** Shows values of a record with the labels, units and texts that its sections state, as the map's panel does. */
+/** Shows values of a record with the labels, units and texts of the sections, like the map's panel. */
 import type { Italian, MapPanel } from '../../pipelines/contract/section-map.ts';
 import { italianOf, mapOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -31,16 +31,16 @@ const SHARED: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Texts for a missing value where the sources cover the place. */
+/** Texts for a missing value at a place that the sources cover. */
 const NOTHING_HERE: Readonly<Record<Language, string>> = { en: 'none here', it: 'qui nulla' };
 
-/** Fields that a page shows outside the rows of their block. */
+/** Fields that a page shows in a separate place. */
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
-/** Unit of a part of one, which is shown in per cent. */
+/** Unit of a share (0–1), which is shown in per cent. */
 const SHARE = 'share';
 
-/** Rows of a list that are shown; the rest is counted. */
+/** Maximum number of shown rows of a list. Further rows are counted. */
 const SHOWN_ROWS = 8;
 
 /** Returns the panels of the sections in the order of the record. */
@@ -51,7 +51,7 @@ export async function panelsIn(language: Language): Promise<Panel[]> {
   }));
 }
 
-/** Returns the value of a key that the object itself has. Published texts may be names that every object inherits. */
+/** Returns the value of an own key of an object. Published texts may be names of inherited properties. */
 function own(values: Readonly<Record<string, string>> | undefined, key: string): string | undefined {
   return values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined;
 }
@@ -102,13 +102,13 @@ export function valueOf(field: string, value: unknown, panel: Panel): string {
   return typeof value !== 'number' || unit === undefined || unit === SHARE ? text : `${text} ${own(panel.italian?.units, unit) ?? unit}`;
 }
 
-/** Returns the reason for a missing value in a block with coverage by field; undefined if the block states none. */
+/** Returns the reason for a missing value in a block with coverage by field. Undefined if the block states no reason. */
 export function absenceOf(block: Block, field: string, { map, language }: Panel): string | undefined {
   const state = (block['coverage'] as Block | undefined)?.[map.coverage?.[field] ?? ''];
   return typeof state !== 'string' ? undefined : state === 'mapped' ? NOTHING_HERE[language] : shared(state, language);
 }
 
-/** Returns the rows of an object: label and value. Rows of nested objects have the label of their object in front. */
+/** Returns the rows of an object, each with label and value. Labels of rows of nested objects begin with the label of the object. */
 export function rowsOf(block: Block, panel: Panel, prefix = ''): (readonly [label: string, value: string])[] {
   const rank = (field: string): number => (panel.map.first?.indexOf(field) ?? -1) + 1 || Infinity;
   const sorted = Object.entries(block).sort(([a], [b]) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));

@@ -160,7 +160,7 @@ async function prunedTo(keep: number, { database, sources, config }: Context): P
 async function publishedRegions({ database }: Context): Promise<Region[]> {
   const found = [...(await publications(database)).keys()].flatMap((region) => (region === 0 ? [] : findRegion(region) ?? []));
   if (found.length > 0) return found;
-  throw new MappaleError('nothing is published yet, so the regions are unknown', {
+  throw new MappaleError('no region is published yet, so the regions are unknown', {
     code: 'REGION_MISSING', kind: 'usage', detail: 'expected published regions or region names, found none', hint: 'Name the regions.', fix: 'npx mappale watch molise puglia --data FOLDER',
   });
 }

@@ -52,14 +52,14 @@ order by 1, t.relation collate "C"
 pg_total_relation_size(c.id)
 
 -- statement: size_on_nodes
--- Includes distributed tables: the coordinator has none of their rows.
+-- Includes distributed tables. The coordinator has none of their rows.
 case
   when exists (select from pg_dist_partition d where d.logicalrelid = c.id) then citus_total_relation_size(c.id)
   else pg_total_relation_size(c.id)
 end
 
 -- statement: releases
--- The totals that a release recorded, and the same totals counted again from its members, rejects and duplicates.
+-- The recorded totals of a release, and the same totals counted again from its members, rejects and duplicates.
 with used as (
   select
     f.release_id,
@@ -225,7 +225,7 @@ order by belfiore
 select api.quality_coverage($1, $2) as coverage
 
 -- statement: outlines
--- If several editions have a comune, the newest is used. Boundaries are simplified to the detail of a small map.
+-- If several editions have a comune, the newest edition is used. Boundaries are simplified for a small map.
 with meaning as (
   select
     c.istat_code as code,
@@ -273,7 +273,7 @@ scale as (
 )
 select
   w.belfiore,
-  -- Rounded first, so that all engines begin a ring at the same corner; simplification keeps that corner.
+  -- Boundaries are rounded first, so all engines begin a ring at the same corner. Simplification keeps this corner.
   st_asgeojson(
     st_multi(st_collectionextract(st_simplifypreservetopology(st_normalize(st_unaryunion(st_snaptogrid(w.geom, 0.00001))), s.step_deg), 3)), 5
   )::json as geometry

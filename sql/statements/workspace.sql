@@ -72,7 +72,7 @@ select
 from unnest($2::int4[], $3::text[], $4::text[])
 
 -- statement: fresh_rows
--- A list, because an index of the layer finds the members of a list.
+-- The members are a list, because for a list PostgreSQL uses an index of the layer.
 select l.*
 from :"from" l
 where l.member_id in (:'members')
@@ -130,7 +130,7 @@ select *
 from unnest($1::int4[], $2::int4[], $3::text[])
 
 -- statement: current_members
--- Rows of layers name the member that was read first. If two current files contain it, its rows belong to the newer file.
+-- Rows of layers have the member that was read first. If two current files contain the member, its rows belong to the newer file.
 create table :"schema".current_member as
 select distinct on (1)
   coalesce(m.row_member_id, m.member_id) as member_id,
@@ -166,7 +166,7 @@ join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
   and m.release_id = $2
 
 -- statement: note_layer_places
--- The columns of a layer that its source names. The list is empty for columns that the source does not have.
+-- The columns of a layer that its source states. The list is empty if the source has no such columns.
 insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places)
 select
   file_id,

@@ -1,4 +1,4 @@
--- purpose: step of an attribution: the lists that contain the points of parcels, and the archive of addresses that placed some
+-- purpose: step of an attribution: the lists with the points of parcels, and the archive of addresses that located some points
 -- reads: core.point_of_interest, core.access_point
 -- writes: none
 -- grain: one row per key, source and vintage

@@ -1,11 +1,11 @@
--- purpose: step of a build, after the table place: the boundaries of its comuni
+-- purpose: step of a build: the boundaries of the comuni of the table place
 -- reads: core.comune_register, layer.comune_code, layer.boundary
 -- writes: none
 -- grain: one row per boundary of a comune in the newest file that has the comune
 -- crs: EPSG:4326
 
--- Boundaries of another year have the codes of the same year. If several files have a comune, the newest is used. A current comune may be drawn as the comuni
--- that it was merged from.
+-- Boundaries of another year have the codes of the same year. If several files have a comune, the newest file is used. The boundaries of a current comune may
+-- be those of its former comuni.
 create view comune_boundary as
 with meaning as (
   select
@@ -14,7 +14,7 @@ with meaning as (
   from comune_register
   where not divided
   union
-  -- Comuni that have parcels here but are listed in another region.
+  -- Comuni that have parcels in this region but are listed in another region.
   select
     code.istat_code,
     code.belfiore

@@ -1,11 +1,11 @@
--- purpose: step of a build: the current comune of each cadastral code that parcels have
+-- purpose: step of a build: the current comune of each cadastral code of parcels
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.comune_suppressed, ledger.file_place
 -- writes: none
 -- grain: one row per cadastral code of the region's parcels
 -- crs: none
 
--- The cadastre keeps the code of a merged comune for months or years. The list of suppressed comuni has no cadastral codes, so the name of the cadastre's
--- document finds the comune there. A name that leads to several current comuni leads to none.
+-- The cadastre keeps the code of a merged comune for months or years. The list of suppressed comuni has no cadastral codes, so the comune is found by the name
+-- of the cadastre's document. A name with several current comuni is not used.
 create table comune_today as
 with merged as (
   select

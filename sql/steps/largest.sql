@@ -1,4 +1,4 @@
--- purpose: step of a build, after overlay.sql: the class with the largest area in each parcel, and the areas of that class
+-- purpose: step of a build, after overlay.sql: the class with the largest area in each parcel, and the areas of this class
 -- reads: none
 -- writes: none
 -- grain: largest has one row per parcel, largest_area one row per parcel and area
@@ -14,7 +14,7 @@ select distinct on (fid)
 from overlay
 order by fid, is_whole desc, round(shared_m2::numeric, 2) desc, class collate "C";
 
--- If one area covers the whole parcel, other areas are left out.
+-- If one area covers the complete parcel, other areas are left out.
 create view largest_area as
 select
   area.*,

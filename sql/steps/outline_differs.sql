@@ -1,4 +1,4 @@
--- purpose: step of an incremental build: whether changed parcels may matter to tables that depend on the outline of the parcels
+-- purpose: step of an incremental build: true if changed parcels may affect tables that depend on the outline of the parcels
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary
 -- writes: none
 -- grain: one row

@@ -1,4 +1,7 @@
-/** The joins of the step overlay at a size at which a wrong plan would show: 210,000 parcels under squares of 300 m, and twenty times as many elsewhere. */
+/**
+ * Tests the joins of the step overlay at a size that reveals a wrong plan. There are 210,000 parcels under squares of 300 m, and twenty times as many squares
+ * elsewhere.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
@@ -78,19 +81,19 @@ describeDatabase('the joins of the step overlay', (engine) => {
     const explained = async (session: Session, query: string): Promise<string> =>
       (await session.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${query}`)).map((line) => line['QUERY PLAN']).join('\n');
 
-    it('the join starts from pieces of the region and finds parcels through their index', async () => {
+    it('starts the join from pieces of the region and finds parcels with an index', async () => {
       const plan = await before('overlay_area', explained);
       const parcel = plan.search(/(?:Index Scan using|Bitmap Index Scan on) parcel_geom_idx/);
       expect(plan).toMatch(/Nested Loop/);
       for (const scan of scans) {
         expect(plan).toMatch(scan);
-        // In a nested loop the side that is named first is the outer one.
+        // In a nested loop the first relation is the outer one.
         expect(parcel, plan).toBeGreaterThan(plan.search(scan));
       }
       expect(plan).not.toMatch(/Seq Scan on parcel/);
     });
 
-    it('only parcels of overlapping areas are looked up, and the pieces under them are found through their index', async () => {
+    it('searches only parcels of overlapping areas, and finds the pieces under them with an index', async () => {
       const plan = await before('overlay_area', async (session) => {
         await session.script(`
           create table overlay_area as
@@ -105,7 +108,7 @@ describeDatabase('the joins of the step overlay', (engine) => {
     });
   });
 
-  it('covers two thirds of these parcels by one piece, which need no intersection', async () => {
+  it('covers two thirds of these parcels by one piece, without an intersection', async () => {
     const { above } = splitAt(sqlOf('sql/sections/land_cover/build.sql'), 'overlay_union');
     const [row] = await rolledBack(database, async (session) => {
       await session.script(`set local search_path to plan, public; ${above}`, 'land_cover');

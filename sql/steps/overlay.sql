@@ -10,8 +10,8 @@
 --   overlay_silent (map, class, belfiore, member_id): files whose areas are ignored in a comune; class null: all classes
 -- It then reads two results: overlay, and overlay_area for an explanation.
 
--- The outer side of the join reads pieces, the inner side parcels. Each piece is prepared once for all parcels in its box. Parcels are in Hilbert order, so
--- these parcels are close together on disk. Looking up the pieces of each parcel takes twenty times longer.
+-- The outer side of the join reads pieces, and the inner side reads parcels. PostGIS prepares each piece once for all parcels in its box. Parcels are in
+-- Hilbert order, so the parcels in a box are close together on disk. Looking up the pieces of each parcel takes twenty times longer.
 create table overlay_box as
 select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
@@ -33,9 +33,8 @@ select
     when st_intersects(piece.geom, parcel.geom) then core.area_m2(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)))
   end as shared_m2
 from overlay_piece as piece
--- st_expand: the box of the piece. The planner has neither statistics nor an index for this expression, so the join starts from pieces. With statistics,
--- PGlite's estimate of the
--- number of pairs is invalid and stops the statement if a map has nothing near the parcels.
+-- st_expand returns the box of the piece. The planner has no statistics and no index for this expression, so the join starts from pieces. With statistics,
+-- PGlite's estimate of the number of pairs is invalid and stops the statement if a map has no feature near the parcels.
 join overlay_parcel as parcel on parcel.geom && st_expand(piece.geom, 0)
 where piece.geom && (select geom from overlay_box)
   and not exists (
@@ -46,7 +45,7 @@ where piece.geom && (select geom from overlay_box)
       and silent.member_id = piece.member_id
       and (silent.class is null or silent.class = piece.class)
   )
--- offset 0 makes PostgreSQL measure before it sorts, so that no sort carries geometries.
+-- offset 0 makes PostgreSQL measure before it sorts, so the sort contains no geometries.
 offset 0;
 
 create table overlay_area as
@@ -64,7 +63,7 @@ from overlay_share
 where shared_m2 > 0
 group by fid, map, class, release_id, member_id, position;
 
--- Areas of one class may overlap. Their shares of a parcel are united, unless one area covers the whole parcel.
+-- Areas of one class may overlap. Their parts of a parcel are united, unless one area covers the complete parcel.
 create table overlay_union as
 with several as (
   select
@@ -95,7 +94,7 @@ select
     st_union(st_collectionextract(st_intersection(piece.geom, shape.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
   ) as shared_m2
 from shape
--- Lateral, so that pieces of several maps and releases are found by their indexes.
+-- A lateral join finds the pieces of several maps and releases with their indexes.
 cross join lateral (
   select
     member_id,
@@ -116,10 +115,9 @@ where not exists (
 )
 group by shape.fid, shape.map, shape.class;
 
--- A common border alone must not count as an overlap. If an area is drawn along a parcel's border, rounding the coordinates (1e-8 degree in the cadastre) and
--- drawing
--- straight edges in another projection leave up to a few square decimetres along a long border. An overlap therefore counts from 1 m² on, or from half of
--- a parcel that is smaller than 2 m².
+-- A common border must not count as an overlap. An area along a parcel's border may overlap the parcel by a few square decimetres. The reasons are rounded
+-- coordinates (1e-8 degree in the cadastre) and straight edges in another projection. An overlap must therefore be at least 1 m², or half of a parcel smaller
+-- than 2 m².
 create table overlay as
 select
   fid,

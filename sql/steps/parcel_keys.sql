@@ -1,4 +1,4 @@
--- purpose: step of a build, after the table parcel: its keys and indexes, which are the same for every cadastre
+-- purpose: step of a build: the keys and indexes of the table parcel, which are the same for every cadastre
 -- reads: none
 -- writes: none
 -- grain: none

@@ -4,15 +4,14 @@
 -- grain: placed has at most one row per point
 -- crs: EPSG:4326; distances are geodesic, in metres
 
--- The file that runs this step first creates the view point (id, belfiore, geom). Afterwards the file reads the result, the table placed. A point belongs to
--- the
+-- The file that runs this step first creates the view point (id, belfiore, geom). Afterwards the file reads the result from the table placed. A point belongs
+-- to the
 -- land parcel
--- that covers it. On a common border the smaller parcel is used, or the first by reference if they are equal. Any other point, such as an access on
--- the street front inside the road's parcel, belongs to the nearest land parcel of its comune within 15 m.
+-- that covers it. On a common border the smaller parcel is used, or the first by reference if areas are equal. Any other point belongs to the nearest land
+-- parcel of its comune within 15 m. An example is an access at the street, inside the parcel of the road.
 
--- The method affects only the time. With many points, parcels and points are matched in cells of a thousandth of a degree, some 100 m. Two integers in a
--- hash table find the cell. A look-up in an index of a million boxes takes longer than the test of the parcel itself (25 s instead of 8 s). With few
--- points, each point is looked up.
+-- The method affects only the time. With many points, parcels and points are matched in cells of a thousandth of a degree (about 100 m). A cell is two integers
+-- in a hash table. A search in an index of a million boxes takes longer (25 s instead of 8 s). With few points, each point is looked up.
 create table point_method as
 select
   -- True if the points are more than a tenth of the parcels.
@@ -39,7 +38,7 @@ with box as not materialized (
   cross join lateral (select box3d(parcel.geom) as box) as around
   where parcel.kind = 'land'
 ),
--- Set-returning functions in the select list, as in the section subsidence.
+-- Set-returning functions are in the select list for the reason in sql/sections/subsidence/build.sql.
 box_column as (
   select
     fid,
@@ -70,7 +69,7 @@ place as (
     floor(st_y(geom) * 1000)::int4 as iy
   from point
   where geom && (select st_setsrid(st_extent(parcel.geom)::geometry, 4326) from parcel)
-  -- offset 0: hashed by its cell instead of looked up by its index.
+  -- offset 0 makes PostgreSQL join by a hash of the cell instead of by the index.
   offset 0
 ),
 held as (
@@ -86,14 +85,14 @@ held as (
   where st_covers(cell.geom, place.geom)
     and (select by_cell from point_method)
   union all
-  -- A parcel whose box covers more than 4,096 cells, perhaps because of one stray corner, uses the index of the points. Such parcels are rare.
+  -- For a parcel whose box covers more than 4,096 cells, the index of the points is used. Such parcels are rare, and often have a wrong corner.
   select
     inside.id,
     box.fid,
     box.area_m2,
     box.reference
   from box
-  -- offset 0: uses the index.
+  -- offset 0 makes PostgreSQL use the index.
   cross join lateral (
     select id
     from point
@@ -121,7 +120,7 @@ order by id, round(area_m2::numeric, 4), reference collate "C";
 
 analyze point_inside;
 
--- Reads only points near parcels: all of them, unless the parcels are only some of the region's. A distance of 15 m is at most 0.000136° of
+-- Reads only points near the given parcels. In a complete build these are all points. A distance of 15 m is at most 0.000136° of
 -- latitude (a degree has at least 110,574 m). In longitude, this is divided by the cosine of the latitude. The boxes are a tenth wider, and
 -- the geodesic distance decides.
 create table point_near as

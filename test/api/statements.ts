@@ -390,7 +390,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '503 SERVICE_UNAVAILABLE with Retry-After while the database does not answer',
+    about: OF_ERRORS, says: '503 SERVICE_UNAVAILABLE with Retry-After while the database is not available',
     holds: async () => {
       const paths = ['/parcels/1', '/admin/regions', '/geocode/search?q=via'];
       const answers = await answersWith(async () => Promise.reject(new MappaleError('gone', { code: 'SQL_57P01', kind: 'database' })), paths);

@@ -243,7 +243,7 @@ describeEngines('reading commands', (engine) => {
         expect([migrated.exit, migrated.out.split(':')[0]]).toEqual([0, file]);
         expect((await run(url, ['status'])).exit).toBe(0);
       }
-      expect((await run(url, ['migrate'])).out).toBe('nothing to do: the database is at this version\n');
+      expect((await run(url, ['migrate'])).out).toBe('nothing to do: the database has this version\n');
     });
   });
 

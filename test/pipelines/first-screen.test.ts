@@ -85,7 +85,7 @@ describeDatabase('on a database, mappale', (engine) => {
     expect((await screen(url)).text).toContain('empty, the first load creates its tables');
     const database = await engine.openDatabase(url);
     const context = await contextOn(database);
-    expect((await screen(url)).text).toContain('nothing is published');
+    expect((await screen(url)).text).toContain('no region is published');
 
     const { folder, region, remove } = await syntheticFiles(40, 4, { only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'], comuni: 2 });
     try {
@@ -104,7 +104,7 @@ describeDatabase('on a database, mappale', (engine) => {
     const away = await openRun(database);
     await withdraw(database, region.code, away, 'an error of the publisher');
     const withdrawn = await screen(url);
-    expect(withdrawn.text).toMatch(/nothing is published\n +Molise: withdrawn by \S+ on \d{4}-\d\d-\d\d: an error of the publisher\n/);
+    expect(withdrawn.text).toMatch(/no region is published\n +Molise: withdrawn by \S+ on \d{4}-\d\d-\d\d: an error of the publisher\n/);
     expect(withdrawn.text).toContain('npx mappale rollback molise ');
     // Queries for the region get the same message.
     for (const ask of [

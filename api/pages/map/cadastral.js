@@ -1,5 +1,5 @@
 // @ts-check
-/** Reads questions for a parcel: a national cadastral reference, or comune, foglio and particella as people write them. */
+/** Reads searches for a parcel by a national cadastral reference, or by comune, foglio and particella in common notations. */
 
 /**
  * @typedef {{ reference: string }} Reference
@@ -7,13 +7,13 @@
  */
 
 const REFERENCE = /^(?:CadastralParcel\.IT\.AGE\.PLA\.)?[A-Z]\d{3}[A-Z_]\d{4}[0-9A-Z]{2}\.\S+$|^IT\.(?:TN|BZ)\.[0-9A-Z]+\.\S+$/i;
-/** Cadastral code, sheet and number: `H833 13 594`. */
+/** Cadastral code, sheet and number, such as `H833 13 594`. */
 const SHORT = /^([A-Z]\d{3})[\s/,]+(\d{1,4})[\s/,]+([^\s/,]\S*)$/i;
 const FOGLIO = /(?<![\p{L}\d])(?:foglio|fg\.?|f\.)\s*(\d{1,4})(?![\p{L}\d])/iu;
 const LABEL = /(?<![\p{L}\d])(?:particella|p\.lla|part\.|mappale|mapp\.?|p\.)\s*(\.?\d[^\s,;]*)/iu;
 const SEZIONE = /(?<![\p{L}\d])(?:sezione|sez\.?)\s*([A-Z])(?![\p{L}\d])/iu;
 
-/** @param {string} text @returns {Reference | CadastralPlace | null} null: the text is no such question */
+/** @param {string} text @returns {Reference | CadastralPlace | null} null: the text is not a search for a parcel */
 export function readCadastral(text) {
   const plain = text.trim();
   if (REFERENCE.test(plain)) return { reference: plain };

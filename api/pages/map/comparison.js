@@ -1,5 +1,5 @@
 // @ts-check
-/** Shows two parcels side by side: each value of their sections. */
+/** Shows the values of all sections of two parcels side by side. */
 import { button, element } from './elements.js';
 import { absenceOf, flat, panelOf, sectionsOf, textOf, titleOf, valueOf, wordsOf } from './values.js';
 import { t } from './words.js';
@@ -7,7 +7,7 @@ import { t } from './words.js';
 /** Fields that are not compared: geometries, and texts of sources. */
 const LEFT_OUT = /^(?:geometry|source$|municipality)/;
 
-/** @param {any} block @returns {Map<string, any>} values by path; a list has only its length */
+/** @param {any} block @returns {Map<string, any>} values by path; for a list, only its length */
 function valuesIn(block) {
   if (block === null) return new Map();
   if (Array.isArray(block)) return new Map([['', block.length]]);

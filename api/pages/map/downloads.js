@@ -1,11 +1,11 @@
 // @ts-check
-/** Files that the user saves: the record of a parcel, and the parcels in view. */
+/** Saves the record of a parcel, and the parcels in view, as files. */
 import { ask } from './interface.js';
 import { state } from './state.js';
 import { flat, panelOf } from './values.js';
 import { boxInView } from './view.js';
 
-/** Most parcels in a file of the view, and parcels of one request. */
+/** Maximum number of parcels in a file of the view, and number of parcels per request. */
 const [MOST, PAGE] = [5000, 200];
 /** Largest side of a box that the server accepts, in degrees. */
 const LARGEST = 0.05;
@@ -32,7 +32,7 @@ function save(name, format, text) {
   URL.revokeObjectURL(url);
 }
 
-/** Saves a record: as a feature with the whole record, or as rows of section, field, value and unit. @param {any} record @param {Format} format */
+/** Saves a record as a feature with the complete record, or as rows of section, field, value and unit. @param {any} record @param {Format} format */
 export function saveRecord(record, format) {
   const { geometry, ...basic } = record.basic;
   const properties = { ...record, basic };

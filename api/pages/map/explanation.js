@@ -8,7 +8,7 @@ import { isItalian, numberOf, refusalInWords, t } from './words.js';
 
 /** @typedef {import('./values.js').Panel} Panel */
 
-/** Number of features of a rule that are shown at first. */
+/** Number of features of a rule before the user shows all. */
 const MANY = 20;
 
 /**
@@ -17,7 +17,7 @@ const MANY = 20;
  */
 
 /**
- * Returns the Italian translation of a text of the explain statement. `{1}` is a value from the statement. @param {string} text @param {Panel} panel @returns
+ * Returns the Italian translation of a text from the explain statement. `{1}` is a value from the statement. @param {string} text @param {Panel} panel @returns
  * {string | undefined}
  */
 function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
@@ -32,7 +32,7 @@ function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
 }
 
 /**
- * Translates field names such as `elevation, slope`, `coverage.flood` and columns of lists. Sentences stay unchanged. @param {string} field @param {Panel}
+ * Translates field names such as `elevation, slope`, `coverage.flood` and columns of lists. Sentences are not changed. @param {string} field @param {Panel}
  * panel
  */
 function fieldsOf(field, panel) {
@@ -47,7 +47,7 @@ function fieldsOf(field, panel) {
   }).join(', ');
 }
 
-/** Returns the text of a feature's value: a translation if there is one, else the published value. @param {string | null} value @param {Panel} panel */
+/** Returns the translation of a feature's value if there is one, else the published value. @param {string | null} value @param {Panel} panel */
 function saidBy(value, panel) {
   if (value === null || value === '') return t('saysNothing');
   if (!isItalian()) return wordOf(value, panel);
@@ -58,7 +58,7 @@ function saidBy(value, panel) {
 const evidenceUnit = (unit, panel) => ((isItalian() ? evidenceInItalian(unit, panel) : undefined) ?? unitInLanguage(unit, panel)).replaceAll('m2', 'm²');
 
 /**
- * Shows one feature that contributed to a value: its value, weight and position in its file. @param {Evidence} found @param {string} field field of the
+ * Shows a feature that contributed to a value, with its value, weight and position in the file. @param {Evidence} found @param {string} field field of the
  * value, if other features of the rule belong to other fields @param {Panel} panel
  */
 function evidenceOf({ value, measure, unit, source, vintage, file, member, position, sha256 }, field, panel) {
@@ -97,7 +97,7 @@ function explanationOf({ not_applicable: notApplicable, rows, reproduced, empty,
 }
 
 /**
- * Shows the origin of a section: its licences and the result of `mappale explain`. If the server does not answer `explain`, shows the
+ * Shows the licences of a section and the result of `mappale explain`. If the server does not answer `explain`, shows the
  * command instead.
  * @param {string} name @param {number} fid @param {any[]} cited licences of the section @param {import('./record.js').Actions} actions
  */
@@ -116,7 +116,7 @@ export function reasonsOf(name, fid, cited, actions) {
       try {
         found.replaceChildren(...explanationOf(await explain(name), panelOf(name)), command('whyAlso'));
       } catch (error) {
-        // The explanation is requested again when the panel is opened again.
+        // When the panel is opened again, the explanation is requested again.
         isAsked = false;
         found.replaceChildren(element('p', { class: 'problem' }, [t('notExplained', { why: error instanceof Refusal ? refusalInWords(error) : t('noAnswer') })]), command('whyHow'));
       }

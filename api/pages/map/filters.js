@@ -1,5 +1,5 @@
 // @ts-check
-/** Filters of the drawn parcels: by area, and by the value of any layer. */
+/** Filters the drawn parcels by area and by the values of layers. */
 import { $, button, element } from './elements.js';
 import { legendTextOf } from './legend.js';
 import { filterAdded, filterChanged, filterRemoved, state } from './state.js';
@@ -43,7 +43,7 @@ function classChoices(layer, filter) {
   });
 }
 
-/** Shows the filters, and the list from which one is added. */
+/** Shows the filters, and the list for adding a filter. */
 export function showFilters() {
   const layers = view.filterLayers();
   const chosen = layers.filter(({ name }) => state.filters.some((filter) => filter.layer === name));

@@ -1,5 +1,5 @@
 // @ts-check
-/** Sends the requests of the page to the server: to the read API, and to a few paths that need no token. */
+/** Sends the requests of the page to the read API, and to a few paths that need no token. */
 import { sessionFound, state } from './state.js';
 
 const BASE = location.pathname.replace(/\/map\/?$/, '');
@@ -20,11 +20,11 @@ export class Refusal extends Error {
 
 export const signedIn = () => state.session || state.token !== '';
 
-/** Signs in with the secret of a link, or finds that this browser is signed in. @param {string | null} secret @throws {Refusal} */
+/** Signs in with the secret of a link, or detects that this browser is signed in. @param {string | null} secret @throws {Refusal} */
 export async function openSession(secret) {
   const exchanged = secret === null ? null : await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) });
   if (exchanged?.ok) localStorage.setItem('session', 'link');
-  // A server that never printed a link does not have this path, so it is not called.
+  // A server that printed no link does not have this path, so the page does not request it.
   if (localStorage.getItem('session') !== null) {
     sessionFound(await open('/map/session'));
     if (!state.session) localStorage.removeItem('session');
@@ -40,7 +40,7 @@ export async function ask(path, parameters = {}, signal) {
   return get(path, parameters, state.token === '' ? {} : { 'x-api-key': state.token }, signal);
 }
 
-/** Returns whether the server answers `explain`. The server never does for a typed token. */
+/** Returns true if the server answers `explain`. The server does not answer it for a typed token. */
 export const canExplain = () => state.session && state.explains && state.token === '';
 
 /** Returns the result of `mappale explain` for a section. @param {number} fid @param {string} section @throws {Refusal} */
@@ -67,7 +67,7 @@ async function answerOf(response) {
 /** Returns the URL template of a layer's tiles for the map library. @param {string} layer */
 export const tilesOf = (layer) => `${TILES}{z}/{x}/{y}?layer=${encodeURIComponent(layer)}`;
 
-/** Sends the token only with tiles. @param {string} url */
+/** Sends the token only with requests for tiles. @param {string} url */
 export function withToken(url) {
   return { url, ...(state.token !== '' && url.startsWith(TILES) ? { headers: { 'x-api-key': state.token } } : {}) };
 }

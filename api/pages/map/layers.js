@@ -1,5 +1,5 @@
 // @ts-check
-/** The list of layers in folding groups, and the legend of the chosen layer. */
+/** Shows the list of layers in foldable groups, and the legend of the selected layer. */
 import { $, element } from './elements.js';
 import { signedIn } from './interface.js';
 import { coverageLegend, legendOf, legendTextOf } from './legend.js';
@@ -8,7 +8,7 @@ import { titleOf } from './values.js';
 import * as view from './view.js';
 import { t } from './words.js';
 
-/** Choices before the layers of sections. */
+/** Entries before the layers of sections. */
 const GENERAL = /** @type {const} */ ({ coverage: 'coverage', parcels: 'parcelsOnly' });
 const GROUPS = /** @type {const} */ (['hazards', 'value', 'people', 'land', 'places']);
 
@@ -16,7 +16,7 @@ const sectionLayers = () => state.layers.filter(({ section }) => section !== nul
 
 export const layerNames = () => [...Object.keys(GENERAL), ...sectionLayers().map(({ name }) => name)];
 
-/** Returns the title of a layer: its section, or the drawn value if the section has several layers. @param {view.Layer} layer */
+/** Returns the title of a layer. It is the title of the section, or of the drawn value if the section has several layers. @param {view.Layer} layer */
 function layerTitle(layer) {
   const isOnly = sectionLayers().filter(({ section }) => section === layer.section).length === 1;
   return isOnly ? titleOf(layer.name) : legendTextOf(layer, layer.value ?? layer.title);
@@ -40,7 +40,7 @@ export function showLayers(choose) {
   $('choices').replaceChildren(...Object.entries(GENERAL).map(([name, word]) => choice(name, t(word))), ...groups);
 }
 
-/** Shows the legend for the current scale: classes of a section at large scales, its coverage by comune at small scales. */
+/** Shows the legend for the current scale. Large scales have classes of a section, and small scales coverage by comune. */
 export function showLegend() {
   const layer = view.sectionDrawn();
   const isClose = view.draws('parcels');

@@ -1,5 +1,5 @@
 // @ts-check
-/** Legend of the map: classes of a section at large scales, coverage of comuni at small scales. */
+/** Shows the legend of the map. Large scales have classes of a section, and small scales coverage of comuni. */
 import { button, element } from './elements.js';
 import { state } from './state.js';
 import { panelOf, titleOf, unitInLanguage } from './values.js';
@@ -59,8 +59,8 @@ export function legendOf(layer, actions) {
 }
 
 /**
- * Shows the coverage of comuni. @param {string | null} section null: of all sections @param {readonly { word: any, light: string, dark: string }[]} shades
- * @param {boolean} hasBlank whether there are comuni without parcels
+ * Shows the coverage of comuni. @param {string | null} section null: all sections @param {readonly { word: any, light: string, dark: string }[]} shades
+ * @param {boolean} hasBlank true if there are comuni without parcels
  */
 export function coverageLegend(section, shades, hasBlank) {
   const rows = section === null

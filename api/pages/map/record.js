@@ -8,7 +8,7 @@ import { hasWord, isItalian, t } from './words.js';
 
 /** @typedef {import('./values.js').Panel} Panel */
 
-/** Lists longer than this open on demand. */
+/** Longer lists are collapsed at first. */
 const LONG = 8;
 
 /** Shows the rule of a value on demand. @param {Panel} panel @param {string} path @param {string} [heading] heading of a list's column */
@@ -20,7 +20,7 @@ function ruleOf(panel, path, heading) {
 }
 
 /**
- * Returns the rows of an object. Nested objects are prefixed with their name, or drawn as bars if they are counts. @param {any} block @param
+ * Returns the rows of an object. Rows of nested objects begin with the name of the object. Objects of counts are drawn as bars. @param {any} block @param
  * {Panel} panel
  */
 function rowsOf(block, panel, path = '', prefix = '') {
@@ -59,7 +59,7 @@ function barsOf(field, values, panel, path) {
   ])]);
 }
 
-/** @param {any[]} rows @param {Record<string, string>} columns heading of each @param {Panel} panel @param {string} caption */
+/** @param {any[]} rows @param {Record<string, string>} columns headings by column @param {Panel} panel @param {string} caption */
 function tableOf(rows, columns, panel, caption) {
   const last = (/** @type {string} */ column) => column.slice(column.lastIndexOf('.') + 1);
   const flatRows = rows.map((row) => new Map(flat(row)));
@@ -119,7 +119,7 @@ function sectionOf(name, block, record, actions) {
   return section;
 }
 
-/** Shows the facts that sections name for the summary. A missing value is shown only with its reason. @param {any} record */
+/** Shows the values that sections select for the summary. A missing value is shown only with a reason. @param {any} record */
 function summaryOf(record) {
   const rows = record.meta.sections_included.flatMap((/** @type {string} */ section) => {
     const panel = panelOf(section);
@@ -177,7 +177,7 @@ export function parcelPanel(record, neighbours, actions) {
 }
 
 /**
- * Adds the neighbours, which may arrive after the record. The record keeps its opened panels. @param {any[]} neighbours nearest first @param {(fid:
+ * Adds the neighbours, which may arrive after the record. Open panels of the record remain open. @param {any[]} neighbours nearest first @param {(fid:
  * number) => void} choose
  */
 export function neighboursOf(neighbours, choose) {

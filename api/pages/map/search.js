@@ -1,5 +1,5 @@
 // @ts-check
-/** Search field with suggestions while the user types: the combobox of the ARIA authoring practices. */
+/** Search field with suggestions while the user types. It follows the combobox pattern of the ARIA authoring practices. */
 import { readCadastral } from './cadastral.js';
 import { ask, signedIn } from './interface.js';
 import { $, element } from './elements.js';
@@ -17,7 +17,7 @@ import { hasWord, numberOf, t } from './words.js';
 const PAUSE_MS = 250;
 const SHORTEST = 3;
 const MOST = 8;
-/** Most comuni that the beginning of a name may mean. */
+/** Maximum number of comuni for the beginning of a name. */
 const COMUNI = 3;
 
 const field = /** @type {HTMLInputElement} */ ($('query'));
@@ -70,14 +70,14 @@ export function openSearch(actions) {
     if (first !== undefined) return choose(first);
     if (!signedIn()) return actions.failed(null);
     await suggest(text, true);
-    // The name of a comune that is not loaded means the comune, and not a street with its name.
+    // The name of a comune without loaded data finds the comune, and no street with the same name.
     const [best] = state.search.found;
     if (best === undefined) return;
     if (state.search.isExplained) show(state.search.found);
     else choose(best);
   }
 
-  /** @param {string} text @param {boolean} isWhole the input is complete: an empty result is reported */
+  /** @param {string} text @param {boolean} isWhole true: the input is complete, and an empty result is reported */
   async function suggest(text, isWhole) {
     asking = new AbortController();
     const { signal } = asking;
@@ -112,7 +112,7 @@ function local(text, actions) {
   ));
 }
 
-/** Returns the published comuni with this code, or whose name begins with the text, the exact name first. @param {string} text */
+/** Returns the published comuni whose code equals the text or whose name begins with the text. The exact name is first. @param {string} text */
 function comuniNamed(text) {
   const key = plain(text);
   const named = [...state.comuni.values()].filter(({ name, belfiore }) => (name !== null && plain(name).startsWith(key)) || belfiore === text.toUpperCase());
@@ -132,7 +132,7 @@ async function parcels({ comune, ...place }, actions, signal) {
     choose: () => actions.parcel(fid),
   })));
   if (found.length > 0 || known.length > 0) return { found, notLoaded: [] };
-  // A comune without parcels may be one that is not loaded.
+  // A comune without parcels may be a comune without loaded data.
   const { meta } = await ask('/map/suggestions', { q: comune }, signal);
   return { found, notLoaded: meta.not_loaded ?? [] };
 }
@@ -152,7 +152,7 @@ async function addresses(text, actions, signal) {
   return { found: [...found.values()], notLoaded: meta.not_loaded ?? [] };
 }
 
-/** Offers a street without the number of the address that represents it. @param {any} address @param {Actions} actions @returns {Suggestion} */
+/** Suggests a street without the number of the address that represents the street. @param {any} address @param {Actions} actions @returns {Suggestion} */
 function streetOf({ street_name: street, locality, municipality_name: comune, municipality_code: code, latitude, longitude }, actions) {
   const name = [street, locality === '' ? comune ?? code : locality].join(', ');
   return { kind: 'street', name, what: [comune ?? code, t('street')].join(' · '), choose: () => actions.street(latitude, longitude, name) };
@@ -163,7 +163,7 @@ function addressOf({ formatted_address: name, municipality_name: comune, municip
   return { kind: 'address', name, what: [comune ?? code, hasWord(match) ? t(match) : ''].filter(Boolean).join(' · '), choose: () => actions.place(latitude, longitude, name) };
 }
 
-/** Explains an empty result: the named comuni are not loaded, or nothing is similar. @param {string} text @param {UnloadedComune[]} notLoaded */
+/** Explains an empty result. The named comuni are not loaded, or there is no similar address. @param {string} text @param {UnloadedComune[]} notLoaded */
 function absenceOf(text, notLoaded) {
   if (notLoaded.length === 0) return t('nothing', { text });
   const loaded = state.regions.map(({ name }) => name);
@@ -179,7 +179,7 @@ function show(found) {
   suggestionsFound(found);
   list.replaceChildren(...found.map((each, index) => {
     const option = element('li', { id: `suggestion-${index}`, role: 'option', 'aria-selected': 'false', 'data-kind': each.kind }, [element('span', {}, [each.name]), element('small', {}, [each.what])]);
-    // Without this, the field loses the focus and the list closes before the click.
+    // Without this handler, the field loses the focus and the list closes before the click.
     option.addEventListener('pointerdown', (event) => event.preventDefault());
     option.addEventListener('click', () => choose(each));
     return option;

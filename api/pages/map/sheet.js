@@ -1,9 +1,9 @@
 // @ts-check
-/** The panel on a small screen: a sheet of three sizes over the foot of the map. */
+/** Panel on a small screen. It is a sheet of three sizes over the lower part of the map. */
 import { $ } from './elements.js';
 
 const SIZES = ['peek', 'half', 'full'];
-/** Shortest drag that changes the size, in pixels. */
+/** Minimum length in pixels of a drag that changes the size. */
 const DRAG = 20;
 
 /** @param {string} size */
@@ -14,7 +14,7 @@ export function sizeSheet(size) {
 
 const sizeNow = () => $('record').dataset['size'] ?? 'peek';
 
-/** Changes the size by the handle: a click, or a drag. */
+/** Changes the size after a click or drag of the handle. */
 export function openSheet() {
   const handle = $('sheet');
   let grabbed = 0;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Controls the page: answers what the user does by transitions of the state, and updates the other parts. */
+/** Controls the page. Actions of the user change the state, and changes of the state update the page. */
 import { readAddress, writeAddress } from './url.js';
 import { comparisonPanel } from './comparison.js';
 import { saveRecord, saveView } from './downloads.js';
@@ -35,7 +35,7 @@ async function follow() {
   if (parcel !== null && signedIn()) reading = run((current) => showParcel(parcel, current, { step: false, move: isFree }), parcel);
   else if (comune !== null && state.comuni.has(comune)) showComune(comune, false, isFree);
   else forget(false);
-  // A move writes the URL, so the selection comes first.
+  // A move writes the URL, so the selection must be set before.
   if (!isFree) view.goTo(place);
   await reading;
 }
@@ -49,7 +49,7 @@ function say(text, problem = false, ...also) {
   $('status').classList.toggle('problem', problem);
 }
 
-/** Shows what is loading: the published data, a record, or the map. */
+/** Shows whether the published data, a record, or the map is loading. */
 function showLoading() {
   const { reading, isAsking, view: { isLoading } } = state;
   const word = reading === 'reading' ? 'readingPublished' : isAsking ? 'readingRecord' : isLoading ? 'loadingMap' : null;
@@ -65,7 +65,7 @@ function announce(text) {
 
 const offerSignIn = () => say(t('signInFirst'), false, button(t('signIn'), openDialog));
 
-/** Shows an error. Without signing in, many requests are refused. @param {unknown} error */
+/** Shows an error. Many requests need a sign-in. @param {unknown} error */
 function failed(error) {
   const isRefused = error instanceof Refusal && error.status === 401;
   if (!signedIn() && (error === null || isRefused && error.code === 'API_KEY_REQUIRED')) return offerSignIn();
@@ -73,7 +73,10 @@ function failed(error) {
   say(error instanceof Refusal ? refusalInWords(error) : t('noAnswer'), true);
 }
 
-/** Runs the newest request of the user and drops the answers to older ones. @param {(current: () => boolean) => Promise<void>} work @param {number | string | null} [parcel] */
+/**
+ * Runs the newest request of the user and drops the answers to older requests. @param {(current: () => boolean) => Promise<void>} work @param {number | string
+ * | null} [parcel]
+ */
 async function run(work, parcel = null) {
   if (!signedIn()) return offerSignIn();
   const current = requestBegun(parcel);
@@ -88,7 +91,7 @@ async function run(work, parcel = null) {
   }
 }
 
-/** The panel is grey while its next content is missing. */
+/** The panel is grey until its next content arrives. */
 function showBusy() {
   if (state.isAsking) $('record').setAttribute('aria-busy', 'true');
   else $('record').removeAttribute('aria-busy');
@@ -116,7 +119,7 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
   requestEnded();
   if (step) writeAddress(true);
   let neighbours = around ?? [];
-  /** Explanations by section, so that a change of language needs no request. @type {Map<string, Promise<any>>} */
+  /** Explanations by section. They are kept, so a change of language needs no request. @type {Map<string, Promise<any>>} */
   const explanations = new Map();
   const explainOnce = (/** @type {string} */ section) => {
     const asking = explanations.get(section) ?? explain(fid, section);
@@ -150,7 +153,7 @@ function nearest(parcels, { fid, centroid }) {
 }
 
 /**
- * Returns a planar distance, which is exact enough to compare parcels. @param {{ lat: number, lng: number }} a @param {{ lat: number, lng:
+ * Returns a planar distance, which is accurate enough for comparing parcels. @param {{ lat: number, lng: number }} a @param {{ lat: number, lng:
  * number }} b
  */
 const distance = (a, b) => Math.hypot(a.lat - b.lat, (a.lng - b.lng) * Math.cos((a.lat * Math.PI) / 180));
@@ -158,21 +161,21 @@ const distance = (a, b) => Math.hypot(a.lat - b.lat, (a.lng - b.lng) * Math.cos(
 /** Returns the parcels in and around a box. @param {number[]} box @param {boolean} geometry */
 async function parcelsIn([west, south, east, north], geometry) {
   const sides = [/** @type {number} */ (west) - MARGIN, /** @type {number} */ (south) - MARGIN, /** @type {number} */ (east) + MARGIN, /** @type {number} */ (north) + MARGIN];
-  // The surroundings of a parcel several kilometres wide exceed the allowed box.
+  // For a parcel of several kilometres, the box with its surroundings would exceed the limit.
   if (/** @type {number} */ (sides[2]) - /** @type {number} */ (sides[0]) > 0.05 || /** @type {number} */ (sides[3]) - /** @type {number} */ (sides[1]) > 0.05) return [];
   return (await ask('/parcels/locate', { bbox: sides.map((side) => side.toFixed(7)).join(','), ...(geometry ? { geometry: true } : {}), limit: 200 })).data;
 }
 
 /**
- * Opens the parcel at a place. Sends one request for all parcels around it and one for its record. @param {number} lat @param {number} lng @param {() =>
- * boolean} current @param {string} name @param {boolean} isAddress
+ * Opens the parcel at a place. Sends one request for all parcels around the place and one request for the record. @param {number} lat @param {number} lng
+ * @param {() => boolean} current @param {string} name @param {boolean} isAddress
  */
 async function showPlace(lat, lng, current, name, isAddress) {
   say(t('looking', { name }));
   if (isAddress) markPlace(lat, lng);
   const around = await parcelsIn([lng, lat, lng, lat], true);
   if (!current()) return;
-  // An access point may be on the road in front of its parcel. The nearest parcel is used then.
+  // An access point may be on the road in front of its parcel. In this case the nearest parcel is used.
   const [found] = [...around].sort((a, b) => Number(holds(b.geometry, lng, lat)) - Number(holds(a.geometry, lng, lat)) || distance(a.centroid, { lat, lng }) - distance(b.centroid, { lat, lng }));
   if (found !== undefined) return showParcel(found.fid, current, { around, move: isAddress });
   if (isAddress) view.goTo({ zoom: 17, lat, lng });
@@ -180,7 +183,7 @@ async function showPlace(lat, lng, current, name, isAddress) {
 }
 
 /**
- * Returns whether a geometry contains a point: a ray from the point crosses the rings an odd number of times. @param {any} geometry @param {number} lng
+ * Returns true if a geometry contains a point. A ray from such a point crosses the rings an odd number of times. @param {any} geometry @param {number} lng
  * @param {number} lat
  */
 function holds(geometry, lng, lat) {
@@ -192,7 +195,7 @@ function holds(geometry, lng, lat) {
 const choosePlace = (/** @type {number} */ lat, /** @type {number} */ lng, /** @type {string | undefined} */ name = undefined) => void run((current) => showPlace(lat, lng, current, name ?? `${lat}, ${lng}`, name !== undefined));
 const chooseParcel = (/** @type {number | string} */ id, move = true) => void run((current) => showParcel(id, current, { move }));
 
-/** Shows a street at the address that represents it, without choosing a parcel. @param {number} lat @param {number} lng @param {string} name */
+/** Shows a street at the address that represents the street, without selecting a parcel. @param {number} lat @param {number} lng @param {string} name */
 function showStreet(lat, lng, name) {
   forget(false);
   markPlace(lat, lng);
@@ -207,7 +210,7 @@ function markPlace(lat, lng) {
   view.redraw();
 }
 
-/** Keeps a record, to be compared with the next parcel that the user chooses. @param {any} record */
+/** Keeps a record for a comparison with the next parcel that the user selects. @param {any} record */
 function compare(record) {
   comparedChosen(record);
   say(t('chooseSecond', { label: record.basic.label }));
@@ -339,7 +342,7 @@ dialog.addEventListener('close', () => {
   if (dialog.returnValue === 'keep' && key !== '') void signIn(key);
 });
 
-/** Checks the token once. Otherwise each tile would send a wrong token, and every wrong token counts. @param {string} key */
+/** Checks the token once. Otherwise a wrong token would be sent and counted with each tile. @param {string} key */
 async function signIn(key) {
   tokenChanged(key);
   try {
@@ -362,7 +365,7 @@ function fill() {
   $('language').setAttribute('lang', t('switchTo'));
   showLayers((name) => {
     chooseLayer(name, true);
-    // On a small screen the list covers the map that it changes.
+    // Closes the list, because the list covers the map on a small screen.
     if (isSmall.matches) $('layers').removeAttribute('open');
   });
   showFilters();
@@ -383,7 +386,7 @@ $('opacity').addEventListener('input', ({ target }) => {
   view.fade();
   showLegend();
 });
-// The swatches of the legend follow the colours of the map.
+// The legend must have the new colours of the map.
 onScheme(showLegend);
 addEventListener('beforeprint', () => {
   $('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href });
@@ -410,7 +413,7 @@ addEventListener('popstate', () => void follow());
 async function readComuni() {
   for (const { code } of state.regions) {
     const { comuni } = await open('/map/overview.json', { region: code });
-    // A comune without loaded boundary is drawn as the box of its sheets.
+    // A comune without a loaded boundary is drawn as the box of its sheets.
     comuniRead(comuni.map((/** @type {any} */ comune) => ({
       ...comune, outline: comune.outline ?? (comune.bbox === null ? null : boxed(comune.bbox)), isBox: comune.outline === null, region: code,
     })));
@@ -432,7 +435,7 @@ async function start() {
     const canDraw = await view.openView({
       choose: (fid) => chooseParcel(fid, false), comune: showComune, place: (lat, lng) => choosePlace(lat, lng),
       moved: () => {
-        // The page must read the URL before changing it.
+        // The page must read the URL before it changes the URL.
         if (state.isFollowing) writeAddress(false);
         showLegend();
       },
@@ -451,7 +454,7 @@ async function start() {
     fill();
     const comuni = [...state.comuni.values()];
     const whole = boxAround(comuni.filter(view.hasParcels)) ?? boxAround(comuni);
-    // A user who chose something while the page loaded keeps it.
+    // If the user selected a parcel or place while the page loaded, this selection is kept.
     const isFresh = state.request === 0;
     if (isFresh && readAddress().place === null && whole !== null) fit(whole, 13);
     if (isFresh) await follow();

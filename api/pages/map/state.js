@@ -1,5 +1,5 @@
 // @ts-check
-/** State of the page, in one object. Other files read it. Only the transitions below change it. */
+/** State of the page, in one object. Other files read the state. Only the functions of this file change the state. */
 
 /**
  * @typedef {'en' | 'it'} Language
@@ -16,11 +16,11 @@ const darkness = matchMedia('(prefers-color-scheme: dark)');
 export const state = {
   /** @type {Language} */
   language: languageOf(localStorage.getItem('language') ?? navigator.language),
-  /** Kept only for this tab. Empty: none. */
+  /** The token is kept only for this tab. Empty: none. */
   token: sessionStorage.getItem('token') ?? '',
   /** True after signing in with the link of `mappale serve`. The browser then has a cookie that scripts cannot read. */
   session: false,
-  /** Whether the server explains values to this browser. */
+  /** True if the server explains values to this browser. */
   explains: false,
   /** Progress of reading the published data. Comuni arrive region by region. @type {'reading' | 'read' | 'failed'} */
   reading: 'reading',
@@ -32,11 +32,11 @@ export const state = {
   attribution: [],
   /** @type {Map<string, Comune>} */
   comuni: new Map(),
-  /** Whether the page has read its URL, and may change it. */
+  /** True if the page has read the URL and may change it. */
   isFollowing: false,
-  /** The selection, which is also in the URL. */
+  /** Selection, which is also in the URL. */
   layer: COVERAGE,
-  /** Starts of the number ranges that were taken from the view; null: the classes of the section. @type {number[] | null} */
+  /** Starts of the number ranges that were computed from the view. Null: the classes of the section. @type {number[] | null} */
   breaks: null,
   /** Indexes of the classes that are not drawn. @type {readonly number[]} */
   hidden: [],
@@ -48,38 +48,38 @@ export const state = {
   parcel: null,
   /** @type {string | null} */
   comune: null,
-  /** Number of the user's newest request, whether its answer is missing, and the parcel that it asks for, which is already in the URL. */
+  /** Number of the user's newest request, its progress, and the requested parcel, which is already in the URL. */
   request: 0,
   isAsking: false,
   /** @type {number | string | null} */
   asked: null,
   /** Builds the content of the panel, also after a change of language. @type {() => HTMLElement[]} */
   panel: () => [],
-  /** Record of the first parcel of a comparison, for which the user chooses the second. @type {any} */
+  /** Record of the first parcel of a comparison, until the user selects the second parcel. @type {any} */
   compared: null,
   search: {
     /** @type {Suggestion[]} */
     found: [],
     active: -1,
-    /** Whether the message explains that a comune is not loaded. */
+    /** True if the message explains that a comune is not loaded. */
     isExplained: false,
   },
   view: {
-    /** The drawing library; null: this browser cannot draw. @type {import('maplibre-gl').Map | null} */
+    /** Drawing library. Null if this browser does not support it. @type {import('maplibre-gl').Map | null} */
     map: null,
     isDark: darkness.matches,
     /** While printing, browsers may report the light scheme, and the map is drawn in light colours. */
     isPaper: false,
-    /** Whether tiles of parcels are drawn, which need a token. */
+    /** True if tiles of parcels are drawn. These tiles need a token. */
     isParcels: false,
-    /** Whether the library waits for tiles. */
+    /** True if the library waits for tiles. */
     isLoading: false,
     opacity: 0.75,
     /** @type {GeoJSON.Feature | null} */
     chosen: null,
     /** @type {[number, number] | null} */
     mark: null,
-    /** Parcels in view that meet all filters, in ascending order; null: there is no filter. @type {readonly number[] | null} */
+    /** Parcels in view that meet all filters, in ascending order. Null if there is no filter. @type {readonly number[] | null} */
     passing: null,
     /** Numbers of the parcels in view. @type {any} */
     labels: { type: 'FeatureCollection', features: [] },
@@ -130,7 +130,7 @@ export function readingEnded(end) {
 // --- Requests -------------------------------------------------------------------------------------------------------------
 
 /**
- * Begins a request, which replaces the earlier one. @param {number | string | null} parcel null: found by the request @returns {() => boolean} whether the
+ * Begins a request, which replaces the earlier one. @param {number | string | null} parcel null: found by the request @returns {() => boolean} true if the
  * request is still the newest
  */
 export function requestBegun(parcel) {
@@ -144,7 +144,7 @@ export function requestEnded() {
   Object.assign(state, { isAsking: false, asked: null });
 }
 
-/** Drops the answer of a request that is under way, because the user chose something else. */
+/** Drops the answer of a running request, because the user made another selection. */
 function requestDropped() {
   state.request += 1;
   requestEnded();
@@ -254,7 +254,7 @@ export function mapOpened(map) {
   state.view.map = map;
 }
 
-/** The browser changed its colour scheme. @returns {boolean} whether the scheme of the page changed */
+/** Records a new colour scheme of the browser. @returns {boolean} true if the scheme of the page changed */
 export function schemeRead() {
   if (state.view.isPaper) return false;
   state.view.isDark = darkness.matches;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The URL of the page: place, layer and selection, such as `#map=17.5/41.5603/14.6627&layer=SECTION&parcel=1400000000`. */
+/** Reads and writes the URL of the page, with place, layer and selection, such as `#map=17.5/41.5603/14.6627&layer=SECTION&parcel=1400000000`. */
 import { state } from './state.js';
 import { placeOf } from './view.js';
 
@@ -12,7 +12,7 @@ export function readAddress() {
   };
 }
 
-/** @param {boolean} isStep whether the back button returns to the earlier state */
+/** @param {boolean} isStep true: the back button returns to the earlier state */
 export function writeAddress(isStep) {
   const place = placeOf();
   const parcel = state.asked ?? state.parcel;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Formats names, values and units of a record. A section states them for each of its fields (`map.ts` and `italian.ts` of its folder). */
+/** Formats names, values and units of a record. Each section defines them for its fields, in `map.ts` and `italian.ts` of its folder. */
 import { element } from './elements.js';
 import { SECTIONS } from './sections.js';
 import { STATES } from './view.js';
@@ -13,7 +13,7 @@ import { hasWord, isItalian, isSharedWord, numberOf, t } from './words.js';
  *   list?: { field?: string, caption?: string, latestFirst?: true, note?: string, columns: Record<string, string> } }} Panel
  */
 
-/** Unit of a part of one, which is shown in per cent. */
+/** Unit of a share (0–1), which is shown in per cent. */
 const SHARE = 'share';
 
 /** @param {string} name @returns {Panel} */
@@ -26,7 +26,7 @@ export function titleOf(name) {
 }
 
 /**
- * Returns the value of a key, if the object itself has the key. Published texts may be names that every object inherits, such as `constructor`.
+ * Returns the value of an own key of an object. Published texts may be names of inherited properties, such as `constructor`.
  * @template T @param {Record<string, T> | undefined} values @param {string} key @returns {T | undefined}
  */
 const ownValue = (values, key) => (values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined);
@@ -51,7 +51,7 @@ function unitOf(field, panel) {
 /** @param {string} unit @param {Panel} panel */
 export const unitInLanguage = (unit, panel) => (isItalian() ? ownValue(panel.italian?.units, unit) : undefined) ?? unit;
 
-/** Returns the text of a published value that is a word. @param {string} value @param {Panel} panel */
+/** Returns the text for a published value that is a word. @param {string} value @param {Panel} panel */
 export function wordOf(value, panel) {
   const known = isItalian() ? ownValue(panel.italian?.values, value) : ownValue(panel.values, value);
   return known ?? (isSharedWord(value) ? t(value).toLowerCase() : halfYear(value));
@@ -81,7 +81,7 @@ export function valueOf(field, value, panel) {
   return element('span', { class: 'value', title: String(value) }, unit === undefined ? [text] : [`${text} `, element('span', { class: 'unit' }, [unit])]);
 }
 
-/** Allows line breaks in long identifiers only after a dot. @param {string} text */
+/** Allows line breaks in long identifiers, but only after a dot. @param {string} text */
 export function breakable(text) {
   return element('span', {}, text.split(/(?<=[a-z]\.)/i).flatMap((part) => [part, document.createElement('wbr')]));
 }
@@ -92,7 +92,7 @@ export function stateBadge(state) {
 }
 
 /**
- * Returns the reason for a missing value, in a block that has coverage by field such as `coverage.flood` for `flood_level`. @param {any} block @param
+ * Returns the reason for a missing value in a block with coverage by field, such as `coverage.flood` for `flood_level`. @param {any} block @param
  * {string} field @param {any} value @param {Panel} panel
  */
 export function absenceOf(block, field, value, panel) {
@@ -106,7 +106,7 @@ export function absenceOf(block, field, value, panel) {
 export const headingOf = (column, columns, panel) => (isItalian() ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
 
 /**
- * Marks a text without Italian translation as English, so that screen readers pronounce it as English. @param {string} english @param {string | undefined}
+ * Marks a text without Italian translation as English, which tells screen readers the language. @param {string} english @param {string | undefined}
  * italian
  */
 export function inWords(english, italian) {

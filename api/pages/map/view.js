@@ -1,5 +1,5 @@
 // @ts-check
-/** Draws the map: comuni, tiles of parcels and of one section, and the selected parcel. The server describes the sections, so this file names no section. */
+/** Draws comuni, tiles of parcels and of one section, and the selected parcel. The server describes the sections, so this file names no section. */
 import { Map as Drawing, NavigationControl, ScaleControl } from './maplibre-gl.mjs';
 import { tilesOf, withToken } from './interface.js';
 import { labelsPlaced, mapOpened, onScheme, paperChanged, passingFound, schemeRead, state, tilesAwaited } from './state.js';
@@ -19,11 +19,11 @@ const PALETTES = {
   light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e', none: '#ffffff' },
   dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998', none: '#39424e' },
 };
-/** Printing uses the light scheme. */
+/** Printing uses the light colour scheme. */
 const scheme = () => (state.view.isDark && !state.view.isPaper ? 'dark' : 'light');
 const palette = () => PALETTES[scheme()];
 
-/** Shades for the share of sections that cover a comune. The single hue stays in order in print and for colour-blind readers. */
+/** Shades for the share of sections that cover a comune. With a single hue, the order is visible in print and for colour-blind readers. */
 export const COVERED = [
   { least: 1, word: 'coveredAll', light: '#2b7bba', dark: '#3f93d6' },
   { least: 0.7, word: 'coveredMost', light: '#79b1da', dark: '#2f6fa3' },
@@ -38,12 +38,12 @@ export const STATES = {
 export const GROUND = { light: PALETTES.light.road, dark: PALETTES.dark.road };
 /** Colour of a comune without published parcels. */
 export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
-/** Colour of parcels where a section is mapped and has nothing. */
+/** Colour of parcels where a section is mapped and has no feature. */
 export const NOTHING = { light: PALETTES.light.none, dark: PALETTES.dark.none };
 export const shade = (colours) => colours[scheme()];
 
 /**
- * Returns the colour that a class has on the map, where its opacity lets the land show through. @param {string} colour `#rrggbb`
+ * Returns the colour of a class on the map, which is mixed with the colour of the land. @param {string} colour `#rrggbb`
  */
 export function drawnColour(colour) {
   const { opacity } = state.view;
@@ -52,7 +52,7 @@ export function drawnColour(colour) {
   return `rgb(${parts(colour).map((part, at) => Math.round(part * opacity + /** @type {number} */ (land[at]) * (1 - opacity))).join(' ')})`;
 }
 
-/** Returns the share of the sections that cover a comune; partial coverage counts as half. @param {Comune} comune */
+/** Returns the share of the sections that cover a comune. Partial coverage counts as half. @param {Comune} comune */
 export function shareCovered({ coverage }) {
   const states = Object.values(coverage).filter((state) => state !== 'not_applicable');
   return states.length === 0 ? 0 : states.reduce((sum, state) => sum + (state === 'mapped' ? 1 : state === 'partial' ? 0.5 : 0), 0) / states.length;
@@ -69,29 +69,29 @@ export function stateOf(comune, section) {
 
 /** Width of a digit of a parcel number, free space on each side, and height including free space, in pixels. */
 const [LETTER, MARGIN, LINE] = [7, 8, 20];
-/** Zoom from which borders of comuni are drawn as published. */
+/** First zoom with the published borders of comuni. */
 const BORDERS = 11;
-/** Zoom from which parcels are distinguishable. */
+/** First zoom at which parcels are distinguishable. */
 export const CLOSE = 17;
 const EMPTY = { type: 'FeatureCollection', features: [] };
 const FONT = ['system-ui', 'sans-serif'];
 
-/** Layers that are drawn with every choice of the user. */
+/** Layers that are always drawn. */
 export const GROUND_LAYERS = ['comuni', 'ground', 'parcels'];
 
-/** Returns the chosen layer of a section; null: coverage by comune, or parcels only. */
+/** Returns the selected layer of a section. Null: coverage by comune, or parcels only. */
 export const sectionDrawn = () => state.layers.find(({ name }) => name === state.layer && !GROUND_LAYERS.includes(name)) ?? null;
 
 /**
  * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, loading: () => void, refused: (status: number) => void }} actions
- * @returns {Promise<boolean>} whether this browser supports WebGL
+ * @returns {Promise<boolean>} true if this browser supports WebGL
  */
 export async function openView(actions) {
   try {
     mapOpened(new Drawing({
       container: 'map', style: styleOf(), center: [12.6, 42.3], zoom: 4.8, minZoom: 4, maxZoom: 21, attributionControl: false, dragRotate: false, pitchWithRotate: false,
       touchPitch: false, renderWorldCopies: false, transformRequest: withToken, fadeDuration: 0,
-      // Screenshots and printing need the drawn frame afterwards.
+      // Screenshots and printing need the drawn frame after rendering.
       canvasContextAttributes: { preserveDrawingBuffer: true, antialias: true },
       locale: { 'Map.Title': t('mapHelp'), 'NavigationControl.ZoomIn': t('zoomInControl'), 'NavigationControl.ZoomOut': t('zoomOutControl') },
     }));
@@ -148,20 +148,20 @@ export async function openView(actions) {
   return true;
 }
 
-/** Returns whether a layer is visible at this scale and permitted for this user. @param {string} layer */
+/** Returns true if a layer is visible at this scale and permitted for this user. @param {string} layer */
 export function draws(layer) {
   const { minzoom = Infinity } = state.layers.find(({ name }) => name === layer) ?? {};
   const { map, isParcels } = state.view;
   return isParcels && map !== null && map.getZoom() >= minzoom;
 }
 
-/** Class of the parcels where a section is mapped and has nothing. */
+/** Class of the parcels where a section is mapped and has no feature. */
 export const NONE = '';
 
-/** Returns the layers whose values can be filters: parcels by their area, and sections with a legend. */
+/** Returns the layers that can be filtered: parcels by area, and sections with a legend. */
 export const filterLayers = () => state.layers.filter(({ name, classes }) => name === 'parcels' || classes.length > 0);
 
-/** Returns whether a parcel meets a filter. @param {import('./state.js').Filter} filter @param {Layer} layer @param {Record<string, any>} properties */
+/** Returns true if a parcel meets a filter. @param {import('./state.js').Filter} filter @param {Layer} layer @param {Record<string, any>} properties */
 function meets({ from, to, left }, layer, properties) {
   if (layer.kind === 'category') {
     const value = properties['value'] ?? (properties['coverage'] === 'mapped' ? NONE : undefined);
@@ -172,7 +172,7 @@ function meets({ from, to, left }, layer, properties) {
   return typeof value === 'number' && (from === null || value >= from) && (to === null || value <= to);
 }
 
-/** Finds the parcels in view that meet all filters, and draws only them. */
+/** Finds the parcels in view that meet all filters, and draws only these parcels. */
 function filterParcels() {
   const { map, passing } = state.view;
   const layers = state.filters.flatMap((filter) => filterLayers().filter(({ name }) => name === filter.layer).map((layer) => ({ filter, layer })));
@@ -193,14 +193,14 @@ export function applyFilters() {
   filterParcels();
 }
 
-/** Returns the drawing filter of the parcels that meet the user's filters. @returns {any} */
+/** Returns the filter of the map library for the parcels that meet the user's filters. @returns {any} */
 function passes() {
   const { passing } = state.view;
   if (passing === null) return true;
   return passing.length === 0 ? false : ['match', ['id'], passing, true, false];
 }
 
-/** Draws each parcel's number once, in its largest piece. Tiles cut parcels into pieces, and labels of the tiles would repeat. */
+/** Draws each parcel's number once, in its largest piece. Tiles cut parcels into pieces, so labels of the tiles would be repeated. */
 function nameParcels() {
   const { map, labels } = state.view;
   if (map === null || map.getLayer('parcel-area') === undefined) return;
@@ -222,7 +222,7 @@ function nameParcels() {
   /** @type {any} */ (map.getSource('labels')).setData(next);
 }
 
-/** Grey stripes mark areas that no file covers; no class looks like them. */
+/** Grey stripes mark areas that no file covers. No class has stripes. */
 function hatch() {
   const size = 16;
   const data = new Uint8Array(size * size * 4);
@@ -248,7 +248,7 @@ function styleOf() {
   const fade = close === undefined ? opacity : ['interpolate', ['linear'], ['zoom'], close.minzoom - 0.5, opacity, close.minzoom, 0];
   const border = { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 };
   const of = (name) => ({ source: name, 'source-layer': name });
-  // Layers whose colours change for printing have one colour each, or exist twice. Colours by feature would require new tiles.
+  // Layers whose colours change for printing have one colour or exist twice. A change of colours by feature would require new tiles.
   const onScreen = isPaper && isDark ? 0 : fade;
   return {
     version: 8,
@@ -276,13 +276,13 @@ function styleOf() {
           filter: ['all', passes(), ['!', ['has', 'value']], ['!=', ['get', 'coverage'], 'mapped']],
         },
       ]),
-      // The tiles of a filter are read, and not seen.
+      // The tiles of a filter are loaded, but not visible.
       ...tiled.filter(({ name }) => filtering.includes(name)).map(({ name }) => ({ id: `filter-${name}`, type: 'fill', ...of(name), paint: { 'fill-opacity': 0 } })),
       ...(lines === undefined ? [] : [
         { id: 'parcel-area', type: 'fill', ...of('parcels'), filter: passes(), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
         { id: 'parcel-line', type: 'line', ...of('parcels'), filter: passes(), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
       ]),
-      // The page's outlines of comuni are too coarse for large scales, where tiles replace them. Without loaded boundaries there is only a box.
+      // At large scales, tiles replace the outlines of comuni, which are too coarse. Without loaded boundaries there is only a box.
       { id: 'comune-line', type: 'line', source: 'comuni', paint: border, ...(borders === undefined ? {} : { filter: ['any', ['<', ['zoom'], BORDERS], ['get', 'isBox']] }) },
       ...(borders === undefined ? [] : [{ id: 'comune-border', type: 'line', source: 'comuni-tiles', 'source-layer': borders.name, minzoom: BORDERS, paint: border }]),
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },
@@ -301,14 +301,14 @@ function styleOf() {
   };
 }
 
-/** Returns the classes of a layer: those of its section, or those that were taken from the view. @param {Layer} layer @returns {Class[]} */
+/** Returns the classes of a layer, from its section or computed from the view. @param {Layer} layer @returns {Class[]} */
 export function classesOf({ name, classes }) {
   const { breaks, layer } = state;
   if (breaks === null || name !== layer) return classes;
   return [null, ...breaks].map((from, index) => ({ from, to: breaks[index] ?? null, label: '', color: /** @type {Class} */ (classes[index]).color }));
 }
 
-/** Returns starts of number ranges with about equally many of the parcels in view; null: too few different values. @param {Layer} layer */
+/** Returns the starts of number ranges with about equal numbers of parcels in view. Null if there are too few different values. @param {Layer} layer */
 export function breaksInView({ classes }) {
   const { map } = state.view;
   const found = new Map(map?.getLayer('section') === undefined ? [] : map.queryRenderedFeatures({ layers: ['section'] }).map(({ id, properties }) => [id, properties['value']]));
@@ -393,7 +393,7 @@ export function fade() {
   for (const { id, paint } of styleOf().layers) if (paint['fill-opacity'] !== undefined && map?.getLayer(id) !== undefined) map.setPaintProperty(id, 'fill-opacity', paint['fill-opacity']);
 }
 
-/** Switches the map to light colours for printing. Must be synchronous, because printing does not wait. @param {boolean} isPrinted */
+/** Switches the map to light colours for printing. The function must be synchronous, because printing does not wait. @param {boolean} isPrinted */
 export function drawForPaper(isPrinted) {
   const { map, isDark } = state.view;
   paperChanged(isPrinted);
@@ -442,7 +442,8 @@ export function fit(box, { left, below }, maxZoom = 19) {
 }
 
 /**
- * Moves the map just enough to show a box, without zooming in. @param {[number, number, number, number]} box @param {{ left: number, below: number }} covered
+ * Moves the map by the smallest distance that shows a box, without zooming in. @param {[number, number, number, number]} box @param {{ left: number, below:
+ * number }} covered
  */
 export function reveal(box, covered) {
   const { map } = state.view;

@@ -8,7 +8,7 @@ const ENGLISH = {
   title: 'mappale: parcels on a map',
   skip: 'Skip to the record',
   map: 'Map',
-  mapHelp: 'Map: arrow keys move it, plus and minus change the scale; Enter reads the parcel in the middle',
+  mapHelp: 'Map. Arrow keys move the map, plus and minus change the scale, Enter reads the parcel in the middle',
   record: 'Known facts about the place',
   sheet: 'Make this panel larger or smaller',
   searchLabel: 'Search: address, comune, coordinates, or comune, foglio and particella',
@@ -24,7 +24,7 @@ const ENGLISH = {
   byNumber: 'by its identifier',
   coordinates: 'coordinates',
   number: 'exact number',
-  number_without_exponent: 'number without its letter',
+  number_without_exponent: 'number without the letter',
   nearest_number: 'nearest number',
   street: 'street',
   layers: 'Layers',
@@ -58,12 +58,12 @@ const ENGLISH = {
   credits: 'Sources',
   signIn: 'Sign in',
   signOut: 'Sign out',
-  signInWhy: 'Parcels and their records need a token. On the machine of the server, mappale serve prints a link that signs this browser in. Otherwise type a token.',
+  signInWhy: 'Parcels and their records need a token. On the machine of the server, mappale serve prints a link that signs this browser in. On other machines, enter a token.',
   token: 'Token',
   tokenKept: 'The token stays in this tab until you close it, and is sent only to this server.',
   cancel: 'Cancel',
   signInFirst: 'Sign in to see parcels, to search addresses and to read records.',
-  refused: 'The server refuses this token or session: sign in again.',
+  refused: 'The server refuses this token or session. Sign in again.',
   signedIn: 'Signed in.',
   signedOut: 'Signed out.',
   published: 'Published data',
@@ -71,16 +71,16 @@ const ENGLISH = {
   readingPublished: 'Reading the published data …',
   readingRecord: 'Reading …',
   loadingMap: 'Loading the map …',
-  nothingPublished: 'Nothing is published yet. Run mappale load-region to load a region.',
+  nothingPublished: 'No region is published yet. Run mappale load-region to load a region.',
   parcels: 'parcels',
   comuni: 'comuni',
   comuniOf: '{n} of {all} comuni',
   addressesOnly: 'addresses only',
   noParcels: 'No parcels loaded',
-  noParcelsWhy: 'No parcels of this comune are loaded. If its addresses are loaded, the search finds them.',
+  noParcelsWhy: 'No parcels of this comune are loaded. The search finds its addresses if they are loaded.',
   publishedOn: 'published {date}',
-  covered: '{n} of {all} sections cover it',
-  coveredAll: 'Mapped by every section',
+  covered: 'covered by {n} of {all} sections',
+  coveredAll: 'Covered by every section',
   coveredMost: 'By most',
   coveredSome: 'By few',
   coveredNone: 'By none',
@@ -90,18 +90,18 @@ const ENGLISH = {
   not_loaded: 'Not loaded',
   not_applicable: 'Not applicable',
   mappedNone: 'None here',
-  mappedNoneWhy: 'The sources cover this place and have nothing here.',
+  mappedNoneWhy: 'The sources cover this place and have no feature here.',
   partialWhy: 'The sources cover only a part, so this value is a lower bound.',
-  not_mappedWhy: 'The loaded files do not cover this place. This does not mean that nothing is here.',
+  not_mappedWhy: 'The loaded files do not cover this place. This does not mean that there is no feature here.',
   not_loadedWhy: 'No file of this section is loaded.',
   not_applicableWhy: 'This section does not exist for parcels of this kind.',
   closer: 'Zoom in to see parcels.',
-  zoomIn: 'Show its parcels',
+  zoomIn: 'Show the parcels of this comune',
   reading: 'Reading parcel {fid} …',
   looking: 'Looking for the parcel at {name} …',
   noParcel: 'No parcel at {name}.',
   shown: 'Parcel {label}, {comune}.',
-  noAnswer: 'The server does not answer.',
+  noAnswer: 'The server does not answer. Try again later.',
   noDrawing: 'This browser cannot draw the map, because it has no WebGL. Search and records still work.',
   particella: 'Parcel {label}',
   particellaOf: 'Parcel {label}, sheet {sheet}',
@@ -119,9 +119,9 @@ const ENGLISH = {
   whyHow: 'File, position in the file and rule of each value, computed again from the published data:',
   whyAlso: 'The same in a terminal:',
   explaining: 'Running the rule again on this parcel …',
-  ranSame: '✓ The rule was run again and gives the published value.',
-  ranNothing: '✓ The rule was run again and gives nothing for this parcel, and nothing is published.',
-  ranOther: '✗ The rule was run again and does NOT give the published value. Refresh the region.',
+  ranSame: '✓ The rule was run again, and the result equals the published value.',
+  ranNothing: '✓ The rule was run again. It gives no value for this parcel, and no value is published.',
+  ranOther: '✗ The rule was run again, and the result does NOT equal the published value. Refresh the region.',
   saysNothing: 'nothing',
   fromTo: '{from} to {to}',
   nth: '{name}, no. {n}',
@@ -324,12 +324,12 @@ const filled = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) =>
 /** @param {import('./interface.js').Refusal} refusal @returns {string} */
 export function refusalInWords({ code, message, details }) {
   const stated = ['successor_fid', 'id'].filter((each) => (details[each] ?? null) !== null);
-  // The most specific sentence first.
+  // More specific patterns come first.
   const known = [`link_${details['link']}`, ...stated.map((each) => `${code}_${each}`), code].find((each) => Object.hasOwn(REFUSALS, each));
   return !isItalian() || known === undefined ? message : filled(REFUSALS[known] ?? '', details);
 }
 
-/** Returns whether the page has a text for a value or state of a record. @param {string} word @returns {word is keyof typeof ENGLISH} */
+/** Returns true if the page has a text for a value or state of a record. @param {string} word @returns {word is keyof typeof ENGLISH} */
 export const hasWord = (word) => Object.hasOwn(ENGLISH, word);
 
 /** Values with the same meaning in every section: kinds of parcel, and states of coverage. */
