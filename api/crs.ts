@@ -73,7 +73,7 @@ export function boxesOf(bbox: readonly number[] | undefined, { axes, unit, domai
   return { boxes: [west, south, east, north], isSmall };
 }
 
-/** Returns the part of a box in the domain, where all parcels are. A box outside the domain becomes a part of the domain's border. */
+/** Returns the part of a box in the domain, which contains all parcels. A box outside the domain becomes a part of the domain's border. */
 function within([west, south, east, north]: Box, [left, low, right, high]: Box): Box {
   const between = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
   return [between(west, left, right), between(south, low, high), between(east, left, right), between(north, low, high)];

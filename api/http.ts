@@ -88,7 +88,7 @@ export function httpServer(
     socket.on('error', () => undefined);
     refuse(socket, refusal.METHOD_NOT_ALLOWED('CONNECT'), 'CONNECT');
   });
-  // The server does not use `100 Continue`. It answers requests with an expectation like other requests.
+  // The server does not use `100 Continue`. Requests with an expectation are answered like other requests.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
   return server;
 }

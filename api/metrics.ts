@@ -139,7 +139,7 @@ export async function addUp(figures: readonly (readonly Figure[])[]): Promise<{ 
   return { text: await registry.metrics(), figures: (await registry.getMetricsAsJSON()).map((each) => ({ ...each, type: String(each.type) })) };
 }
 
-/** Returns the counters and histograms. They must be kept when a process ends, because sums must never decrease. */
+/** Returns the counters and histograms. These values must be kept when a process ends, because sums must never decrease. */
 export function lasting(figures: readonly Figure[]): Figure[] {
   return figures.filter(({ type }) => type === 'counter' || type === 'histogram');
 }

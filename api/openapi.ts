@@ -102,7 +102,8 @@ function problem(schema: Json, examples: Json): Json {
 const LARGEST_INT4 = 2_147_483_647;
 
 /**
- * Adds the format of each number, which the Italian guidelines require. It is `int32` if the limits of the number allow it, and otherwise `int64` or `double`.
+ * Adds the format of each number, which the Italian guidelines require. The format is `int32` if the limits of the number allow it, and otherwise `int64` or
+ * `double`.
  */
 function withFormats(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withFormats);
@@ -221,7 +222,7 @@ const CATALOG_TYPES = {
   'stac/catalog.json': ['getStacCatalog', 'Catalogue of exports as STAC', 'application/json'],
 } as const;
 
-/** Returns the paths of the service itself, which need no key. */
+/** Returns the paths about the service, which need no key. */
 function servicePaths(version: string): Json {
   return {
     '/health': keyless('getHealth', 'Get the state of the service and its publications', 'Needs no key. The answer is at most one second old.', {

@@ -56,7 +56,7 @@ type ToWorker =
   | { readonly ask: 'figures' }
   | { readonly answer: FromPrimary; readonly id: number };
 
-/** Answer of the primary process. Its type depends on the question. */
+/** Answer of the primary process. The type of the answer depends on the question. */
 type FromPrimary = true | string | Counted | Exchanged | SessionHour | null;
 
 /** A question without its number. */

@@ -20,7 +20,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./load-region.ts')).loadRegionCommand(),
   },
   plan: {
-    purpose: 'Print what a refresh would do, and why, without writing anything.',
+    purpose: 'Print the steps of a refresh, with reasons. Writes nothing.',
     load: async () => (await import('./plan.ts')).planCommand(),
   },
   status: {

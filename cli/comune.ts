@@ -5,7 +5,7 @@ import { openReader, type Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Context } from '../pipelines/run/context.ts';
 
-/** Statement timeout in milliseconds. It is longer than the timeout of the server, because only one user waits. */
+/** Statement timeout in milliseconds. The timeout is longer than the timeout of the server, because only one user waits. */
 const PATIENCE_MS = 60_000;
 
 /** Runs work on a reader like the reader of the server. */

@@ -1,4 +1,4 @@
-/** Serves `/health` and `/status`, which need no key. Their content is at most one second old. */
+/** Serves `/health` and `/status`, which need no key. The content is at most one second old. */
 import type { FastifyInstance } from 'fastify';
 import { describeFailure, refusal } from '../errors.ts';
 import { JSON_TYPE, PROBLEM_TYPE } from '../http.ts';

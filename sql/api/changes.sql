@@ -52,7 +52,7 @@ begin
   end if;
 end
 $$;
-comment on function api.changes_begin(int4, int4, int4, date) is 'The position in the changelog of a region from which changes are returned. It is after a fid of a publication, after a complete publication (fid null), or at the start of a day in Europe/Rome. Refusal not_kept has the first day and the first publication that can be answered. Refusal unknown: there is no such publication. Refusal not_published: the region was never published. Refusal never_kept: databases on several nodes keep no history';
+comment on function api.changes_begin(int4, int4, int4, date) is 'The position in the changelog of a region from which changes are returned. The position is after a fid of a publication, after a complete publication (fid null), or at the start of a day in Europe/Rome. Refusal not_kept has the first day and the first publication that can be answered. Refusal unknown: there is no such publication. Refusal not_published: the region was never published. Refusal never_kept: databases on several nodes keep no history';
 
 create or replace function api.removed_parcels(p_region int4, p_after int4, p_end int4, p_most int4, out fids int4[], out parcels json)
 language plpgsql stable as $$
@@ -134,7 +134,7 @@ begin
   fids := null;
 end
 $$;
-comment on function api.changed_parcels(int4, int4[], int4, int4, date, int4, int4, text[]) is 'The first parcels that the first publication after a position in the changelog (api.changes_begin) may have changed. They are returned before and after the publication, as in past.columns_at. Argument p_range has the first fid of the region and the end of its fids. Argument p_until is the last publication (null: the newest). Result last is the last publication. Result swap is the number of the publication, null if no parcel follows';
+comment on function api.changed_parcels(int4, int4[], int4, int4, date, int4, int4, text[]) is 'The first parcels that the first publication after a position in the changelog (api.changes_begin) may have changed. Parcels are returned before and after the publication, as in past.columns_at. Argument p_range has the first fid of the region and the end of its fids. Argument p_until is the last publication (null: the newest). Result last is the last publication. Result swap is the number of the publication, null if no parcel follows';
 
 create or replace function api.publication_summary(p_swap int4, p_region int4) returns json
 language plpgsql stable as $$
@@ -176,7 +176,7 @@ begin
   );
 end
 $$;
-comment on function api.publication_summary(int4, int4) is 'A publication, rollback or withdrawal (ledger.swap) with its number, region (0: Italy), time and kind. It has the numbers of parcels of a region (null: of all regions) and of comuni with changes (nulls: not counted). It also has the sources with their cut-off dates';
+comment on function api.publication_summary(int4, int4) is 'A publication, rollback or withdrawal (ledger.swap) with its number, region (0: Italy), time and kind. The result has the numbers of parcels of a region (null: of all regions) and of comuni with changes (nulls: not counted). Sources have their cut-off dates';
 
 create or replace function api.publication_feed(p_region int4, p_most int4, out publication text, out answer text)
 language plpgsql volatile security definer

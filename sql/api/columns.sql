@@ -296,7 +296,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code, or null with the ISTAT code as its name), sheet (4 digits) and label. If several parcels match, the smallest fid is returned. Without a sheet, the parcel is in a land register, and the name may be that of a comune catastale. Argument section is a letter, null for any. Comuni with the same name may repeat a place';
+comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code, or null with the ISTAT code as its name), sheet (4 digits) and label. If several parcels match, the smallest fid is returned. Without a sheet, the parcel is in a land register, and the name may be the name of a comune catastale. Argument section is a letter, null for any. Comuni with the same name may repeat a place';
 
 create or replace function api.parcels_of_queries(p_readings jsonb, out publication text, out answer text)
 language plpgsql volatile security definer

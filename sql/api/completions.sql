@@ -77,4 +77,4 @@ begin
   );
 end
 $$;
-comment on function api.completions(text, text[]) is 'JSON array of completions for the end of a query: words of street names that begin with p_word, the most frequent first, and comuni with located addresses whose name begins with one of p_places (the last word, the last two, …). Each completion has the number of words that it replaces, and the word or the cadastral code';
+comment on function api.completions(text, text[]) is 'JSON array of completions for the end of a query. Completions are words of street names that begin with p_word, the most frequent first. They are also comuni with located addresses whose name begins with an element of p_places (the last word, the last two, …). Each completion has the number of words that it replaces, and the word or the cadastral code';

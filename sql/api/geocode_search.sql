@@ -494,7 +494,7 @@ begin
   from ranked k
   join street s on s.region_code = k.region_code and s.street_id = k.street_id
   where (k.rank <= 5 or (k.best >= 6 and (k.rank <= 7 or k.best = 9)))
-    -- If the query may mean several comuni, each street returns one address, so that all comuni appear.
+    -- If the query may mean several comuni, each street returns one address, so all comuni appear.
     and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
 end
 $$;
@@ -524,8 +524,7 @@ declare
   good_enough constant numeric := 0.85;
   -- Maximum number of readings, as in parse-query.ts. Further readings are ignored.
   most_readings constant int4 := 6;
-  -- A search usually takes milliseconds. A search that takes this long returns its results so far, so that it does not block other
-  -- requests.
+  -- A search usually takes milliseconds. A search that takes this long returns its results so far, and does not block other requests.
   budget constant interval := '1 second';
   v_until timestamptz := clock_timestamp() + budget;
   v_reading jsonb;

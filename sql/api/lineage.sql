@@ -62,8 +62,8 @@ language plpgsql volatile as $$
 declare
   v_box geometry;
 begin
-  -- The box includes all changed parcels near the requested parcel. They include the other parents of its children and the other children of its parents, which
-  -- decide the kind.
+  -- The box includes all changed parcels near the requested parcel. The box then has the other parents of its children and the other children of its parents,
+  -- which decide the kind.
   select st_envelope(st_collect(c.geom))
   into v_box
   from (

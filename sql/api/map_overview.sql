@@ -211,4 +211,4 @@ begin
   answer := v_found::text;
 end
 $$;
-comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid] with sample land parcels of given comuni. Their coverage represents the comune. They come from the outermost sheets on four sides and the middle sheet, or from each comune catastale. A comune without land parcels has none';
+comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid] with sample land parcels of given comuni. The coverage of the samples represents the comune. The samples come from the outermost sheets on four sides and the middle sheet, or from each comune catastale. A comune without land parcels has none';

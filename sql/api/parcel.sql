@@ -55,7 +55,7 @@ begin
   );
 end
 $$;
-comment on function api.licenses(int4, text[]) is 'Attributions of the sections for all parcels of a region in the current publication. They always include the mandatory attributions (section *)';
+comment on function api.licenses(int4, text[]) is 'Attributions of the sections for all parcels of a region in the current publication. The result always includes the mandatory attributions (section *)';
 
 create or replace function api.record_end(p_as_of json) returns text
 language sql stable parallel safe as $$

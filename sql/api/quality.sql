@@ -47,7 +47,7 @@ declare
   v_found int4[] := '{}';
   v_more int4[];
 begin
-  -- References have an index. They begin with the code of the comune, or of a comune catastale in land registers.
+  -- References have an index. References begin with the code of the comune, or of a comune catastale in land registers.
   for v_stretch in
     select p_belfiore
     union all
@@ -88,7 +88,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_parcels(text) is 'The fids of at most 12 sample land parcels of a comune (of each comune catastale). Their coverage represents the comune. They are the outermost parcels on eight sides, and four that a hash selects, always the same';
+comment on function api.quality_parcels(text) is 'The fids of at most 12 sample land parcels of a comune (of each comune catastale). The coverage of the samples represents the comune. The samples are the outermost parcels on eight sides, and four that a hash selects, always the same';
 
 create or replace function api.quality_answers(p_fids int4[])
 returns table (section text, part text, answers jsonb)
@@ -140,7 +140,7 @@ begin
   group by n.section, n.part;
 end
 $$;
-comment on function api.quality_answers(int4[]) is 'Numbers of parcels by coverage (mapped, partial, not_mapped, not_loaded, not_applicable) in the records of the given parcels. They are counted for each section, or for each map (part) of a section whose block contains the coverage';
+comment on function api.quality_answers(int4[]) is 'Numbers of parcels by coverage (mapped, partial, not_mapped, not_loaded, not_applicable) in the records of the given parcels. Parcels are counted for each section, or for each map (part) of a section whose block contains the coverage';
 
 create or replace function api.quality_rows(p_region int4, p_belfiore text, p_section text, p_part text) returns int8
 language plpgsql stable as $$
@@ -322,7 +322,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_figures(int4, text, text, text) is 'Metrics of the quality gate for a comune in each published table of its region, compared with the province. They are rows, and for each field the number of values (not null, or true), the median and the 95th percentile';
+comment on function api.quality_figures(int4, text, text, text) is 'Metrics of the quality gate for a comune in each published table of its region, compared with the province. Metrics are the number of rows, and for each field the number of values (not null, or true), the median and the 95th percentile';
 
 create or replace function api.quality_rejects(p_region int4, p_belfiore text, p_istat text) returns json
 language plpgsql stable as $$

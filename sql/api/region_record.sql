@@ -84,4 +84,4 @@ begin
   end case;
 end
 $$;
-comment on function api.region_record(int4, text[]) is 'The result of api.parcel_record. It reads the views of the parcel''s region (region_N), or the tables of all regions if the region has no views';
+comment on function api.region_record(int4, text[]) is 'The result of api.parcel_record. The function reads the views of the parcel''s region (region_N), or the tables of all regions if the region has no views';

@@ -154,7 +154,7 @@ from (
     ('103', '003')
 ) as f (code, parent_code);
 
--- Names of cities in other languages, with the ISO 639-1 codes of the languages. They are common names, and not copied from a published list. Names that are
+-- Names of cities in other languages, with the ISO 639-1 codes of the languages. The names are common, and not copied from a published list. Names that are
 -- common last words of Italian street names (Luca, Tori) are left out.
 create table foreign_name as
 select

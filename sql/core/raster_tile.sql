@@ -5,7 +5,7 @@
 -- grain: one row per raster and section
 -- crs: EPSG:4326
 
--- Night lights of two products are never mixed in a region. Rasters that reach the region are first. They are sorted by newest year, collection 2 before 1, and
+-- Night lights of two products are never mixed in a region. Rasters that reach the region are first, sorted by newest year, collection 2 before 1, and
 -- VNP46A4 before VJ146A4. The product of the first raster is used. Rasters loaded by earlier versions have no product, and are VNP46A4 of collection 1.
 create table raster_tile as
 with light as (

@@ -138,7 +138,7 @@ from (
 where distance_m <= 1000
 order by part_id, distance_m, name collate "C";
 
--- For each comune, the newest file that covers it is used. A segment without information does not cover a comune.
+-- Each comune uses the newest file that covers the comune. A segment without information does not cover a comune.
 create table speaker as
 select
   place.name,

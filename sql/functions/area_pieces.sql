@@ -80,4 +80,4 @@ as $$
   where st_npoints(geom) <= 256
     or depth = 60
 $$;
-comment on function core.area_pieces(geometry) is 'Pieces of a valid polygon or multipolygon. They are polygons of at most 256 corners that together cover the same area';
+comment on function core.area_pieces(geometry) is 'Pieces of a valid polygon or multipolygon. The pieces are polygons of at most 256 corners that together cover the same area';

@@ -6,7 +6,7 @@
 
 -- The index comes from the grouped Lorenz curve over brackets. Groups are sorted by mean income, p = n / N, q = a / A, Q the running sum of q, G = 1 − Σ p_i
 -- (Q_(i−1) + Q_i). Incomes inside a bracket are treated as equal, so G is a lower bound.
--- Whole numbers are summed and divided once, so that every engine returns the same number.
+-- Integers are summed and divided once, so every engine returns the same number.
 create or replace function core.gini(counts int8[], amounts int8[], total_count int8, total_amount int8) returns numeric
 language sql immutable parallel safe
 as $$

@@ -6,9 +6,9 @@
 
 -- An edge is straight in the CRS of its publisher and a curve in degrees, so edges are split before the transformation. In EPSG:3035, 7794 and the UTM zones an
 -- edge deviates from its curve by at most 0.025 mm · (length / 32 m)². This is 0.0025 mm for 10 m, and 1 mm for 200 m. Shares of narrow parcels are accurate to
--- 1e-6 only with 10 m. If the CRS is in degrees, the length is in degrees too and nothing is split. PROJ before 9.5 computes the inverse of EPSG:3035 with an
+-- 1e-6 only with 10 m. If the CRS is in degrees, the length is in degrees too, and no edge is split. PROJ before 9.5 computes the inverse of EPSG:3035 with an
 -- error of 0.5 to 1 mm in Italy, because its series for the authalic latitude is short. The forward transformation is exact. Transforming three corners of the
--- box in both directions gives the error. Over 100 km the error is linear to a hundredth of a millimetre. It is subtracted before the transformation.
+-- box in both directions gives the error. Over 100 km the error is linear to a hundredth of a millimetre. The error is subtracted before the transformation.
 create or replace function core.laea_in_degrees(area geometry, longest_edge float8) returns geometry
 language sql immutable parallel safe
 as $$

@@ -11,4 +11,4 @@ language sql immutable parallel safe
 as $$
   select case when version() like '%PGlite%' then fine else -1 end
 $$;
-comment on function core.overlay_grid(float8) is 'The last argument of st_intersection and st_union. It is −1 for floating precision. On the embedded engine it is the given grid in the unit of the geometries';
+comment on function core.overlay_grid(float8) is 'The last argument of st_intersection and st_union. The value is −1 for floating precision. On the embedded engine the value is the given grid in the unit of the geometries';

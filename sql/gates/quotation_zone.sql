@@ -1,12 +1,12 @@
 -- purpose: zones that ZONE reports as built up but VALORI of the same half-year and elaboration does not quote
 -- reads: core.quotation, core.quotation_zone, layer.omi_quotation, layer.omi_zone, ledger.file
 -- writes: none
--- grain: one row per half-year: slice, known zones, broken zones
+-- grain: one row per half-year, with slice, known zones and broken zones
 -- crs: none
 
--- In 2017/1 and 2017/2 all 18,461 zones with a prevalent type of building have quotations, and so do two thirds of the zones with a crop (codes from 101) or
--- nothing. Only files that are present in the data folders count. If a truncated VALORI replaced a complete file, the lost rows of the complete file would
--- otherwise remain current and hide the loss.
+-- In 2017/1 and 2017/2 all 18,461 zones with a prevalent type of building have quotations. Two thirds of the zones with a crop (codes from 101) or without a
+-- type also have quotations. Only files that are present in the data folders count. If a truncated VALORI replaced a complete file, the lost rows of the
+-- complete file would otherwise remain current and hide the loss.
 with present as (
   select m.member_id
   from current_member m

@@ -82,7 +82,7 @@ from unnest($1::int4[], $2::int4[]) as p (member_id, from_member_id)
 join ledger.added_column a on a.member_id = p.from_member_id
 
 -- statement: provide_release
--- Input of load.sql in addition to the staged rows. It is only the release, so the result depends only on the bytes of the file.
+-- Input of load.sql in addition to the staged rows. The only additional input is the release, so the result depends only on the bytes of the file.
 create table release as
 select
   release_id,
@@ -134,7 +134,7 @@ group by member_id, code
 on conflict (member_id, code) do update set records = ledger.duplicate.records + excluded.records
 
 -- statement: account
--- No rows are staged for reused members. Their results were recorded when they were reused, and referenced rows are not counted again.
+-- No rows are staged for reused members. The results of reused members were recorded when they were reused, and referenced rows are not counted again.
 with counted as (
   select *
   from unnest($2::int4[], $3::int8[]) as x (member_id, rows)

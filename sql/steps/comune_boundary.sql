@@ -4,8 +4,8 @@
 -- grain: one row per boundary of a comune in the newest file that has the comune
 -- crs: EPSG:4326
 
--- Boundaries of another year have the codes of the same year. If several files have a comune, the newest file is used. The boundaries of a current comune may
--- be those of its former comuni.
+-- Boundaries of another year have the codes of the same year. If several files have a comune, the newest file is used. A current comune may have the boundaries
+-- of its former comuni.
 create view comune_boundary as
 with meaning as (
   select

@@ -63,7 +63,7 @@ from overlay_share
 where shared_m2 > 0
 group by fid, map, class, release_id, member_id, position;
 
--- Areas of one class may overlap. Their parts of a parcel are united, unless one area covers the complete parcel.
+-- Areas of one class may overlap. The parts of a parcel under such areas are united, unless one area covers the complete parcel.
 create table overlay_union as
 with several as (
   select

@@ -544,7 +544,7 @@ describe('mappale fetch', () => {
       expect(await run()).toMatch(/ade_cadastre +CC-BY-4\.0 +10\.5 kB +downloaded: MOLISE\.zip\n\n10\.5 kB downloaded/);
       const again = await run();
       expect(again).toMatch(/ade_cadastre +CC-BY-4\.0 +10\.5 kB +unchanged: MOLISE\.zip\n\nno file was downloaded/);
-      expect(again).toMatch(/clc_land_cover \(.*\)\n +log in at https:.*\n +Put it into .*clc_land_cover\n/);
+      expect(again).toMatch(/clc_land_cover \(.*\)\n +log in at https:.*\n +Save to: .*clc_land_cover\n/);
       expect(again).toMatch(/npx mappale load-region molise --data /);
     } finally {
       await secure.close();

@@ -37,7 +37,7 @@ describe('without a database, mappale', () => {
     try {
       const { text, next } = await screen(`pglite:${join(folder, 'none', 'database')}`);
       expect(text).toContain(`Node ${process.versions.node}`);
-      expect(text).toContain('does not exist yet, the first load creates it');
+      expect(text).toContain('does not exist yet; the first load creates the database');
       expect(next.slice(0, 4)).toEqual(['load-region', 'fetch', 'load-region', 'sources']);
       expect(existsSync(join(folder, 'none'))).toBe(false);
     } finally {
@@ -82,7 +82,7 @@ describeDatabase('on a database, mappale', (engine) => {
 
   it('reports each state from empty to published, and reports failures', async () => {
     await onOneDay();
-    expect((await screen(url)).text).toContain('empty, the first load creates its tables');
+    expect((await screen(url)).text).toContain('empty; the first load creates the tables');
     const database = await engine.openDatabase(url);
     const context = await contextOn(database);
     expect((await screen(url)).text).toContain('no region is published');

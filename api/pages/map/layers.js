@@ -16,7 +16,7 @@ const sectionLayers = () => state.layers.filter(({ section }) => section !== nul
 
 export const layerNames = () => [...Object.keys(GENERAL), ...sectionLayers().map(({ name }) => name)];
 
-/** Returns the title of a layer. It is the title of the section, or of the drawn value if the section has several layers. @param {view.Layer} layer */
+/** Returns the title of a layer. If a section has several layers, the title names the drawn value instead of the section. @param {view.Layer} layer */
 function layerTitle(layer) {
   const isOnly = sectionLayers().filter(({ section }) => section === layer.section).length === 1;
   return isOnly ? titleOf(layer.name) : legendTextOf(layer, layer.value ?? layer.title);

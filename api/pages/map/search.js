@@ -1,5 +1,5 @@
 // @ts-check
-/** Search field with suggestions while the user types. It follows the combobox pattern of the ARIA authoring practices. */
+/** Search field with suggestions while the user types. The field follows the combobox pattern of the ARIA authoring practices. */
 import { readCadastral } from './cadastral.js';
 import { ask, signedIn } from './interface.js';
 import { $, element } from './elements.js';

@@ -1,5 +1,5 @@
 // @ts-check
-/** Panel on a small screen. It is a sheet of three sizes over the lower part of the map. */
+/** Panel on a small screen. The panel is a sheet of three sizes over the lower part of the map. */
 import { $ } from './elements.js';
 
 const SIZES = ['peek', 'half', 'full'];

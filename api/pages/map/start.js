@@ -119,7 +119,7 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
   requestEnded();
   if (step) writeAddress(true);
   let neighbours = around ?? [];
-  /** Explanations by section. They are kept, so a change of language needs no request. @type {Map<string, Promise<any>>} */
+  /** Explanations by section. Explanations are kept, so a change of language needs no request. @type {Map<string, Promise<any>>} */
   const explanations = new Map();
   const explainOnce = (/** @type {string} */ section) => {
     const asking = explanations.get(section) ?? explain(fid, section);

@@ -120,7 +120,7 @@ const ENGLISH = {
   whyAlso: 'The same in a terminal:',
   explaining: 'Running the rule again on this parcel …',
   ranSame: '✓ The rule was run again, and the result equals the published value.',
-  ranNothing: '✓ The rule was run again. It gives no value for this parcel, and no value is published.',
+  ranNothing: '✓ The rule was run again. The rule gives no value for this parcel, and no value is published.',
   ranOther: '✗ The rule was run again, and the result does NOT equal the published value. Refresh the region.',
   saysNothing: 'nothing',
   fromTo: '{from} to {to}',

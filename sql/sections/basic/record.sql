@@ -25,7 +25,7 @@ language sql immutable parallel safe as $$
     -- In a land register (Libro fondiario) a reference consists of the reference of the comune catastale, a dot, and the label.
     case when (p_parcel).sheet is null then left((p_parcel).reference, -length((p_parcel).label) - 1) end
 $$;
-comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel. They are area in m² with 2 decimals, representative point in degrees with 7 decimals, sheet without zeros, attachment and development (null: none), and the reference of the comune catastale (null: the parcel has a sheet)';
+comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel. The values are area in m² with 2 decimals, representative point in degrees with 7 decimals, sheet without zeros, attachment and development (null: none). The last value is the reference of the comune catastale (null: the parcel has a sheet)';
 
 create or replace function api.section_basic(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[], out belfiore text, out point geometry, out kind text)
 language plpgsql stable as $$

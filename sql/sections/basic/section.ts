@@ -34,7 +34,7 @@ export default defineSection({
   follows: ['core.comune', 'core.comune_found'],
   tables: {
     'section.postal_code': {
-      description: 'Postal code of a parcel, from the data of the operator. It is the only code of the comune, or else the code whose area contains the representative point. No row: unknown',
+      description: 'Postal code of a parcel, from the data of the operator. The code is the only code of the comune, or else the code whose area contains the representative point. No row: unknown',
       key: ['fid'],
       columns: {
         fid: FID,

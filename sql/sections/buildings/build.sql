@@ -11,8 +11,8 @@ select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from parcel;
 
--- Complete buildings above ground. The state of other buildings is unknown. They are in a table, so the planner knows the number of rows for the joins below.
--- Geometries have no statistics, because PGlite's build aborts with an invalid estimate if a map has no feature near the parcels.
+-- Complete buildings above ground. The state of other buildings is unknown. These buildings are in a table, so the planner knows the number of rows for the
+-- joins below. Geometries have no statistics, because PGlite's build aborts with an invalid estimate if a map has no feature near the parcels.
 create table building as
 select
   'igm_dbsn' as source,

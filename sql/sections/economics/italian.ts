@@ -19,7 +19,7 @@ export default defineItalian({
     'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld':
       'Contribuenti con reddito complessivo; prima del 2023 la somma delle classi; vuoto: oscurato',
     'Euro; null: withheld': 'Euro; vuoto: oscurato',
-    'Year in which the income was earned. It is the newest published year of the comune at this level':
+    'Year in which the income was earned. This is the newest published year of the comune at this level':
       'Anno in cui il reddito è stato percepito: di questo livello, il più recente pubblicato per il comune',
     'Null: withheld': 'Vuoto: oscurato',
     'Years of average income that a dwelling of affordability_apt_size_m2 costs; null: no price or no income':

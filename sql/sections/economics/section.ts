@@ -13,7 +13,7 @@ const economics = z.strictObject({
   earners: nullable(whole.min(0), 'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld'),
   total_income: money,
   net_tax: money,
-  tax_year: whole.describe('Year in which the income was earned. It is the newest published year of the comune at this level'),
+  tax_year: whole.describe('Year in which the income was earned. This is the newest published year of the comune at this level'),
   gini_index: nullable(z.number().min(0).max(1), 'Null: withheld'),
   affordability_index: nullable(z.number(), 'Years of average income that a dwelling of affordability_apt_size_m2 costs; null: no price or no income'),
   affordability_apt_size_m2: whole.describe('Size of the dwelling used for affordability_index'),

@@ -63,4 +63,4 @@ create or replace function api.coverage_nightlights(p_region int4, p_belfiore te
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_nightlights(int4, text, geometry, anyelement) is 'Coverage of a parcel by rasters of night lights. Value as_found is mapped if a raster covers the parcel, and not_mapped if no loaded raster covers it. It is not_loaded if no raster is loaded, or if its file was removed before the parcel was built';
+comment on function api.coverage_nightlights(int4, text, geometry, anyelement) is 'Coverage of a parcel by rasters of night lights. Value as_found is mapped if a raster covers the parcel, and not_mapped if no loaded raster covers it. Value not_loaded: no raster is loaded, or its file was removed before the parcel was built';

@@ -93,7 +93,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** Builds the section from the tables of the setup, and removes everything afterwards. */
+  /** Builds the section from the tables of the setup, and removes all rows afterwards. */
   const build = (statements: string): Promise<Map<number, Row>> => rolledBack(database, async (session) => {
     await session.script(SETUP, 'setup');
     await session.script(statements, 'test');
@@ -106,7 +106,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(1)!.pga_g).toBe(0.1);
     // At equal distances the result is the mean.
     expect(rows.get(2)!.pga_g).toBe(0.25);
-    // The corners have 0.2 (south-west), 0.4 (north-west) and 0.25 (north-east). Their distances are equal to 0.02 %.
+    // The corners have 0.2 (south-west), 0.4 (north-west) and 0.25 (north-east). The distances of the corners are equal to 0.02 %.
     expect(rows.get(3)!.pga_g).toBeCloseTo(0.2833, 4);
     expect([rows.get(4)!.pga_g, rows.get(4)!.pga_mapped]).toEqual([0.25, true]);
     expect([rows.get(5)!.pga_g, rows.get(5)!.pga_mapped]).toEqual([null, false]);

@@ -83,4 +83,4 @@ create or replace function api.coverage_solar(p_region int4, p_belfiore text, p_
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_solar(int4, text, geometry, anyelement) is 'Coverage of a parcel by buildings and rasters of yields. Value as_found is mapped if both cover the parcel, and not_mapped if one does not. It is not_loaded if one is not loaded, or if the raster was removed before the parcel was built';
+comment on function api.coverage_solar(int4, text, geometry, anyelement) is 'Coverage of a parcel by buildings and rasters of yields. Value as_found is mapped if both cover the parcel, and not_mapped if one does not. Value not_loaded: buildings or rasters are not loaded, or the raster was removed before the parcel was built';

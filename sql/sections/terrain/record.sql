@@ -91,4 +91,4 @@ create or replace function api.coverage_terrain(p_region int4, p_belfiore text, 
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_terrain(int4, text, geometry, anyelement) is 'Coverage of a parcel by elevation models. Value as_found is mapped if a model has an elevation, and not_mapped if no loaded model has one. It is not_loaded if no model is loaded, or if its file was removed before the parcel was built';
+comment on function api.coverage_terrain(int4, text, geometry, anyelement) is 'Coverage of a parcel by elevation models. Value as_found is mapped if a model has an elevation, and not_mapped if no loaded model has one. Value not_loaded: no model is loaded, or its file was removed before the parcel was built';
