@@ -87,7 +87,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
     ))).toEqual(['comune 2023', 'comune 2022', null]);
   });
 
-  it("uses 2021 for a parcel with a postal code if 2021 is the last year by postal code, and the newest row of the comune for other parcels", async () => {
+  it('uses 2021 for a parcel with a postal code if 2021 is the last year by postal code, and the newest row of the comune for other parcels', async () => {
     expect(said(await sections(
       [{ year: 2021, belfiore: 'Z001', cap: '86001' }, { year: 2020, belfiore: 'Z001', cap: '86001' }, { year: 2024, belfiore: 'Z001', cap: null }, { year: 2024, belfiore: 'Z002', cap: '86009' }],
       [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: null }],

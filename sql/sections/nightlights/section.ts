@@ -41,7 +41,7 @@ export default defineSection({
         ntl_ratio: { type: 'float8', description: 'Radiance of the parcel divided by the mean of the comune, before rounding, 2 decimals', null: 'as ntl_mean_comune, or the mean is 0', gate: quantity({ within: [0, null], moves: { step: 0.5, why: DARK } }) },
         ntl_class: { type: 'text', description: 'Class by ntl_parcel: dark below 0.5, dim below 5, medium below 20, bright below 60, else very_bright', null: UNREAD, gate: 'follows from ntl_parcel' },
         ntl_year: { type: 'int4', description: 'Year of the radiance', null: UNREAD, gate: 'a year' },
-        unread: { type: 'bool', description: "True: no value was computed when the parcel was added or changed, because a raster of the parcel or of its comune was missing", gate: 'status counts these rows' },
+        unread: { type: 'bool', description: 'True: no value was computed when the parcel was added or changed, because a raster of the parcel or of its comune was missing', gate: 'status counts these rows' },
       },
     },
   },

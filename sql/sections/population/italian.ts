@@ -30,7 +30,7 @@ export default defineItalian({
       'residenti della sezione di censimento, ripartiti sulla superficie delle sue particelle di terreno',
     'residents of the section, distributed over the residential footprint of its parcels':
       'residenti della sezione di censimento, ripartiti sulla superficie coperta residenziale delle sue particelle',
-    "1 minus the relative difference between residents and households × mean household size of the comune; limited to 0.1–0.9, halved for areal":
+    '1 minus the relative difference between residents and households × mean household size of the comune; limited to 0.1–0.9, halved for areal':
       'uno meno la parte dei residenti che le famiglie, moltiplicate per la media del comune, non spiegano; da 0,1 a 0,9, la metà dove il metodo è areale',
     '{1} residents, {2} households': '{1} residenti, {2} famiglie',
     "share of the section's land": 'del terreno della sezione',

@@ -42,7 +42,7 @@ export default defineSection({
         estimation_method: { type: 'text', description: 'dasymetric or areal' },
         estimation_confidence: {
           type: 'float8',
-          description: "1 minus the relative difference between residents and households × mean household size of the comune; limited to 0.1–0.9, halved for areal; 4 decimals",
+          description: '1 minus the relative difference between residents and households × mean household size of the comune; limited to 0.1–0.9, halved for areal; 4 decimals',
           null: 'the section has no residents', gate: quantity({ within: [0.05, 0.9], moves: { step: 0.2, why: 'census sections differ, so small changes are noise' } }),
         },
         municipality_total: { type: 'int4', description: 'Residents of all sections of the comune, including fictitious ones', null: 'not published', gate: quantity({ within: [0, null] }) },
