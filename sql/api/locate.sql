@@ -240,7 +240,7 @@ begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
   -- References are CCCCZFFFFAS.label. The index on references is sufficient. A comune is one range of the index, and a sheet is one range for each possible
-  -- section letter. Small letters sort after all characters of a reference in every collation. Land registers have no sheets, so each comune catastale is a
+  -- section letter. Lower-case letters sort after all characters of a reference in every collation. Land registers have no sheets, so each comune catastale is a
   -- range. A comune catastale is found by its name if no comune has the same name. Ranges are looked up one by one, because the planner would otherwise read
   -- the whole table.
   for v_stretch in

@@ -128,7 +128,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         incomes.set(`${income.year} ${income.belfiore} ${income.cap}`, income);
       }
       const parcels = ['Z001', 'Z002', 'Z003', 'Z009'].flatMap((belfiore) => [null, '86001', '86002', '86003'].map((cap) => ({ belfiore, cap })));
-      // Returns the quotations of each parcel by the rule of the contract.
+      // Returns the incomes of each parcel by the rule of the contract.
       const expected = parcels.map(({ belfiore, cap }) => {
         const mine = [...incomes.values()].filter((income) => income.belfiore === belfiore);
         const newest = (rows: readonly Income[]): number => Math.max(...rows.map(({ year }) => year));
