@@ -224,6 +224,32 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
+      it('restores the filters from the address, for a new tab and after a step back, and ignores filters of unknown layers', async () => {
+        const page = await map.open(at('parcels', 17));
+        const state = (of: Page): Promise<unknown> => of.evaluate(`[...document.querySelectorAll('#conditions fieldset')].map((each) => [
+          each.dataset.filter, ...[...each.querySelectorAll('input')].map((input) => (input.type === 'checkbox' ? [input.value, input.checked] : input.value))])`);
+        await page.locator('#filters > summary').click();
+        await page.locator('#conditions select').selectOption('parcels');
+        await page.locator('[data-filter=parcels] [name=from]').fill('500.5');
+        await page.locator('#conditions select').selectOption('risk');
+        await page.locator('[data-filter=risk] input[value=""]').uncheck();
+        const chosen = await state(page);
+        const address = page.url();
+        await page.locator('[data-filter=risk] button').click();
+        expect(page.url()).not.toBe(address);
+        await page.context().close();
+
+        const other = await map.open(`${new URL(address).hash}&filter=parcels~1~2&filter=nowhere~1~2&filter=%25`);
+        expect(await state(other)).toEqual(chosen);
+        expect(await other.locator('#conditions').isVisible()).toBe(true);
+        expect(new URL(other.url()).hash).toBe(new URL(address).hash);
+        await other.evaluate("location.hash += '&filter=buildings'");
+        await expect.poll(() => state(other), SOON).toHaveLength(3);
+        await other.goBack();
+        await expect.poll(() => state(other), SOON).toEqual(chosen);
+        await other.context().close();
+      });
+
       it('is chosen from groups that can be folded, and groups stay folded when the language changes', async () => {
         const page = await map.open('');
         await page.locator('[data-group=people] summary').click();

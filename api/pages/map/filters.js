@@ -16,46 +16,46 @@ function filterTitle(layer) {
   return layer.unit === null ? value : `${value}, ${unitInLanguage(layer.unit, panelOf(layer.section))}`;
 }
 
-/** @param {Filter} filter */
-function boundsOf(filter) {
+/** @param {Filter} filter @param {() => void} changed */
+function boundsOf(filter, changed) {
   return [
     /** @type {const} */ (['from', t('from')]), /** @type {const} */ (['to', t('to')]),
   ].map(([bound, name]) => {
     const input = /** @type {HTMLInputElement} */ (element('input', { type: 'number', step: 'any', name: bound, value: String(filter[bound] ?? '') }));
     input.addEventListener('input', () => {
       filterChanged(filter.layer, { [bound]: input.value === '' ? null : input.valueAsNumber });
-      view.applyFilters();
+      changed();
     });
     return element('label', {}, [name, ' ', input]);
   });
 }
 
-/** @param {view.Layer} layer @param {Filter} filter */
-function classChoices(layer, filter) {
+/** @param {view.Layer} layer @param {Filter} filter @param {() => void} changed */
+function classChoices(layer, filter, changed) {
   const classes = layer.classes.map(({ value, label }) => [String(value), label]);
   return [...classes, ...(layer.none === null ? [] : [[view.NONE, layer.none.label]])].map(([value = '', label = '']) => {
     const input = /** @type {HTMLInputElement} */ (element('input', { type: 'checkbox', name: filter.layer, value, checked: !filter.left.includes(value) }));
     input.addEventListener('change', () => {
       filterChanged(filter.layer, { left: input.checked ? filter.left.filter((each) => each !== value) : [...filter.left, value] });
-      view.applyFilters();
+      changed();
     });
     return element('label', {}, [input, ' ', legendTextOf(layer, label)]);
   });
 }
 
-/** Shows the filters, and the list for adding a filter. */
-export function showFilters() {
+/** Shows the filters, and the list for adding a filter. @param {() => void} changed called after each change by the user */
+export function showFilters(changed) {
   const layers = view.filterLayers();
   const chosen = layers.filter(({ name }) => state.filters.some((filter) => filter.layer === name));
   const rows = state.filters.flatMap((filter) => layers.filter(({ name }) => name === filter.layer).map((layer) => {
     const title = filterTitle(layer);
     const remove = button('×', () => {
       filterRemoved(filter.layer);
-      showFilters();
-      view.applyFilters();
+      showFilters(changed);
+      changed();
     }, { class: 'plain', 'aria-label': t('removeFilter', { name: title }) });
     return element('fieldset', { 'data-filter': filter.layer, class: layer.kind === 'category' ? 'classes' : 'range' }, [
-      element('legend', {}, [title, remove]), ...(layer.kind === 'category' ? classChoices(layer, filter) : boundsOf(filter)),
+      element('legend', {}, [title, remove]), ...(layer.kind === 'category' ? classChoices(layer, filter, changed) : boundsOf(filter, changed)),
     ]);
   }));
   const select = /** @type {HTMLSelectElement} */ (element('select', { 'aria-label': t('addFilter') }, [
@@ -63,8 +63,8 @@ export function showFilters() {
   ]));
   select.addEventListener('change', () => {
     filterAdded(select.value);
-    showFilters();
-    view.applyFilters();
+    showFilters(changed);
+    changed();
   });
   $('conditions').replaceChildren(...rows, select);
 }

@@ -12,7 +12,7 @@ import { comunePanel, publishedPanel } from './published.js';
 import { neighboursOf, parcelPanel } from './record.js';
 import { openSearch } from './search.js';
 import {
-  addressRead, comparedChosen, comuneChosen, comuniRead, languageChanged, layerChosen, onScheme, opacityChanged, overviewRead, panelShown, parcelChosen, parcelsShown, placeMarked, readingEnded, requestBegun,
+  addressRead, comparedChosen, comuneChosen, comuniRead, filtersRead, languageChanged, layerChosen, onScheme, opacityChanged, overviewRead, panelShown, parcelChosen, parcelsShown, placeMarked, readingEnded, requestBegun,
   requestEnded, selectionCleared, state, tokenChanged,
 } from './state.js';
 import * as view from './view.js';
@@ -28,8 +28,11 @@ const NEAR = 24;
 /** Applies the URL without changing it. */
 async function follow() {
   addressRead();
-  const { place, layer, parcel, comune } = readAddress();
+  const { place, layer, parcel, comune, filters } = readAddress();
   const isFree = place === null;
+  filtersRead(filters);
+  if (state.filters.length > 0) $('filters').setAttribute('open', '');
+  showFilters(filtersChanged);
   chooseLayer(layer, false);
   let reading = Promise.resolve();
   if (parcel !== null && signedIn()) reading = run((current) => showParcel(parcel, current, { step: false, move: isFree }), parcel);
@@ -38,6 +41,12 @@ async function follow() {
   // A move writes the URL, so the selection must be set before.
   if (!isFree) view.goTo(place);
   await reading;
+}
+
+/** Draws the parcels that meet the changed filters, and writes the filters into the URL. */
+function filtersChanged() {
+  view.applyFilters();
+  if (state.isFollowing) writeAddress(false);
 }
 
 // --- Messages -------------------------------------------------------------------------------------------------------------
@@ -368,7 +377,7 @@ function fill() {
     // Closes the list, because the list covers the map on a small screen.
     if (isSmall.matches) $('layers').removeAttribute('open');
   });
-  showFilters();
+  showFilters(filtersChanged);
   showSigned(false);
   $('content').replaceChildren(...state.panel());
   const credits = /** @type {HTMLElement} */ ($('credits').querySelector('p'));

@@ -40,7 +40,7 @@ export const state = {
   breaks: null,
   /** Indexes of the classes that are not drawn. @type {readonly number[]} */
   hidden: [],
-  /** Conditions that a parcel must meet to be drawn. @type {readonly Filter[]} */
+  /** Conditions that a parcel must meet to be drawn. They are also in the URL. @type {readonly Filter[]} */
   filters: [],
   /** Folded groups of the list of layers. @type {readonly string[]} */
   folded: [],
@@ -170,6 +170,11 @@ export function breaksChosen(breaks) {
 /** @param {number} index */
 export function classToggled(index) {
   state.hidden = toggled(state.hidden, index);
+}
+
+/** Replaces the filters by those of the URL. Ignores filters of layers that do not exist. @param {readonly Filter[]} filters */
+export function filtersRead(filters) {
+  state.filters = filters.filter(({ layer }, index) => state.layers.some(({ name }) => name === layer) && filters.findIndex((each) => each.layer === layer) === index);
 }
 
 /** @param {string} layer */
