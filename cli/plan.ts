@@ -3,8 +3,8 @@ import { EXIT } from '../pipelines/errors.ts';
 import { duration } from '../pipelines/progress.ts';
 import { regionName, type Region } from '../pipelines/contract/regions.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
-import { staleOf } from '../pipelines/plan/plan.ts';
 import { gib, type Price } from '../pipelines/plan/price.ts';
+import { staleTables, WORTHWHILE, type StaleTable, type Way } from '../pipelines/plan/ways.ts';
 import { preview, type Preview } from '../pipelines/run/refresh.ts';
 import { collectPaths, command, look, parseRegion } from './command.ts';
 import { foldersOf } from './refresh.ts';
@@ -22,13 +22,20 @@ export function planCommand(): Command {
     }));
 }
 
-function toJson({ plan, survey, price }: Preview): Record<string, unknown> {
+/** Words at the beginning of a line, and the meaning of the word at the end of the plan. */
+const WAYS: Readonly<Record<Way, { readonly word: string; readonly meaning: string | null }>> = {
+  whole: { word: 'build', meaning: null },
+  patch: { word: 'patch', meaning: `replaces only changed rows, or builds the table whole if more than 1/${WORTHWHILE} of the parcels changed` },
+  compare: { word: 'check', meaning: 'keeps the published table if its inputs have the same rows' },
+};
+
+function toJson({ plan, survey, price, distributed }: Preview): Record<string, unknown> {
   return {
     load: plan.loads.map(({ located, why }) => {
       const { source, vintage, region, files } = located;
       return { source: source.id, vintage: vintageText(vintage), region, files: files.map(({ path }) => path), why };
     }),
-    build: plan.builds.map(({ region, products, missing }) => ({ unit: region, stale: staleOf(products), missing })),
+    build: plan.builds.map(({ region, products, missing }) => ({ unit: region, stale: staleTables(products, { distributed }), missing })),
     unused: plan.unused,
     left: plan.left,
     held: plan.held,
@@ -39,16 +46,26 @@ function toJson({ plan, survey, price }: Preview): Record<string, unknown> {
   };
 }
 
-function describe({ plan, survey }: Preview): string {
+function describeTable(region: number, { relation, why, way, whole }: StaleTable): string {
+  const reason = whole === null || whole === why ? '' : ` (whole: ${whole})`;
+  return `${WAYS[way].word} ${regionName(region)} ${relation}: ${why}${reason}`;
+}
+
+function describe({ plan, survey, distributed }: Preview): string {
   const lines: string[] = [];
   for (const { located: { source, vintage, region, files }, why } of plan.loads) {
     lines.push(`load  ${source.id} ${vintageText(vintage)}${region === null ? '' : ` ${regionName(region)}`} (${files.length} file${files.length === 1 ? '' : 's'}): ${why}`);
   }
+  const ways = new Set<Way>();
   for (const { region, products, missing } of plan.builds) {
-    for (const { relation, why } of staleOf(products)) lines.push(`build ${regionName(region)} ${relation}: ${why}`);
+    for (const table of staleTables(products, { distributed })) {
+      ways.add(table.way);
+      lines.push(describeTable(region, table));
+    }
     if (missing.length > 0) lines.push(`      ${regionName(region)}: no data loaded for ${missing.join(', ')}`);
   }
-  if (lines.every((line) => !/^(load|build)/.test(line))) lines.unshift('nothing to do: everything is up to date');
+  for (const way of ways) if (WAYS[way].meaning !== null) lines.push(`      ${WAYS[way].word}: ${WAYS[way].meaning}`);
+  if (plan.loads.length === 0 && ways.size === 0) lines.unshift('nothing to do: everything is up to date');
   for (const held of plan.held) lines.push(held);
   for (const { path, error } of survey.broken) lines.push(`broken ${path}: ${error.message} [${error.code}]`);
   lines.push(...describeFiles({ ...plan, survey }));

@@ -20,6 +20,7 @@ import type { Log } from '../log.ts';
 import { duration, secondsSince } from '../progress.ts';
 import { readSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import type { Product } from '../plan/products.ts';
+import { WORTHWHILE } from '../plan/ways.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { buildSchema, changesSchema } from '../db/workspace.ts';
 import { rowsOfFile } from './file-rows.ts';
@@ -27,9 +28,6 @@ import { runTableFile } from './sweep.ts';
 import { statementsOf } from '../db/statements.ts';
 
 const publication = statementsOf('publication');
-
-/** Replacing rows saves no time if more than one parcel in this many changed. */
-const WORTHWHILE = 3;
 
 const PARCELS: Relation = 'core.parcel';
 

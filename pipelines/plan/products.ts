@@ -27,6 +27,8 @@ export interface Product {
   readonly differing: readonly string[];
   /** True if the values come from the same sources and vintages as the values of the published table. */
   readonly hasSameVintages: boolean;
+  /** Inputs in `differing` on which any row may depend. */
+  readonly decisive: readonly string[];
   /** True if the differences of the inputs may leave the table, or the rows of unchanged parcels, unchanged. */
   readonly incremental: boolean;
   /** Name of the published table, without schema. */
@@ -101,9 +103,11 @@ export function planProducts(
     const before = published.get(relation);
     const isStale = before !== undefined && before.fingerprint !== fingerprint;
     const differing = differingInputs(before?.inputs ?? {}, inputs);
+    const isIndecisive = mayDiffer(file, sources, products);
+    const decisive = differing.filter((input) => !isIndecisive(input));
     products.set(relation, {
-      relation, file, fingerprint, inputs, missing, differing,
-      incremental: isStale && differing.every(mayDiffer(file, sources, products)),
+      relation, file, fingerprint, inputs, missing, differing, decisive,
+      incremental: isStale && decisive.length === 0,
       hasSameVintages: before !== undefined && sameNames(before.inputs, inputs)
         && file.reads.every((read) => read === 'core.parcel' || products.get(read)?.hasSameVintages !== false),
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),

@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import { dropBuild, leftBuilds } from '../build/join.ts';
 import { onEngine } from '../contract/registry.ts';
 import type { Survey } from '../contract/survey.ts';
+import { isDistributed } from '../db/distributed.ts';
 import { leftStaging } from '../db/workspace.ts';
 import { EXIT, MappaleError } from '../errors.ts';
 import { recoverStaging } from '../ingest/load.ts';
@@ -56,12 +57,15 @@ export interface Preview {
   readonly survey: Survey;
   readonly plan: Plan;
   readonly price: Price;
+  /** True if the tables are on several nodes. */
+  readonly distributed: boolean;
 }
 
 /** Plans a refresh without writing. @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) */
 export async function preview(context: Context, options: Pick<RefreshOptions, 'data' | 'regions'>): Promise<Preview> {
   const { survey, planned } = await surveyFolders(context, options);
-  return { survey, plan: planned, price: price(planned, await readExperience(context.database)) };
+  const { database } = context;
+  return { survey, plan: planned, price: price(planned, await readExperience(database)), distributed: await database.session(isDistributed) };
 }
 
 interface Surveyed {

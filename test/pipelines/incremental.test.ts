@@ -10,7 +10,8 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { diff } from '../../pipelines/operate/diff.ts';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
+import { preview, refresh } from '../../pipelines/run/refresh.ts';
+import { staleTables, type Way } from '../../pipelines/plan/ways.ts';
 import { currentContent, orphans, recount } from '../harness/published.ts';
 import { seismicZones } from '../harness/faults/region.ts';
 import { describeDatabase } from '../harness/database.ts';
@@ -83,6 +84,14 @@ describeDatabase('an incremental build', (engine) => {
     expect(report.failures).toEqual([]);
   };
 
+  /** Returns the stale tables by the way that a plan announces. */
+  const announced = async (): Promise<Record<Way, readonly string[]>> => {
+    const { plan, distributed } = await preview(context, { data: [files.folder], regions: [REGION] });
+    const tables = plan.builds.filter(({ region }) => region === REGION).flatMap(({ products }) => staleTables(products, { distributed }));
+    const of = (wanted: Way): string[] => tables.filter(({ way }) => way === wanted).map(({ relation }) => relation as string).sort();
+    return { patch: of('patch'), compare: of('compare'), whole: of('whole') };
+  };
+
   /** Returns the metrics of the quality gate for the current publication. */
   const figures = async (): Promise<unknown> => context.database.query(
     `select relation, f.slice, f.province, f.comune, f.rows, f.fields, f.identities
@@ -129,7 +138,11 @@ describeDatabase('an incremental build', (engine) => {
   it('writes no published row for a comune whose file was rewritten without changes, and its parcels name the same document', async () => {
     const before = await publishedTables(context.database, REGION);
     await edit(files.folder, 'Z003', (member) => member.replaceAll(' </gml:posList>', '</gml:posList>'));
+    const planned = await announced();
     await run();
+    expect(planned.patch).toEqual(INCREMENTAL);
+    expect(planned.whole).toEqual([...whole].sort());
+    expect(planned.compare).toEqual(COMPARED.filter((relation) => !whole.has(relation)));
     expect(copied()).toEqual([]);
     expect(copied('nothing changed')).toEqual(INCREMENTAL);
     const after = await publishedTables(context.database, REGION);
@@ -151,7 +164,9 @@ describeDatabase('an incremental build', (engine) => {
 
   it('copies rows if the parcels of a comune moved', async () => {
     await edit(files.folder, 'Z004', moved);
+    const planned = await announced();
     await run();
+    expect(planned.patch).toEqual(INCREMENTAL);
     expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL);
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.address', 'section.subsidence']));
   });

@@ -10,6 +10,7 @@ import type { PublishedTable } from '../../pipelines/ledger/published.ts';
 import { isDone, plan, staleOf, type Known, type Plan } from '../../pipelines/plan/plan.ts';
 import { price, refuseWithoutRoom } from '../../pipelines/plan/price.ts';
 import { productsDigest } from '../../pipelines/plan/products.ts';
+import { staleTables } from '../../pipelines/plan/ways.ts';
 
 const MOLISE = 14;
 const SOURCES = await loadSources();
@@ -114,6 +115,30 @@ describe('a plan', () => {
     const state = known(inventory, { published: published(plan(known(inventory), null, null)), engine: { PostgreSQL: '16' } });
     const { builds: [build] } = plan(state, null, null);
     expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
+  });
+
+  it('patches tables of parcels, checks tables of areas and builds all others whole if a file of parcels is new, with the reason', () => {
+    const inventory = loaded([zip]);
+    const state = known(inventory, { published: published(plan(known(inventory), null, null)) });
+    const { builds: [build] } = plan(state, survey({ ...zip, files: [{ ...zip.files[0]!, sha256: 'another' }], content: 'another' }), null);
+    const tables = new Map(staleTables(build!.products, { distributed: false }).map(({ relation, way, whole }) => [relation, [way, whole]]));
+    expect(tables.get('core.parcel')).toEqual(['patch', null]);
+    expect(tables.get('section.risk')).toEqual(['patch', null]);
+    expect(tables.get('core.coverage')).toEqual(['compare', null]);
+    expect(tables.get('core.sheet')).toEqual(['whole', 'each row may depend on all rows of the inputs']);
+    expect(tables.get('core.comune_found')).toEqual(['whole', 'any row may depend on core.parcel']);
+    const distributed = staleTables(build!.products, { distributed: true });
+    expect(distributed.map(({ relation }) => relation)).toEqual([...tables.keys()]);
+    expect(new Set(distributed.map(({ way, whole }) => `${way}: ${whole ?? ''}`))).toEqual(new Set(['whole: the tables are on several nodes']));
+  });
+
+  it('builds tables whole if they are not published or another PostgreSQL version built them', () => {
+    const inventory = loaded([zip]);
+    const first = plan(known(inventory), null, null);
+    const reasons = ({ builds: [build] }: Plan): Set<string> => new Set(staleTables(build!.products, { distributed: false }).map(({ way, whole }) => `${way}: ${whole ?? ''}`));
+    expect(reasons(first)).toEqual(new Set(['whole: not published yet']));
+    const newer = plan(known(inventory, { published: published(first), engine: { PostgreSQL: '16' } }), null, null);
+    expect([...reasons(newer)].filter((each) => !/^whole: (any row may depend on PostgreSQL(, |$)|each row may depend on all rows)/.test(each))).toEqual([]);
   });
 
   it('detects a new source if the published inputs lack it, and no new source if the ledger has no inputs', () => {
