@@ -134,7 +134,7 @@ begin
   fids := null;
 end
 $$;
-comment on function api.changed_parcels(int4, int4[], int4, int4, date, int4, int4, text[]) is 'The first parcels that the first publication after a position in the changelog (api.changes_begin) may have changed. Parcels are returned before and after the publication, as in past.columns_at. Argument p_range has the first fid of the region and the end of its fids. Argument p_until is the last publication (null: the newest). Result last is the last publication. Result swap is the number of the publication, null if no parcel follows';
+comment on function api.changed_parcels(int4, int4[], int4, int4, date, int4, int4, text[]) is 'The first parcels that the first publication after a position in the changelog (api.changes_begin) may have changed. Parcels are returned before and after the publication, as in past.columns_at. Argument p_range has the first fid of the region and the end of its fids. Argument p_until is the last publication (null: the newest). Column last of the result is the last publication. Column swap is the number of the publication, null if no parcel follows';
 
 create or replace function api.publication_summary(p_swap int4, p_region int4) returns json
 language plpgsql stable as $$

@@ -380,8 +380,8 @@ declare
   v_belfiori text[];
   v_points geometry[];
   v_kinds text[];
-  -- Adds fids that no parcel has, because these fids belong to other nodes. If a single node had all fids of a batch, Citus would send the whole statement to
-  -- that node, although the node lacks the tables that the functions read.
+  -- Adds negative fids, which no parcel has and which Citus assigns to several nodes. If a single node had all fids of a batch, Citus would send the whole
+  -- statement to that node, although the node lacks the tables that the functions read.
   v_asked constant int4[] := p_fids || array(select -g.n from generate_series(1, 16) as g (n));
 begin
   -- A separate statement, because Citus would send a statement on parcels to their node, which lacks the local tables.

@@ -120,7 +120,7 @@ set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  -- A word that is in no street name of the region has the weight of a word in one of eight thousand names.
+  -- Weight of a word that is in no street name of the region. A word in one of eight thousand names has the same weight.
   unknown_weight constant numeric := 9;
   v_tokens text[] := array(select jsonb_array_elements_text(p_reading -> 'tokens'));
   v_type text := p_reading ->> 'streetType';

@@ -177,7 +177,7 @@ begin
     select q.fid
     from core.parcel q
     where q.geom && p_box
-      -- A range is used, because for a comparison PostgreSQL would read the index of fids, although the index of boxes finds fewer parcels.
+      -- Tests the range with `<@`. With `fid >=`, PostgreSQL would use the index of fids instead of the more selective index of boxes.
       and q.fid <@ int4range(p_from, greatest(p_from, p_until))
       and (p_comune is null or q.belfiore = p_comune)
       and (p_kind is null or q.kind = p_kind)
@@ -281,7 +281,7 @@ begin
   end loop;
 end
 $$;
-comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'The fids of parcels in order, region by region. Result looked_until is the last fid read if the page reached the limit of parcels to read. Result looked_until is null if fids has the requested number or ends with the last parcel';
+comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'The fids of parcels in order, region by region. Column looked_until of the result is the last fid read if the page reached the limit of parcels to read. Column looked_until is null if fids has the requested number or ends with the last parcel';
 
 create or replace function api.features(
   p_section text, p_boxes float8[], p_is_small bool, p_firsts int4[], p_range int4[], p_equal json, p_after_reference text, p_after int4, p_limit int4,
@@ -423,7 +423,7 @@ begin
   );
 end
 $$;
-comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. Argument p_boxes has west, south, east and north of each box (null: no box). Argument p_is_small: the boxes contain few parcels. Argument p_firsts has the first fid of each region and the fid after the last region. Argument p_range has the first fid, and the fid before which to stop. Argument p_equal has municipality_code, cadastral_reference, kind, filter and crs, each only if requested, and box_srid, the system of the boxes. The page starts after p_after_reference and p_after (first page: empty and -1). The filter has its conditions, their number, shapes and the srid of shapes. It also has the shape whose box selects candidates, and the size of a small box in degrees. Result problem explains an invalid shape, and then there is no page. The next page starts after next and next_reference. On the last page, next is null';
+comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. Argument p_boxes has west, south, east and north of each box (null: no box). Argument p_is_small: the boxes contain few parcels. Argument p_firsts has the first fid of each region and the fid after the last region. Argument p_range has the first fid, and the fid before which to stop. Argument p_equal has municipality_code, cadastral_reference, kind, filter and crs, each only if requested, and box_srid, the system of the boxes. The page starts after p_after_reference and p_after (first page: empty and -1). The filter has its conditions, their number, shapes and the srid of shapes. It also has the shape whose box selects candidates, and the size of a small box in degrees. Column problem of the result explains an invalid shape. In this case there is no page. The next page starts after next and next_reference. On the last page, next is null';
 
 create or replace function api.feature(p_fid int4, p_section text, p_crs json, out publication text, out feature text, out licenses text)
 language plpgsql volatile security definer
@@ -436,7 +436,7 @@ begin
   licenses := api.licenses_of(array[core.region_of(p_fid)::int4], '{}', array_remove(array['basic', p_section], null));
 end
 $$;
-comment on function api.feature(int4, text, json) is 'A feature as JSON text, with its attributions. Result feature is null if there is no such parcel';
+comment on function api.feature(int4, text, json) is 'A feature as JSON text, with its attributions. Column feature of the result is null if there is no such parcel';
 
 create or replace function api.features_extent(out publication text, out extent float8[])
 language plpgsql volatile security definer

@@ -59,4 +59,4 @@ begin
 end
 $$;
 comment on function api.parcels_of_reference(text[]) is
-  'Result current_fid is the published parcel with one of the given spellings of a reference, null if there is none. Result fids has all parcels that ever had the reference, the current parcel first. Result successors has the published parcels that replaced the retired parcels of a reference. Successors are null for a current reference and for a reference that was never published';
+  'Parcels of a reference in any of the given spellings. Column current_fid of the result is the published parcel with the reference, null if there is none. Column fids has all parcels that ever had the reference, the current parcel first. Column successors has the published parcels that replaced the retired parcels of a reference. Successors are null for a current reference and for a reference that was never published';

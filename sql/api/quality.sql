@@ -347,7 +347,7 @@ begin
       join ledger.reject x using (member_id)
       where u.unit_code in (0, p_region)
         and u.state = 'current'
-        -- Bytes may be in any encoding. Bytes beyond ASCII are compared as numbers.
+        -- Bytes may be in any encoding. Bytes outside ASCII are escaped as octal codes, so the pattern never reads invalid text.
         and (m.path ~ v_word or f.name ~ v_word or encode(x.raw, 'escape') ~ v_word)
     )
     select coalesce(
@@ -403,4 +403,4 @@ begin
     and u.state = 'current';
 end
 $$;
-comment on function api.municipality_quality(text) is 'The quality report of a comune, by its cadastral or ISTAT code. Result answer is null if the comune does not exist or its region is not published.';
+comment on function api.municipality_quality(text) is 'The quality report of a comune, by its cadastral or ISTAT code. Column answer of the result is null if the comune does not exist or its region is not published.';

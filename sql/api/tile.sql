@@ -42,7 +42,7 @@ begin
       from core.parcel p
       where p.geom && v_box
         and p.kind = any (p_kinds)
-        -- A range is used, because for a comparison PostgreSQL would read the index of fids, although the index of boxes finds fewer parcels.
+        -- Tests the range with `<@`. With `fid >=`, PostgreSQL would use the index of fids instead of the more selective index of boxes.
         and p.fid <@ int4range(p_range[1], p_range[2])
       order by p.area_m2 desc, p.fid
       limit p_most

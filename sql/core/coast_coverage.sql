@@ -27,7 +27,7 @@ place as (
   union
   select belfiore from parcel
 ),
--- Segments without information, and segments of an export that may be cut, do not cover a comune.
+-- Segments without information, and segments of an export that may be incomplete, do not cover a comune.
 shore as (
   select distinct on (belfiore)
     shore_piece.belfiore,

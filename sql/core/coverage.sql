@@ -7,7 +7,7 @@
 -- crs: EPSG:4326; shared areas of a hazard area and a comune are measured in EPSG:3035
 
 -- A file that covers 15 of the 20 regions is a map of Italy, and comuni without areas in it have no hazard areas. Any other file covers only the comuni with
--- areas in it. An export that may be cut covers no comune.
+-- areas in it. An export that may be incomplete covers no comune.
 create table source_file as
 select
   held.theme,

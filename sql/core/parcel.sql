@@ -82,7 +82,7 @@ where exists (select from core.parcel_register r where r.region_code = (select c
       and (t.member_id <> n.member_id or t.position <> n.position)
   );
 
--- The table has no column geom. With statistics of both sides of the join, PostGIS sometimes returns an estimate that the planner refuses.
+-- Collects no statistics of the column geom. With statistics of geom on both sides of the join, PostGIS sometimes returns an estimate that the planner refuses.
 analyze newcomer (reference, belfiore, drawing);
 
 -- Handles a comune that changes its code. A new reference gets the fid of a parcel of another comune, if it is the only parcel with the same geometry. The
@@ -150,7 +150,7 @@ where (select count(*) from same_drawing o where o.fid = s.fid) = 1
 drop table same_drawing;
 drop table newcomer;
 
--- All other new references get the next numbers of the region's range in the order of the references, so the same files give the same numbers.
+-- All other new references get the next numbers of the region's range. References are numbered in order, so the same files give the same numbers.
 insert into core.parcel_register (region_code, reference, fid)
 select
   g.code,

@@ -30,7 +30,7 @@ select
   member_id
 from bolzano_parcel;
 
--- New references get the next numbers of their province's half of the range in the order of the references, so the same files give the same numbers.
+-- Each province has half of the range of fids. New references get the next numbers in the order of the references, so the same files give the same numbers.
 insert into core.parcel_register (region_code, reference, fid)
 select
   g.code,

@@ -41,7 +41,7 @@ where segment.geom && (
 );
 
 -- The comune of a piece is needed only if no single file has the complete shore. In Italy a degree of latitude has at least 110.9 km. A degree of longitude has
--- 111.3 km times the cosine, taken at a latitude slightly further north.
+-- 111.3 km times the cosine of the latitude. A latitude slightly further north is used.
 create table asked as
 select
   part_id,

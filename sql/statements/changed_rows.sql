@@ -1,7 +1,7 @@
 -- purpose: the parcels whose rows an incremental build computes, the replaced rows, and the rows of reused members
 -- reads: ledger.member, ledger.publication, ledger.publication_file
 -- writes: none
--- grain: a table of a workspace, or the only row of a query
+-- grain: one row per member, or per parcel
 -- crs: EPSG:4326, longitude latitude in degrees
 
 -- statement: members

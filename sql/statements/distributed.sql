@@ -1,7 +1,7 @@
 -- purpose: a database with parcels and sections on several nodes (Citus)
 -- reads: core.parcel, core.parcel_register
 -- writes: core.parcel_register
--- grain: a query, a table, or a command for a shard
+-- grain: one row per table, shard or command
 -- crs: EPSG:4326, longitude and latitude in degrees
 
 -- statement: has_citus
@@ -88,8 +88,8 @@ $restrict$)
 where not success
 
 -- statement: role_on_workers
--- The same roles are granted on the workers. A worker may lack the role if another database of the server created the role, or if the role was never created on
--- the worker. If the loading role may not create roles, workers without the role are skipped.
+-- The same roles are granted on the workers. A worker may lack the role, because another database of the server created the role, or because nobody created the
+-- role on the worker. If the loading role may not create roles, workers without the role are skipped.
 select
   nodename || ':' || nodeport as node,
   ran.result

@@ -242,7 +242,7 @@ begin
   cells := api.columns_of(p_fids, p_sections, null::past.parcel);
 end
 $$;
-comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. Result parcels is an array of [fid, cadastral reference, comune, geometry (GeoJSON as text)]. Result cells is the result of api.columns_of. The history of the region must include this time';
+comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. Column parcels of the result is an array of [fid, cadastral reference, comune, geometry (GeoJSON as text)]. Column cells is the result of api.columns_of. The history of the region must include this time';
 
 create function past.parcels_in(p_region int4, p_moment timestamptz, p_box geometry) returns table (fid int4, reference text, geom geometry)
 language plpgsql volatile

@@ -1,7 +1,7 @@
 -- purpose: results of reading a release: reused, rejected, duplicate and loaded records, and the comuni of its files
 -- reads: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- writes: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
--- grain: a member of a file
+-- grain: one row per member of a file
 -- crs: none
 
 -- statement: reusable_members

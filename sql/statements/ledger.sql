@@ -58,7 +58,7 @@ from jsonb_to_recordset($2::jsonb) as x (
 
 -- statement: schema_warnings
 -- Warnings for files of current publications and of the given releases. Files of Italy that no table of a publication reads are ignored. There is one row per
--- file and column, even if several members of the file have the column. Each file that may be cut has an additional row.
+-- file and column, even if several members of the file have the column. Each export that may be incomplete has an additional row.
 with used as (
   select
     c.file_id,

@@ -1,7 +1,7 @@
 -- purpose: publications, their tables and files, and their attributions
 -- reads: ledger.attribution, ledger.built, ledger.cited, ledger.publication, ledger.publication_lock, ledger.publication_table
 -- writes: ledger.attribution, ledger.built, ledger.citation, ledger.cited, ledger.publication, ledger.publication_file, ledger.publication_table
--- grain: one row per publication, or per table, file or source of it
+-- grain: one row per publication, or per table, file or source of a publication
 -- crs: none
 
 -- statement: open

@@ -36,7 +36,7 @@ begin
   keys := v_found.keys;
 end
 $$;
-comment on function api.section_record(text, int4, anyelement) is 'Block of a section as JSON. Result linked is true if the found features reach the parcel (null: not reported). Result keys has facts of the parcel with which api.cited finds the sources of its values';
+comment on function api.section_record(text, int4, anyelement) is 'Block of a section as JSON. Column linked of the result is true if the found features reach the parcel (null: not reported). Column keys of the result has facts of the parcel, from which api.cited finds the sources of its values';
 
 create or replace function api.section_reached(p_section text, p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -67,7 +67,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_columns(text, int4[], anyelement) is 'A section for many parcels, with its columns as an array, in the order that the section defines. Result linked is as in api.section_record. Result found is true if the block has content. Parcels without content may lack a row';
+comment on function api.section_columns(text, int4[], anyelement) is 'A section for many parcels, with its columns as an array, in the order that the section defines. Column linked of the result has the same meaning as in api.section_record. Column found of the result is true if the block has content. Parcels without content may lack a row';
 
 create or replace function api.covered_sections() returns text[]
 language sql immutable parallel safe as $$

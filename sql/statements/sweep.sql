@@ -66,7 +66,7 @@ where sha256 = any ($1::text[])
 order by path
 
 -- statement: shapes
--- Reads the grid in stripes of the width of a tile, one row of blocks after another, so few blocks must be kept in memory. Points are transformed in this
+-- Reads the grid in stripes of the width of a tile, one row of blocks after another. Few blocks must therefore be kept in memory. Points are transformed in this
 -- statement, because they determine the order. Areas are transformed when they are fetched. Shapes with all values from another model are skipped.
 declare swept_shape no scroll cursor for
 select

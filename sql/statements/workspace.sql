@@ -1,7 +1,7 @@
 -- purpose: contents of a workspace: current layers, files, parcels and regions
 -- reads: ledger.file, ledger.member, ledger.file_place, layer.comune_code
 -- writes: ledger.file_place
--- grain: a view, a query or a line per file
+-- grain: one row per file, member or comune
 -- crs: none
 
 -- statement: settings

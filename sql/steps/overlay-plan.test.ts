@@ -72,7 +72,7 @@ describeDatabase('the joins of the step overlay', (engine) => {
     const text = sqlOf(`sql/sections/${section}/build.sql`);
     const scans = layers.map((layer) => new RegExp(`(Index Scan using \\S+|Bitmap Heap Scan) on ${layer}`));
 
-    /** Runs the statements above the query of a table, then the work. */
+    /** Runs the statements before the query that creates a table, and then the work. */
     const before = <T>(table: string, work: (session: Session, query: string) => Promise<T>): Promise<T> => rolledBack(database, async (session) => {
       const { above, query } = splitAt(text, table);
       await session.script(`set local search_path to plan, public; ${above}`, section);

@@ -83,7 +83,7 @@ describeDatabase('the buildings of parcels', (engine) => {
   const WEST: Parcel = { box: [0, 0, 100, 100] };
   const EAST: Parcel = { box: [100, 0, 200, 100] };
 
-  it('counts a building on the parcel with its largest part or, for equal parts, with the smaller fid, and adds to each parcel its share', async () => {
+  it('counts a building on the parcel with its largest part (the smaller fid if parts are equal), and adds to each parcel the part of the footprint on it', async () => {
     const rows = await built([EAST, WEST], [{ box: [95, 10, 105, 20] }, { box: [96, 30, 106, 40] }]);
     expect(rows.get(1)).toMatchObject({ count: 2, footprint_m2: 110, roof_count: 2, roof_area_m2: expect.closeTo(200, 5) as number });
     expect(rows.get(2)).toMatchObject({ count: 0, footprint_m2: 90, roof_count: 0, roof_area_m2: 0 });

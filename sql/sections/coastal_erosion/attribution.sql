@@ -14,7 +14,8 @@ with piece as (
   join current_member m on m.member_id = s.member_id
   where s.dynamic is not null
 ),
--- If all pieces have the same vintage, the parcels are not read. The vintage of a row comes from the piece at the same distance.
+-- If all pieces have the same vintage, the parcels are not read. Otherwise, the vintages of a parcel are those of the pieces whose distance from the parcel
+-- equals the stored distance.
 of_parcel as (
   select
     c.fid,

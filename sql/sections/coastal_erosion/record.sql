@@ -39,7 +39,7 @@ begin
   end if;
 end
 $$;
-comment on function api.section_coastal_erosion(int4, anyelement) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first. [] if there are none. Result linked is true if a segment is from an export that may be cut, else null';
+comment on function api.section_coastal_erosion(int4, anyelement) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first. [] if there are none. Column linked of the result is true if a segment is from an export that may be incomplete, else null';
 
 create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -53,4 +53,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'Coverage of a parcel. Value mapped: no segment means no low coast nearby. Value partly_if_linked: only an export that may be cut can have segments near the parcel. Value not_loaded: no file is loaded';
+comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'Coverage of a parcel. Value mapped: no segment means no low coast nearby. Value partly_if_linked: only an export that may be incomplete can have segments near the parcel. Value not_loaded: no file is loaded';

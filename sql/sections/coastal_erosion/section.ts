@@ -42,7 +42,7 @@ export default defineSection({
           unit: 'm', gate: quantity({ within: [0, 1000] }),
         },
         may_be_cut: {
-          type: 'bool', description: 'True: the segment is from an export that may be cut',
+          type: 'bool', description: 'True: the segment is from an export that may be incomplete',
           gate: 'decreases when a complete file replaces the export; the coverage is gated in core.coast_coverage',
         },
       },

@@ -147,7 +147,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     });
   });
 
-  it('sorts segments at equal distance by value, worst first, and gives a mean of 0 only to stable segments without a mean', async () => {
+  it('sorts segments at equal distance by value, most severe first, and gives only stable segments without a mean the mean 0', async () => {
     const here = { west: 14.02, east: 14.03 };
     const segments: Segment[] = [
       { ...here, dynamic: 'accretion', rate: null }, { ...here, dynamic: 'stable', rate: null }, { ...here, dynamic: 'erosion', rate: null }, { ...here, rate: -0.7 }, { ...here, dynamic: 'accretion', rate: 2 }, { ...here, rate: -7 },

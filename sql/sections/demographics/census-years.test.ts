@@ -65,7 +65,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
     });
   const [a1, a2, a3, b1, b2, b3] = SECTIONS;
 
-  it('uses 2023 for a comune with that edition, and 2021 for the others', async () => {
+  it('uses 2023 for a comune with that edition, and 2021 for the other comuni', async () => {
     expect(
       await figures([
         { year: 2021, section: a1, residents: 5 },

@@ -72,4 +72,4 @@ begin
     and f.section_id = d.section_id;
 end
 $$;
-comment on function api.columns_demographics(int4[], anyelement) is 'Section demographics of the parcels in a census section, as columns. Values are for the complete census section. Result linked is as in api.section_demographics';
+comment on function api.columns_demographics(int4[], anyelement) is 'Section demographics of the parcels in a census section, as columns. Values are for the complete census section. Column linked of the result has the same meaning as in api.section_demographics';

@@ -77,7 +77,7 @@ begin
   where d.fid = p_fid;
 end
 $$;
-comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: numbers of the complete census section, and the share (0–1) of the parcel in the area of the census section''s land parcels. Null if the census section has no numbers. Result linked is true if the census section has numbers (null: the parcel is in no census section)';
+comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: numbers of the complete census section, and the share (0–1) of the parcel in the area of the census section''s land parcels. Null if the census section has no numbers. Column linked of the result is true if the census section has numbers (null: the parcel is in no census section)';
 
 create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$

@@ -34,7 +34,7 @@ export default defineItalian({
     'area of the postal code that contains the representative point': 'area del CAP che contiene il punto rappresentativo',
     'newest row of the comune': 'riga più recente del comune',
     'row of the postal code in the newest year with postal codes': 'riga del CAP, dell’anno più recente pubblicato per CAP',
-    'residential type of the zone in its prevalent state; the mean of the middle prices is used':
-      'tipologia residenziale della zona nello stato prevalente; vale la media dei valori centrali',
+    'residential type of the zone in its prevalent state; the value is the mean of (minimum + maximum) / 2 over all types':
+      'tipologia residenziale della zona nello stato prevalente; il valore è la media di (minimo + massimo) / 2 su tutte le tipologie',
   },
 });

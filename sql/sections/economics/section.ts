@@ -43,7 +43,7 @@ export default defineSection({
         cap: { type: 'text', description: "Postal code of the parcel's incomes (level cap)", null: 'the incomes are of the complete comune (level comune)', gate: presence() },
         avg_residential_price_m2: {
           type: 'float8',
-          description: "Mean of the middle prices of residential types (1, 19, 20, 21, 22) in the parcel's OMI zone, in their prevalent state, 2 decimals",
+          description: "Mean of (minimum + maximum) / 2 of the prices of residential types (1, 19, 20, 21, 22) in the parcel's OMI zone, in their prevalent state, 2 decimals",
           unit: '€/m²', null: 'none quoted', gate: quantity({ within: [1, 100_000] }),
         },
       },

@@ -49,7 +49,7 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** The file used for each comune. */
+  /** Runs statements that load files. @returns the member that covers each comune, or null */
   const speaking = (...statements: string[]): Promise<Record<string, number | null>> => rolledBack(database, async (session) => {
     await session.script(SETUP, 'setup');
     await session.script(statements.join('\n'), 'test');

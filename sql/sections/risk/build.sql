@@ -125,8 +125,8 @@ order by fid, array_position(array['P4', 'P3', 'P2', 'P1', 'AA'], class);
 
 -- Acceleration at the representative point, interpolated as in the building code (NTC08, Allegato A). The nodes of the grid cell around the point are weighted
 -- by the inverse of their distance. The grid is regular in ED50 (EPSG:4230), so the point is transformed to ED50. The transformation is the inverse of the
--- geocentric translation EPSG:1133, "ED50 to WGS 84 (1)" (−87, −98, −121 m), and then Bowring's formula on the International 1924 ellipsoid. st_transform is
--- not used, because the operation that PROJ selects depends on the grids of the machine.
+-- geocentric translation EPSG:1133, "ED50 to WGS 84 (1)" (−87, −98, −121 m). Bowring's formula on the International 1924 ellipsoid follows. st_transform
+-- is not used, because the operation that PROJ selects depends on the grids of the machine.
 create table cell as
 select
   placed.fid,
@@ -366,7 +366,7 @@ select
   coalesce(cover.p1 and cover.p2 and cover.p3, false) as flood_mapped,
   -- An area is known, even if the comune is not covered.
   not coalesce(cover.p1 and cover.p2 and cover.p3, false) and (flood.level is not null or coalesce(cover.p1 or cover.p2, false)) as flood_partial,
-  -- A level without coverage comes from an export that may be cut.
+  -- A level without coverage comes from an export that may be incomplete.
   coalesce(cover.landslide, false) and (landslide.level is not null or landslide.fid is null) as landslide_mapped
 from parcel
 left join comune_cover as cover on cover.belfiore = parcel.belfiore

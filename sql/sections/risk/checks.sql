@@ -8,7 +8,7 @@
 -- check: floods_missed
 -- level: error
 -- expects: a parcel completely inside a flood hazard area of the file used for its comune has a level
--- The query is materialized to look up the file only for parcels without a level, instead of for every parcel in an area.
+-- The query is materialized, so that the file is looked up only for parcels without a level.
 with without_level as materialized (
   select
     parcel.fid,
@@ -37,7 +37,7 @@ where not exists (
 -- check: landslides_missed
 -- level: error
 -- expects: a parcel completely inside a landslide hazard area with a class, of the file used for its comune, has a level
--- The query is materialized to look up the file only for parcels without a level, instead of for every parcel in an area.
+-- The query is materialized, so that the file is looked up only for parcels without a level.
 with without_level as materialized (
   select
     parcel.fid,

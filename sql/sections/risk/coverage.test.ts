@@ -133,12 +133,12 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     }
   });
 
-  it('treats P1 only, and P3 only, as separate maps', async () => {
+  it('treats the scenarios P1 and P3 as separate maps', async () => {
     expect(await build([{ rank: 1, areas: areas(['flood_P1'], ['Z001', 'Z003']) }], boundaries(COMUNI))).toEqual({ 'flood_P1 Z001': 0, 'flood_P1 Z003': 0 });
     expect(await build([{ rank: 1, areas: areas(['flood_P3'], ['Z001']) }], boundaries(COMUNI))).toEqual({ 'flood_P3 Z001': 0 });
   });
 
-  it('covers all Italy with a map of 15 regions, except provinces that it lists as missing, and only its areas with a map of 14', async () => {
+  it('covers all Italy except listed provinces with a map of 15 regions, and covers only the areas with a map of 14 regions', async () => {
     const everywhere = (themes: readonly Theme[], comuni: readonly Comune[] = COMUNI): Verdict => Object.fromEntries(themes.flatMap((theme) => comuni.map((comune) => [`${theme} ${comune}`, 0])));
     // In the region, the file has areas of P1 only in one comune.
     const italy: File = { rank: 1, areas: areas(['flood_P1', 'flood_P3'], ['Z001']), regions: ITALY };
@@ -155,7 +155,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(await build([{ ...italy, regions: ITALY.slice(1) }], boundaries(COMUNI))).toEqual({ 'flood_P1 Z001': 0, 'flood_P3 Z001': 0 });
   });
 
-  it('uses a newer partial file in comuni with areas of it, class by class, and an older partial file in no comune', async () => {
+  it('uses a newer partial file, class by class, in the comuni with its areas, and uses an older partial file nowhere', async () => {
     const italy: File = { rank: 2, areas: areas(THEMES, ['Z005']), regions: ITALY };
     const part: File = { rank: 1, areas: [...areas(['flood_P1'], ['Z001', 'Z002']), ...areas(['landslide'], ['Z002'])] };
     const verdict = await build([italy, part], boundaries(COMUNI));

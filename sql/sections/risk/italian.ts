@@ -36,7 +36,7 @@ export default defineItalian({
     'Coverage of this place by the sources': 'Se le fonti coprono questo luogo',
     'mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover this place':
       'mappato: la fonte copre questo luogo, e una classe vuota vuol dire che qui non ce n’è; non mappato: la fonte non dice nulla',
-    'mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be cut, and is a lower bound; not_mapped: no source covers this place':
+    'mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be incomplete, and is a lower bound; not_mapped: no source covers this place':
       'mappato: una mappa copre il comune, e una classe vuota vuol dire che qui non ce n’è; mappato in parte: la classe viene da un’esportazione forse tronca, ed è un limite inferiore; non mappato: nessuno lo ha detto',
     'mapped: all three scenarios cover the comune; partial: only some of them, or an area outside covered comuni, so the level is a lower bound; not_mapped: no source covers this place':
       'mappato: tutti e tre gli scenari coprono il comune; mappato in parte: non tutti, ma P1 o P2, oppure un’area è stata trovata comunque: la classe è un limite inferiore; non mappato: nessuno lo ha detto',

@@ -101,7 +101,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     return new Map((await session.query<Row & Record<string, unknown>>('select * from risk order by fid')).map((row) => [row.fid, row]));
   });
 
-  it('interpolates the acceleration on a node, inside a cell, without a corner and at the edge of the grid, and gives none outside', async () => {
+  it('interpolates the acceleration on a node, inside a cell, without a corner and at the edge of the grid, but not outside the grid', async () => {
     const rows = await build('select 1');
     expect(rows.get(1)!.pga_g).toBe(0.1);
     // At equal distances the result is the mean.
@@ -169,7 +169,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([rows.get(4)!.seismic_zone, rows.get(4)!.seismic_zone_label]).toEqual([null, null]);
   });
 
-  it('gives a merged comune the most severe seismic zone, with the label of the current code if equal, and a divided comune none', async () => {
+  it('gives a merged comune the most severe seismic zone, and a divided comune no zone; the label of the current code wins ties', async () => {
     const zones = async (statements: string): Promise<unknown> => {
       const row = (await build(`
         insert into comune_register values ('Z002', '070801', '070901', false), ('Z002', '070802', '070901', false), ('Z002', '070803', '070901', true);

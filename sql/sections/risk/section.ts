@@ -16,7 +16,7 @@ const floodCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
   .describe('mapped: all three scenarios cover the comune; partial: only some of them, or an area outside covered comuni, so the level is a lower bound; not_mapped: no source covers this place');
 
 const landslideCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
-  .describe('mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be cut, and is a lower bound; not_mapped: no source covers this place');
+  .describe('mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be incomplete, and is a lower bound; not_mapped: no source covers this place');
 
 const risk = z.strictObject({
   seismic_zone: nullable(whole.min(1).max(4), 'Most severe zone of the comune, 1–4; null: not classified'),
@@ -70,7 +70,7 @@ export default defineSection({
         flood_mapped: { type: 'bool', description: 'True: all three scenarios were mapped in the comune, and a null flood_level means no flood hazard', gate: truth },
         landslide_mapped: {
           type: 'bool',
-          description: 'True: a null landslide_level means no landslide hazard; false: no source covers the place, all areas here have an undetermined class, or the level is from an export that may be cut',
+          description: 'True: a null landslide_level means no landslide hazard; false: no source covers the place, all areas here have an undetermined class, or the level is from an export that may be incomplete',
           gate: truth,
         },
         seismic_zone_exact: {

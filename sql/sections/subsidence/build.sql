@@ -62,8 +62,7 @@ with shape as (
   cross join lateral (select st_transform(st_segmentize(p.geom, 0.0001), 3035) as geom offset 0) l
 ),
 -- Set-returning functions in the select list make the planner put all cells into one hash table, with the parcels on the outer side of the join. With joined
--- tables the planner would
--- read all cells for every parcel.
+-- tables, the planner would read all cells for every parcel.
 candidate_column as (
   select
     fid,

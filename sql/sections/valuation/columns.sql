@@ -74,4 +74,4 @@ begin
     and z.half_year = p.half_year;
 end
 $$;
-comment on function api.columns_valuation(int4[], anyelement) is 'Section valuation of the parcels in a zone, as columns: the number of quotations of the zone, and the zone. Result linked is as in api.section_valuation';
+comment on function api.columns_valuation(int4[], anyelement) is 'Section valuation of the parcels in a zone, as columns: the number of quotations of the zone, and the zone. Column linked of the result has the same meaning as in api.section_valuation';

@@ -69,4 +69,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_valuation(int4, anyelement) is 'Section valuation as JSON: OMI quotations of the parcel''s zone in euro per square metre (rents per month), [] if there are none. A null price is not quoted. Member zone_perimeter_semester is the half-year of the perimeter that contains the parcel. Result linked is true if a perimeter of the quoted half-year contains the parcel (null: the parcel is in no zone)';
+comment on function api.section_valuation(int4, anyelement) is 'Section valuation as JSON: OMI quotations of the parcel''s zone in euro per square metre (rents per month), [] if there are none. A null price is not quoted. Member zone_perimeter_semester is the half-year of the perimeter that contains the parcel. Column linked of the result is true if a perimeter of the quoted half-year contains the parcel (null: the parcel is in no zone)';

@@ -61,7 +61,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     const histories = expected.flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
     const elements = expected.flatMap(({ truth }) => truth.valuation);
     expect(histories.every(({ semesters }) => semesters.length === 22 && semesters[0]!.semester === '2015_1' && semesters[21]!.semester === '2025_2')).toBe(true);
-    // Parcels in another zone, in no zone or without a quotation in an earlier half-year, and parcels without a zone in every half-year.
+    // The region has parcels that were in another zone, in no zone or without a quotation in an earlier half-year. Some parcels have no zone in any half-year.
     expect(histories.some(({ zone_current: now, semesters }) => semesters.some(({ zone }) => zone !== null && zone !== now))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone }) => zone === null))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone, gross_yield_pct: yields }) => zone !== null && yields === null))).toBe(true);

@@ -71,4 +71,4 @@ begin
     and q.half_year = r.half_year;
 end
 $$;
-comment on function api.columns_valuation_history(int4[], anyelement) is 'Section valuation_history of the parcels in a zone, as columns of the newest half-year. Result linked is as in api.section_valuation_history';
+comment on function api.columns_valuation_history(int4[], anyelement) is 'Section valuation_history of the parcels in a zone, as columns of the newest half-year. Column linked of the result has the same meaning as in api.section_valuation_history';

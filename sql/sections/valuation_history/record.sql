@@ -126,4 +126,4 @@ begin
   having count(*) > 0;
 end
 $$;
-comment on function api.section_valuation_history(int4, anyelement) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years. Null if the parcel is in no zone. Result linked is true if a half-year has the zone (null: the parcel is in no zone)';
+comment on function api.section_valuation_history(int4, anyelement) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years. Null if the parcel is in no zone. Column linked of the result is true if a half-year has the zone (null: the parcel is in no zone)';
