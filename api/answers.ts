@@ -196,7 +196,7 @@ const unloadedComune = z.strictObject({
 
 export const found = list('FoundAddresses', z.strictObject({ ...addressFacts, ...matched }).meta({ id: 'FoundAddress' }), 'Best match first', {
   query: z.string().describe('q as in the request'), city: nullable(z.string(), 'As in the request; null: none'),
-  not_loaded: z.array(unloadedComune).optional().describe('Only if `data` is empty: comuni without loaded addresses that the query names'),
+  not_loaded: z.array(unloadedComune).optional().describe('Comuni that the query names and whose addresses are not loaded; present only if `data` is empty'),
 });
 
 const nearAddress = z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('True ground distance in metres') }).meta({ id: 'NearAddress' });

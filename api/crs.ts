@@ -26,7 +26,7 @@ function epsg(code: number, facts: Omit<Crs, 'uri' | 'srid'>): Crs {
 
 const IN_CRS84: Crs = { uri: CRS84, srid: 4326, axes: 'xy', unit: 'degree', digits: 7, domain: EARTH };
 
-/** The first system is the default, and is the system of stored geometries. */
+/** Supported coordinate systems. The first is the default and the system of stored geometries. */
 const SYSTEMS: readonly Crs[] = [
   IN_CRS84,
   epsg(3035, { axes: 'yx', unit: 'metre', digits: 3, domain: [3_000_000, 500_000, 6_000_000, 4_000_000] }),

@@ -100,7 +100,7 @@ export const refusal = {
   NO_FEATURE: (collection: string, feature: string | null) => new ApiError(
     'NOT_FOUND', feature === null ? `collection ${collection} does not exist` : `feature ${feature} does not exist in ${collection}`, { collection, feature },
   ),
-  /** Other machines must not learn whether metrics exist. An operator who forgot an address must see the option. */
+  /** Refuses metrics with 404, so that other machines do not learn whether metrics exist. The message names the option for operators who forgot an address. */
   METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'the path does not exist for clients at addresses that --metrics-from does not name'),
   METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(
     'METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: ${allowed}`, { allowed: [allowed] }, { allow: allowed },

@@ -119,7 +119,7 @@ export const parcelParameters = z.strictObject({
     .describe('Returns the record as published at the end of this day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
 
-/** Forms of the name of a region. */
+/** Accepted names and codes of a region, as text for descriptions. */
 export const REGION_FORMS = `a region: ${REGIONS.map(({ slug }) => slug).join(', ')}, or its ISTAT code 1–20`;
 
 export const changesParameters = z.strictObject({
@@ -170,7 +170,6 @@ function crs(purpose: string): z.ZodType<string | undefined> {
   return z.enum(CRS_URIS).meta({ description: `${purpose}; ${CRS_URIS.join(', ')}; default: the first`, format: 'uri' }).optional();
 }
 
-/** Formats of features. */
 const FEATURE_FORMATS = ['json', 'fgb'] as const;
 
 export const featureParameters = z.strictObject({ crs: crs('Coordinate system of the answer') });

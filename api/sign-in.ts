@@ -18,7 +18,7 @@ export const SESSION_QUOTA = 1_000;
 
 const HOUR_MS = 3_600_000;
 
-/** Result of exchanging a secret. */
+/** Result of a sign-in: the session of the cookie, or the reason why the secret is refused. */
 export type Exchanged = { readonly session: string } | { readonly refused: 'unknown' | 'used' | 'expired' };
 
 /** With `count`, the request counts against the hourly limit of its key or session. With `look`, the request does not count. */

@@ -41,7 +41,7 @@ interface Answered {
 
 /** A completion of the last words. */
 interface Completion {
-  /** Number of words that it replaces. */
+  /** Number of typed words that the completion replaces. */
   readonly words: number;
   /** Word of a street name, or cadastral code of a comune. */
   readonly text: string;

@@ -46,7 +46,7 @@ export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unu
 /** Maximum number of added columns that are listed by name. */
 const MOST_NAMED = 20;
 
-/** Returns one line per file: its added columns with sample values, or a warning that it may be a cut export. */
+/** Returns one line per file: its added columns with sample values, or a warning that the file may be an incomplete export. */
 export function describeWarnings(warnings: readonly SchemaWarning[]): string[] {
   return warningsByFile(warnings).map(({ code, file, added }) => {
     if (code === 'EXPORT_MAY_BE_CUT') return `${code} ${file}: this export of a web service may be incomplete; request the rest, or load the publisher's file`;

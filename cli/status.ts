@@ -74,7 +74,7 @@ export async function readStatus({ database, sources }: Context) {
     })),
     /** Parcels without values of a raster section, because the raster was removed before the parcels were added or changed. */
     unread: await unreadParcels(database),
-    /** Added columns and possibly cut exports in the files of current publications. */
+    /** Added columns and exports that may be incomplete in the files of current publications. */
     warnings: await schemaWarnings(database),
     releases: await database.query<ReleaseRow>(operate('releases')),
     runs: (await database.query<RunRow>(operate('last_runs'))).map((row) => ({ ...row, outcome: row.outcome ?? (dead.has(row.run) ? 'interrupted' : null) })),

@@ -244,7 +244,7 @@ ${warned.length === 0 ? null : htmlTable('Warnings of the file checks', ['releas
 ${added.length === 0 ? null : htmlTable('Columns that publishers added and that this version does not read', ['source', 'vintage', 'file', 'columns'], added.map((each) => [
   each.source, vintageText(each.vintage), each.file, each.columns.join(', '),
 ]))}
-${cut.length === 0 ? null : htmlTable('Exports of web services that may be cut (EXPORT_MAY_BE_CUT)', ['source', 'vintage', 'file'], cut.map((each) => [
+${cut.length === 0 ? null : htmlTable('Exports of web services that may be incomplete (EXPORT_MAY_BE_CUT)', ['source', 'vintage', 'file'], cut.map((each) => [
   each.source, vintageText(each.vintage), each.file,
 ]))}`;
 }

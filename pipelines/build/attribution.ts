@@ -92,7 +92,7 @@ const EVERY_ANSWER = '*';
 interface CitedTable {
   readonly section: string;
   readonly product: Product;
-  /** Undefined if all sources of the table are cited for all parcels. */
+  /** File with the sources of each parcel; undefined if all sources of the table are cited for all parcels. */
   readonly file: SqlFile | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Runs files that contain a query and the statements before the query. */
+/** Runs SQL files whose last statement is a query, and returns the rows of this query. */
 import type { Row, Session } from '../db/index.ts';
 import { rolledBack } from '../db/transactions.ts';
 import type { SqlFile } from '../contract/sql-files.ts';

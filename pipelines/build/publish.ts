@@ -56,7 +56,7 @@ interface Content {
   readonly digest: string;
 }
 
-/** A built table that may be attached. */
+/** A built table that passed the checks and can be attached. */
 interface ProvenTable extends Content {
   readonly place: Place;
   readonly split: Split;

@@ -227,7 +227,7 @@ function slotOf(row: number): number {
   return ((row % HELD) + HELD) % HELD;
 }
 
-/** The CRS of rasters whose cells are degrees. */
+/** EPSG code of rasters whose cells are in degrees. */
 const DEGREES = 4326;
 /** WGS 84: semi-major axis in metres, square of the eccentricity. */
 const [A, E2] = [6_378_137, 0.00669437999014];

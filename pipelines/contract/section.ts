@@ -34,7 +34,7 @@ export interface Section {
   readonly usual?: true;
   /** True if shortened records have the section by default, without an explicit request. */
   readonly brief?: true;
-  /** Columns of the block in a table, in the order of `columns.sql`. Maps the column name without the section's name to the value's position in the block. */
+  /** Columns of the section in exported tables, in the order of `columns.sql`. Maps the column name without the section's name to the path of the value. */
   readonly flat: Readonly<Record<string, FlatColumn>>;
 }
 
@@ -50,7 +50,7 @@ export interface FlatColumn {
 
 /** A published table with rows of parcels and one partition per region. */
 export interface Table {
-  /** Meaning of a row, and of its absence. */
+  /** Meaning of a row, and meaning of a missing row. */
   readonly description: string;
   /** Columns of the primary key, `fid` first. */
   readonly key: readonly string[];

@@ -235,8 +235,8 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
 }
 
 /**
- * Keeps `analyze` from collecting statistics of geometries. With them PostGIS cannot plan a join of two tables whose boxes are disjoint, because pointers of
- * 32 bits cannot hold the estimate: `invalid join selectivity` (PGlite 0.5.8, PostGIS 3.6).
+ * Keeps `analyze` from collecting statistics of geometries. With these statistics, PostGIS cannot plan a join of two tables whose boxes are disjoint. Pointers
+ * of 32 bits cannot hold the estimate: `invalid join selectivity` (PGlite 0.5.8, PostGIS 3.6).
  */
 async function collectNoGeometryStatistics(session: Session): Promise<void> {
   const [found] = await session.query<{ collects: boolean }>(embedded('collects_geometry_statistics'));

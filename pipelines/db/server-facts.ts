@@ -32,7 +32,7 @@ export const SESSION_SETTINGS: readonly string[] = [
   // Conversion between values and text.
   'timezone=UTC', 'datestyle=ISO', 'intervalstyle=postgres', 'bytea_output=hex', 'xmlbinary=base64', 'extra_float_digits=1', 'array_nulls=on',
   'standard_conforming_strings=on', 'backslash_quote=safe_encoding', 'transform_null_equals=off',
-  // Quoting of names in catalogue functions, whose output creates tables and functions.
+  // Determines how catalogue functions quote names. Their output creates tables and functions.
   'quote_all_identifiers=off',
   // With a limit, a search finds fewer rows.
   'gin_fuzzy_search_limit=0',

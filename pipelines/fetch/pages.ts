@@ -29,7 +29,7 @@ interface Page {
 /** The complete table. */
 interface Table {
   readonly text: string;
-  /** Number of bytes of all pages. */
+  /** Number of received bytes of all pages. */
   readonly received: number;
   /** Answer of the last page that was not empty. */
   readonly answer: Answer;

@@ -84,7 +84,7 @@ export class ElementReader {
     for (const event of ['xmldecl', 'processinginstruction', 'doctype', 'comment'] as const) parser.on(event, seen);
     let start = 0;
     parser.on('opentagstart', ({ name }) => {
-      // The parser is after the character that ends the name.
+      // The position of the parser is after the character that ends the name.
       start = parser.position - name.length - 2;
     });
     parser.on('opentag', ({ name, attributes }) => {

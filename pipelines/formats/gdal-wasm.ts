@@ -1,7 +1,7 @@
 /**
- * Runs GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js has GDAL's commands, but no access to single features. To read a layer, the
- * layer is translated to a FlatGeobuf in the temporary folder, which `flatgeobuf.ts` reads. To write a file, a CSV is translated. Only this file loads
- * gdal3.js.
+ * Runs GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js has GDAL's commands, but no access to single features. For reading, GDAL
+ * converts a layer to a FlatGeobuf in the temporary folder, which `flatgeobuf.ts` reads. For writing, GDAL converts a CSV to the format of the file. Only
+ * this file loads gdal3.js.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';

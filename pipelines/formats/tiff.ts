@@ -175,7 +175,7 @@ function divisor(of: number, most: number): number {
   return found;
 }
 
-/** Returns scale and offset from GDAL's metadata of a band; null if the cells are the values. @throws input error `RASTER_SCALE` */
+/** Returns scale and offset from GDAL's metadata of a band; null if the values need no scaling. @throws input error `RASTER_SCALE` */
 async function scalingOf(image: Image): Promise<{ readonly scale: number; readonly offset: number } | null> {
   const text = await image.text(TAG.metadata) ?? '';
   const item = (role: string): string | undefined => [...text.matchAll(/<Item ([^<>]*)>([^<]*)<\/Item>/g)].find(([, attributes = '']) => attributes.includes(`role="${role}"`))?.[2];

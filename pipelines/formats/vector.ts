@@ -184,7 +184,7 @@ async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string)
   return target;
 }
 
-/** Checks the size of a GeoPackage with the number of pages in the header of the SQLite file (SQLite, "Database File Format", 1.3). */
+/** Compares the size of a GeoPackage with the number of pages that its SQLite header states (SQLite, "Database File Format", 1.3). */
 async function inspectGeoPackage(path: string, label: string): Promise<void> {
   const { size } = await stat(path);
   const header = await bytesAt(path, 0, 100);

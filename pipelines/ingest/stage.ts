@@ -166,7 +166,7 @@ class StageSink implements Sink {
   #fileName = '';
   /** Members of the open file. */
   #members: ReadMember[] = [];
-  /** Number of bytes of all earlier files, of all files up to the open file, and of the part of the open file that was read. */
+  /** Numbers of bytes: of all files before the open file, of all files including the open file, and of the read part of the open file. */
   #bytesBefore = 0;
   #bytesWith = 0;
   #bytesRead = 0;

@@ -66,8 +66,8 @@ export interface NightlyRun {
 }
 
 /**
- * Sends requests to publishers and refreshes the regions. The summary contains failures and the worst exit code. The refresh also runs if a publisher does not
- * answer or the download folder is not writable.
+ * Downloads new releases that are due and refreshes the regions. The summary contains failures and the worst exit code. The refresh also runs if a publisher
+ * does not answer or the download folder is not writable.
  */
 export async function runNight(
   context: WatchContext, { regions, data, parallel, metrics, webhook, webhookPrivate, keep }: NightlyOptions,

@@ -138,10 +138,11 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     const court = ringIn([west + x, south + y, east - x, north - y], OUTLINES[0] ?? []);
     yield [box, [ringIn(box, OUTLINES[0] ?? []), [...court].reverse()], false];
   } else if (draw < 92) {
-    // A building overlaps half of another building, and a building occurs twice.
+    // The two buildings overlap.
     yield whole([0.27, 0.27, 0.6, 0.6]);
     yield whole([0.45, 0.45, 0.73, 0.73]);
   } else if (draw < 94) {
+    // The building occurs twice.
     const box = at([0.3, 0.3, 0.6, 0.55]);
     const polygon = shapeIn(box, random);
     yield [box, polygon, false];

@@ -204,7 +204,7 @@ function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneC
 }
 
 /**
- * Generates a region, which depends only on the options. @throws MappaleError `SYNTHETIC_REGION` (exit 2) if the region cannot be imitated, or if `parcels` or
+ * Generates a region, which depends only on the options. @throws MappaleError `SYNTHETIC_REGION` (exit 2) if the region cannot be created, or if `parcels` or
  * `comuni` is not an integer in the allowed range. Each comune must have a parcel
  */
 export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true }: RegionOptions): SyntheticRegion {

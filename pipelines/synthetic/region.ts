@@ -25,7 +25,7 @@ export interface SyntheticComune {
   readonly istatCode: string;
   /** Name in mixed case, with accents and apostrophes as in ISTAT's list. */
   readonly name: string;
-  /** `Borgo Finto` of `Borgo Finto/Scheindorf`; the whole name if there is one language. */
+  /** Italian part of the name, such as `Borgo Finto` in `Borgo Finto/Scheindorf`; the whole name if it has one language. */
   readonly italianName: string;
   readonly otherName: string | null;
   readonly province: SyntheticProvince;
@@ -70,7 +70,7 @@ export interface SyntheticSheet {
   readonly comuneCatastale: SyntheticComuneCatastale | null;
 }
 
-/** Column, row. */
+/** Position of a cell in the grid of the region: column and row. */
 export type SyntheticCell = readonly [number, number];
 
 export interface SyntheticParcel {
@@ -90,7 +90,7 @@ export interface SyntheticParcel {
 
 /** A repeatable stream of numbers. */
 export interface Random {
-  /** 0 ≤ x < 1. */
+  /** Returns a number x with 0 ≤ x < 1. */
   next(): number;
   /** Returns an integer, 0 … n − 1. */
   below(n: number): number;

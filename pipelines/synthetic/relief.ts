@@ -54,13 +54,13 @@ export interface Model {
   readonly rows: readonly [first: number, end: number];
   /** Value in the file; NaN means no data. */
   readonly value: (column: number, row: number) => number;
-  /** Returns the column and row of a point in degrees, with fractions. The centre of a cell has the fraction 0.5. */
+  /** Returns the fractional column and row of a point given in degrees. The centre of a cell has the fraction 0.5. */
   readonly place: (point: LonLat) => readonly [number, number];
   /** Returns width and height of a cell in this row, in metres. */
   readonly cellMetres: (row: number) => readonly [number, number];
 }
 
-/** Returns the ground in cells of 10 m of EPSG:32632, with columns from easting 0 and rows from northing 0. */
+/** Returns the ground model in cells of 10 m in EPSG:32632. Column 0 begins at easting 0, and row 0 at northing 0. */
 export function groundModel(region: SyntheticRegion): Model {
   const relief = groundOf(region.seed);
   const [west, south, east, north] = boxOf([[densified(region.box).map(utm32.forward)]]);
@@ -80,7 +80,7 @@ export function groundModel(region: SyntheticRegion): Model {
   };
 }
 
-/** Returns the surface in cells of 1″ with centres at whole seconds, with columns from 0° E and rows from 0° N. */
+/** Returns the surface model in cells of 1″ with centres at whole seconds. Column 0 has its centre at 0° E, and row 0 at 0° N. */
 export function surfaceModel(region: SyntheticRegion): Model {
   const relief = groundOf(region.seed);
   const [west, south, east, north] = region.box;

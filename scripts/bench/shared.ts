@@ -19,7 +19,7 @@ export const execute = promisify(execFile);
 /** A measurement and the name of its bench in the history. */
 export type Result = Measurement & { readonly bench: string };
 
-/** Measures, prints and returns the measurements. `sizes` are numbers of parcels, rows or points. Without sizes, a bench uses its defaults. */
+/** Runs a benchmark, prints its measurements and returns them. `sizes` are numbers of parcels, rows or points. Without sizes, a bench uses its defaults. */
 export type Bench = (databaseUrl: string, sizes: readonly number[]) => Promise<readonly Result[]>;
 
 // --- Printing --------------------------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ import { REGION } from './world.ts';
 
 /** Content of the published region that nights change. The plan of a night computes the same facts from the served files. */
 export interface Facts {
-  /** Names of fuel stations that a night renamed, by identifier. */
+  /** Names of fuel stations that a simulated night renamed, by identifier. */
   readonly stations: Readonly<Record<string, string>>;
-  /** Sorted house numbers that a night wrote. */
+  /** Sorted house numbers that a simulated night added. */
   readonly civics: readonly number[];
   /** Number of parcels. */
   readonly parcels: number;
@@ -23,9 +23,9 @@ export interface Size {
   readonly ledgerRows: number;
 }
 
-/** Lowest house number that a night writes. All house numbers of the synthetic region are lower. */
+/** Lowest house number that a simulated night adds. All house numbers of the synthetic region are lower. */
 export const FIRST_CIVIC = 2_000;
-/** First word of the station names that a night writes. */
+/** First word of the names that a simulated night gives to fuel stations. */
 export const NIGHT_NAME = 'NOTTE';
 
 const FACTS = `

@@ -127,7 +127,7 @@ describe('the national cadastral reference', () => {
     ['Z002B012700', { belfiore: 'Z002', section: 'B', sheet: '0127', attachment: '0', development: '0', label: null }],
     ['Z001_1234QU', { belfiore: 'Z001', section: null, sheet: '1234', attachment: 'Q', development: 'U', label: null }],
     ['Z001_0025D1.12/A.3', { belfiore: 'Z001', section: null, sheet: '0025', attachment: 'D', development: '1', label: '12/A.3' }],
-  ])('is parsed into its parts: %s', (text, parts) => {
+  ])('is parsed into the fields of the reference: %s', (text, parts) => {
     expect(parseReference(text)).toEqual(parts);
   });
 

@@ -23,7 +23,7 @@ export const manifest: Manifest = {
   crs: 'RDN2008 latitude, longitude (EPSG:6706), 8 decimals',
   keep: 'newest',
   ignored: {
-    'gml:boundedBy': 'bounding box of the feature or the collection; it follows from the geometry',
+    'gml:boundedBy': 'bounding box of the feature or the collection; derived from the geometry',
     INSPIREID_NAMESPACE: 'constant (IT.AGE.PLA. and IT.AGE.MAP)',
     LEVELNAME: 'always Mappa Catastale; the reader checks LEVEL instead',
     LEVELNAME_LOCALE: 'constant (it)',

@@ -1,4 +1,4 @@
-/** Converts the text of a feature's properties to values. The scanner's fast path accepts a subset of these texts, byte by byte. */
+/** Validates and converts the properties of a feature. The scanner's fast path accepts a subset of these texts, byte by byte. */
 import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { parseReference } from './reference.ts';

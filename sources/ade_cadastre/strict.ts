@@ -109,7 +109,7 @@ function writeSheet(feature: XmlElement, position: number, rows: Rows, at: strin
   writer.end();
 }
 
-/** Writes the comune of the feature and the comune of the file name, each only if it differs from the comune of the reference. */
+/** Writes the comune of the feature and the comune of the file name. A comune that equals the comune of the reference is written as null. */
 function writeComuni(writer: RowWriter, reference: Reference, administrativeUnit: string, rows: Rows): void {
   writer.value('text', administrativeUnit === reference.belfiore ? null : administrativeUnit);
   writer.value('text', rows.fileBelfiore === reference.belfiore ? null : rows.fileBelfiore);

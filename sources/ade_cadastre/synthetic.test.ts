@@ -81,7 +81,7 @@ describe('the synthetic cadastral map', () => {
     await rm(again, { recursive: true });
   });
 
-  test('has expected values for each parcel, with its parts and its ground area', () => {
+  test('expects for each parcel the reference of its sheet and a plausible area', () => {
     const truth = synthetic.truth!(region);
     for (const parcel of region.parcels(region.comuni[1])) {
       const { basic } = truth(parcel) as {

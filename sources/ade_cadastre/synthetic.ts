@@ -23,7 +23,7 @@ const PSEUDO = 'A000';
 export interface Quirks {
   /** Number of members that must be rejected, by reject code. */
   readonly rejects: Readonly<Record<'xml_malformed' | 'geometry_empty' | 'reference_conflict' | 'comune_unknown', number>>;
-  /** Number of members that repeat an earlier member: a parcel with the same bytes, and the sheets of a map that is in the zip twice. */
+  /** Number of repeated members: a parcel with the same bytes as an earlier parcel, and the sheets of a map that is in the zip twice. */
   readonly duplicates: number;
   /** Reference of an accepted parcel outside the region. The ring of this parcel crosses itself and is repaired. */
   readonly repaired: string;

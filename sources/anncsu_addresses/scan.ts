@@ -162,7 +162,7 @@ export class AccessScanner {
       } else if (byte === COMMA && decimals < 0) decimals = 0;
       else break;
     }
-    // The quotient of fifteen digits and a power of ten is rounded once, so it is the same double as for the text.
+    // The quotient of fifteen digits and a power of ten is rounded once. `Number` gives the same double for the text.
     if (digits === 0 || digits > EXACT_DIGITS || decimals === 0) return false;
     this.#at = at;
     const value = decimals > 0 ? mantissa / TEN[decimals]! : mantissa;

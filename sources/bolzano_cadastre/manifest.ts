@@ -24,7 +24,7 @@ export const manifest: Manifest = {
   ignored: {
     'fid|id|gml_id|objectid': 'record numbers that the exporting program added',
     'shape_leng|shape_length|shape_area': 'measured anew',
-    bbox: 'bounding box of the feature; it follows from the geometry',
+    bbox: 'bounding box of the feature; derived from the geometry',
   },
   // The publisher's columns describe the parcel. Other programs add the other columns.
   optional: {

@@ -1,4 +1,4 @@
-/** Converts the fields of a parcel record to values. */
+/** Validates and converts the fields of a parcel record. */
 import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 

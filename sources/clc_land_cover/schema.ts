@@ -1,4 +1,4 @@
-/** Lists the classes of CORINE Land Cover, and converts the fields of a record to values. */
+/** Lists the classes of CORINE Land Cover. Validates and converts the fields of a record. */
 import { z } from 'zod';
 
 /** The 44 classes of the third level, with the names of ISPRA's Italian nomenclature of CORINE Land Cover. */

@@ -116,7 +116,7 @@ const synthetic: Synthetic = {
     const { block } = density;
     const patchesAt = zonesByBlock(block, (x, y) => patches(density, x, y));
     const matrixAt = zonesByBlock(MATRIX * block, (x, y) => [matrix(density, grid, x, y)]);
-    // The border of the matrix crosses the first cells of a polygon, so a part of these cells is in the previous polygon.
+    // The border of a polygon of the matrix crosses its first cells. A part of these cells is therefore in the previous polygon.
     const near = ([column, row]: readonly [number, number]): Zone[] => (
       [...patchesAt([column, row]), ...[column, Math.max(0, column - 1)].flatMap((x) => [row, Math.max(0, row - 1)].flatMap((y) => matrixAt([x, y])))]
     );

@@ -20,7 +20,7 @@ export const manifest: Manifest = {
   keep: 'newest',
   ignored: {
     label: 'number of the aggregate in its comune; also the last part of IDAG',
-    comune: 'name of the comune; follows from the code in IDAG',
+    comune: 'name of the comune; derived from the code in IDAG',
   },
   highValue: { category: 'geospatial', entry: '1, geospatial: buildings' },
   envelope: { rejectShare: 0.001 },

@@ -1,4 +1,4 @@
-/** Converts the fields of the structural aggregates to values. */
+/** Validates and converts the fields of the structural aggregates. */
 import { z } from 'zod';
 
 /** All columns, by edition. */

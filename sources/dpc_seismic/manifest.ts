@@ -22,8 +22,8 @@ export const manifest: Manifest = {
   crs: null,
   keep: 'newest',
   ignored: {
-    "PROV/CITTA'_METROPOLITANA": 'name of the province; follows from the comune',
-    Province: 'name of the province in the editions until 2022; follows from the comune',
+    "PROV/CITTA'_METROPOLITANA": 'name of the province; derived from the comune',
+    Province: 'name of the province in the editions until 2022; derived from the comune',
   },
   highValue: { category: 'environment', entry: '2, earth observation and environment: natural risk zones' },
   envelope: {

@@ -1,4 +1,4 @@
-/** Converts one row of the seismic classification to values. */
+/** Validates and converts a row of the seismic classification. */
 import { z } from 'zod';
 
 /** Published column names of each field in all editions. */

@@ -167,7 +167,7 @@ describe('the fast path and the schema', () => {
 });
 
 describe('recognising files', () => {
-  it('recognises a tile of a release, and a tile of the baseline without a release in its name, zipped or plain', async () => {
+  it('recognises a zipped or plain tile of a release, and a tile of the baseline, whose name states no release', async () => {
     const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
     expect(await recognition(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'))).toEqual({ role: 'vertical', vintage: '2018_2022', region: null, complete: false, dated: '001', place: 'E46N20' });
     expect(await recognition(await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', { 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv }))).toMatchObject({ role: 'vertical', vintage: '2018_2022', dated: '001', place: 'E46N20' });
@@ -230,7 +230,7 @@ describe('recognising files', () => {
 });
 
 describeDatabase('loading tiles', (engine) => {
-  it('determines a tile by its name even without cells, or by its cells after a rename, and keeps a cell that is in two tiles in both', async () => {
+  it('determines a tile by its name even without cells, or by its cells after a rename, and keeps a cell of two tiles in both tiles', async () => {
     const found = await loaded(await engine.openDatabase(), 'egms_vertical', `
       delete from member where member_id > 5;
       update member set file_id = member_id;

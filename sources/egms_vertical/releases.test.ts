@@ -93,7 +93,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
 });
 
 describe('other EGMS files', () => {
-  it('are rejected with their own code when they are level 2, even under a name of level 3', async () => {
+  it('are rejected with a separate code if their level is 2, even under a name of level 3', async () => {
     const level2 = 'pid,mp_type,latitude,longitude,easting,northing,height_ortho,height_ellipse,line,pixel,rmse_ts,temporal_coherence,amplitude_dispersion,incidence_angle,track_angle,'
       + 'los_east,los_north,los_up,mean_velocity,mean_velocity_std,acceleration,acceleration_std,seasonality,seasonality_std,gnss_velocity';
     expect((await trial(source, tile(nameOf('U', '2020_2024'), level2.split(',')))).error?.code).toBe('EGMS_LEVEL');

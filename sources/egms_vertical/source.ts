@@ -48,7 +48,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   });
 }
 
-/** @throws `EGMS_LEVEL`, `COLUMNS_CHANGED`, `EGMS_COMPONENT` if the file is certainly from EGMS */
+/** @throws `EGMS_LEVEL`, `COLUMNS_CHANGED`, `EGMS_COMPONENT` if the file is from EGMS but cannot be used */
 function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognition | null {
   const end = head.indexOf(0x0a);
   const line = head.toString('utf8', 0, end === -1 ? head.length : end);

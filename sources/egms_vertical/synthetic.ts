@@ -26,7 +26,7 @@ const CELLS_PER_TILE = 1_000;
 /** Smallest overlap that counts. Smaller overlaps are rounding errors. */
 const LEAST_OVERLAP_M2 = 0.01;
 
-/** Columns before the series, and the text between the fit and the series in each line of the release. */
+/** Layout of a release: the columns before the time series, and the values of the reference network in each line (empty if the release has none). */
 interface Layout {
   readonly columns: string;
   readonly reference: string;

@@ -1,4 +1,4 @@
-/** Converts the fields of the layer of buildings (`edifc`) to values. Codes are text, and an unknown code is kept. */
+/** Validates and converts the fields of the layer of buildings (`edifc`). Codes are text, and an unknown code is kept. */
 import { z } from 'zod';
 
 const code = z.union([z.string().trim(), z.null()]).transform((text) => (text === null || text === '' ? null : text));

@@ -11,7 +11,7 @@ const LAYER = /^edifc(?:_|$)/i;
 
 /**
  * Returns the names of layers of buildings in a geodatabase's catalogue. In the catalogue, each name follows its length. GDAL 3.6 skips a table that
- * is in the catalogue but not in the folder, so the names are compared with the layers that GDAL finds.
+ * is in the catalogue but not in the folder. The caller therefore compares the names with the layers that GDAL finds.
  */
 function catalogued(catalogue: Buffer): string[] {
   return [...catalogue.toString('latin1').matchAll(/edifc(?:_[a-z0-9]+)*/gi)].flatMap(({ 0: name, index }) => (catalogue[index - 1] === name.length ? [name] : []));

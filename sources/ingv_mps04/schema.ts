@@ -1,4 +1,4 @@
-/** Converts one node of the MPS04 grid to values. */
+/** Validates and converts a node of the MPS04 grid. */
 import { z } from 'zod';
 import { ITALY, outsideItaly } from '../../pipelines/readers/italy.ts';
 import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';

@@ -110,8 +110,8 @@ describeDatabase('loading the flood mosaic', (engine) => {
       { member_id: 2, position: 1, class: 'HPH', valid: true, area: 0.0001, points: 5 },
     ]);
     expect(found.rejects).toEqual([{ member_id: 1, position: 3, code: 'geometry_without_area' }]);
-    // The point 14° E 42° N is in the boxes of Lazio, Abruzzo and Molise, 14° E 41° N is in the boxes of Lazio and Campania, and 15° E 41° N is in
-    // the boxes of Campania and Puglia.
+    // The point 14° E 42° N is in the boxes of Lazio, Abruzzo and Molise. The point 14° E 41° N is in the boxes of Lazio and Campania. The point
+    // 15° E 41° N is in the boxes of Campania and Puglia.
     expect(found.coverage).toEqual([
       { member_id: 1, position: 2, class: 'P1', missing_provinces: [], regions: [12, 15] },
       { member_id: 1, position: 1, class: 'P3', missing_provinces: ['021', '041', '042', '043', '044', '109'], regions: [12, 13, 14] },

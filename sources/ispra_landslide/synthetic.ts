@@ -31,7 +31,7 @@ const LABELS: Readonly<Record<Class, string>> = { P4: 'Molto elevata P4', P3: 'E
 function zones(x: number, y: number): Zone[] {
   const of = (level: Class, area: CellArea): Zone => ({ class: level, label: LABELS[level], area });
   return [
-    // A slide with many vertices. A slide of another authority with a worse class covers half of this slide.
+    // A hazard area with many vertices. An area with a higher class overlaps half of this area.
     of('P2', jaggedArea([x + 1.5, y + 16.5, x + 20.5, y + 19.5], 16)),
     of('P4', boxArea([x + 10.5, y + 15.5, x + 24.5, y + 18.5])),
     of('P3', holedArea([x + 26.5, y + 16.5, x + 34.5, y + 24.5], [x + 28.5, y + 18.5, x + 32.5, y + 22.5])),
@@ -55,7 +55,7 @@ function slope(grid: CellGrid, comune: SyntheticComune): Zone[] {
   return (['P4', 'P3', 'P2', 'P1', 'AA'] as const).map((level, i) => ({ class: level, label: LABELS[level], area: boxArea([x + 0.5 + 2 * i, y + 0.5, x + 1.5 + 2 * i, y + 1.5]) }));
 }
 
-/** Returns whether the parcel has the outline of a slide. One parcel per block has this outline. Neighbouring parcels touch the slide along their borders. */
+/** Returns whether the parcel has the outline of a hazard area, as one parcel per block has. Neighbouring parcels touch the area along their borders. */
 function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 18 && row % BLOCK === 26);
 }

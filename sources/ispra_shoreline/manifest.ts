@@ -33,7 +33,7 @@ export const manifest: Manifest = {
     shape_area: 'the area of a line, which has no meaning',
     lunghezza: 'see shape_leng',
     lunghezza_m: 'see shape_leng',
-    regione: 'region of the segment; follows from the geometry',
+    regione: 'region of the segment; derived from the geometry',
     provincia: 'see regione',
     comune: 'see regione',
     cod_reg: 'see regione',

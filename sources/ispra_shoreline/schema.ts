@@ -1,5 +1,5 @@
 /**
- * Converts the columns of the shoreline change layer to values.
+ * Validates and converts the columns of the layer of shoreline change.
  *
  * ISPRA publishes the classes but no list of columns. The classes are retreat or advance of more than 5 m between the two surveys, stable, and "no
  * information". The columns are therefore found by the names below, and any other name is reported.

@@ -102,7 +102,7 @@ const synthetic: Synthetic = {
     const all = segments(region);
     const [west, , , north] = region.box;
     return (parcel) => {
-      // The file is a part of Italy. The file covers the comuni whose northern edge is the shore, and each comune has several segments.
+      // The file covers only part of Italy: the comuni whose northern edge is the shore. Each comune has several segments.
       const coverage = { coastal_erosion: parcel.comune.coastal ? 'mapped' : 'not_mapped' };
       // A degree of latitude has 111 km, so a parcel that is 0.01 degree further south is outside the radius.
       if (parcel.sheet.box[3] < north - 0.01) return { coastal_erosion: [], coverage };

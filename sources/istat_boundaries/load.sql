@@ -1,4 +1,4 @@
--- purpose: loads each boundary once, repaired and reprojected once
+-- purpose: loads each boundary once, repaired and reprojected to EPSG:4326
 -- reads: staging.raw_boundary
 -- writes: layer.boundary
 -- grain: one row per unit and level

@@ -1,4 +1,4 @@
-/** Converts the fields of a record to values, for each level. */
+/** Validates and converts the fields of a record, for each level. */
 import { z } from 'zod';
 
 export type Level = 'comune' | 'provincia' | 'regione';
@@ -57,7 +57,7 @@ export const TYPES = {
 const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).replaceAll('\u00a0', ' ').trim()));
 const code = (digits: number, expected: string) => text.pipe(z.string().regex(new RegExp(`^\\d{1,${digits}}$`), expected)).transform((value) => value.padStart(digits, '0'));
 const name = text.pipe(z.string().min(1, 'expected a name'));
-/** In these columns, `-` means that a metropolitan city has no province name, or that a province has no name of a metropolitan city. */
+/** Name of a province or metropolitan city; null if the text is empty or `-`. A metropolitan city has no province name, and vice versa. */
 const said = text.transform((value) => (value === '' || value === '-' ? null : value));
 
 export interface Boundary {

@@ -26,7 +26,7 @@ export const manifest: Manifest = {
   keep: 'all',
   ignored: {
     // Geometry.
-    cod_uts: 'province, with 200 added for metropolitan cities; follows from the comune',
+    cod_uts: 'province, with 200 added for metropolitan cities; derived from the comune',
     cod_tipo_s: 'prevailing land use of the census section: not served',
     loc21_id: 'locality: not served',
     cod_zic: 'disputed zones: not served',
@@ -42,11 +42,11 @@ export const manifest: Manifest = {
     edi21: 'buildings, only in later issues of the geometry: not served',
     'shape_*': 'rounded length and area of the polygon; measured from the polygon instead',
     // Indicators.
-    regione: 'name; follows from the code',
-    codpro: 'province; follows from the comune',
-    provincia: 'name; follows from the code',
-    codcom: 'comune inside the province; follows from PROCOM',
-    comune: 'name; follows from the code',
+    regione: 'name; derived from the code',
+    codpro: 'province; derived from the comune',
+    provincia: 'name; derived from the code',
+    codcom: 'comune inside the province; derived from PROCOM',
+    comune: 'name; derived from the code',
     p84: 'education by sex: not served',
     p85: 'education by sex: not served',
     p91: 'education by sex: not served',

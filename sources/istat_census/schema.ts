@@ -1,4 +1,4 @@
-/** Converts the text and numbers of the geometry and the indicators to values. The publisher writes codes without leading zeros. See notes.md. */
+/** Validates and converts the fields of the census sections and of their indicators. The publisher writes codes without leading zeros. See notes.md. */
 import { z } from 'zod';
 import { INDICATORS } from './columns.ts';
 

@@ -37,7 +37,7 @@ const TABLE: readonly ShapefileField[] = [
   { name: 'SHAPE_Area', type: 'real', length: 19, decimals: 11 },
 ];
 
-/** Number of sheets in a group: the third joins the second, the seventh joins the fifth across the sixth, and each other sheet is a census section. */
+/** Number of sheets in a group. Each sheet is a census section, but the third joins the second, and the seventh joins the fifth across the sixth. */
 const GROUP = 7;
 const PARTNER: Readonly<Record<number, number>> = { 2: 1, 6: 4 };
 const SPIKE = 3;

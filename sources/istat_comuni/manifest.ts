@@ -28,8 +28,8 @@ export const manifest: Manifest = {
   ignored: {
     'Progressivo del Comune (2)': 'the last three digits of the code',
     'Denominazione (Italiana e straniera)': 'the two names joined; the columns of each name are read instead',
-    'Codice Ripartizione Geografica': 'follows from the region',
-    'Ripartizione geografica': 'follows from the region',
+    'Codice Ripartizione Geografica': 'derived from the region',
+    'Ripartizione geografica': 'derived from the region',
     'Codice Comune formato numerico': 'the code without leading zeros',
     'Codice NUTS*': 'European statistical regions: not served',
   },

@@ -1,4 +1,4 @@
-/** Converts one row of the Elenco dei comuni italiani to values. */
+/** Validates and converts a row of the Elenco dei comuni italiani. */
 import { z } from 'zod';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 

@@ -24,8 +24,8 @@ export const manifest: Manifest = {
   reference: true,
   ignored: {
     Anno: 'the year of Data evento',
-    'Codice Unità territoriale sovracomunale associato alla variazione': 'follows from the comune that took over',
-    'Sigla Automobilistica associata alla variazione': 'follows from the comune that took over',
+    'Codice Unità territoriale sovracomunale associato alla variazione': 'derived from the comune that took over',
+    'Sigla Automobilistica associata alla variazione': 'derived from the comune that took over',
     '': 'columns without a name at the end of each line, always empty',
   },
   envelope: {

@@ -1,4 +1,4 @@
-/** Converts one row of the list of suppressed comuni to values. */
+/** Validates a row of the list of suppressed comuni and converts its cells. */
 import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 

@@ -32,8 +32,8 @@ export const manifest: Manifest = {
   ignored: {
     '': 'trailing cells without a name, whose number changes every year',
     denominazione_comune: 'name of the comune; the cadastral code identifies the comune',
-    sigla_provincia: 'follows from the comune',
-    regione: 'follows from Codice Istat Regione',
+    sigla_provincia: 'derived from the comune',
+    regione: 'derived from Codice Istat Regione',
     'reddito_da_fabbricati_*': NOT_SERVED,
     'reddito_da_lavoro_*': NOT_SERVED,
     'reddito_da_pensione_*': NOT_SERVED,

@@ -1,5 +1,5 @@
 /**
- * Converts the text of a MEF file to values. The columns and their meaning come from "definizione_variabili_2024_irpef.pdf" and
+ * Validates and converts the text of a MEF file. The columns and their meaning come from "definizione_variabili_2024_irpef.pdf" and
  * "nota_metodologica_2024.pdf" of the Dipartimento delle Finanze.
  */
 import { z } from 'zod';

@@ -2,7 +2,7 @@ import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
 const CONTACT = 'contacts and visits: not served';
-const COMUNE = 'follows from the comune';
+const COMUNE = 'derived from the comune';
 
 export const manifest: Manifest = {
   id: 'mic_places',

@@ -43,7 +43,7 @@ describe('the answer to the query and the ministry\'s list', () => {
     expect(await active('20261101', '20261101')).toEqual({ names: ['luoghi_della_cultura_20261101.csv'], ties: 0, roles: ['published', 'places'] });
   });
 
-  it('supersede each other by their days', async () => {
+  it('are compared by their days, and the newer file supersedes the older file', async () => {
     expect((await active('20261102', '20261101')).names).toEqual(['datasetLuoghiDellaCultura_20261102.csv']);
     expect((await active('20261101', '20261102')).names).toEqual(['luoghi_della_cultura_20261102.csv']);
   });

@@ -1,4 +1,4 @@
-/** Converts one place of culture to values. */
+/** Validates the record of a place of culture and converts its fields. */
 import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 import { coordinate, optionalText, requiredText } from '../../pipelines/readers/point-fields.ts';

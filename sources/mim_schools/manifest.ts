@@ -1,7 +1,7 @@
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
-const COMUNE = 'follows from the comune';
+const COMUNE = 'derived from the comune';
 const CONTACT = 'contact of the school: not served';
 
 export const manifest: Manifest = {

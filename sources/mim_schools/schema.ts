@@ -1,4 +1,4 @@
-/** Converts one school to values. */
+/** Validates the record of a school and converts its fields. */
 import { z } from 'zod';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import type { Editions } from '../../pipelines/formats/csv.ts';

@@ -1,4 +1,4 @@
-/** Converts one fuel station to values. */
+/** Validates the record of a fuel station and converts its fields. */
 import { z } from 'zod';
 import { coordinate, optionalText, text } from '../../pipelines/readers/point-fields.ts';
 

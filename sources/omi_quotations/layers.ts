@@ -11,7 +11,7 @@ const ZONE: LayerColumns = {
   comune_name: ['text not null', 'Name of the comune as OMI writes it'],
   fascia: ['text not null', 'Band: B central, C semi-central, D peripheral, E suburban, R rural'],
   zona: ['text not null', 'Zone code inside the comune'],
-  link_zona: ['text not null', 'Zone id of the half-year'],
+  link_zona: ['text not null', 'LinkZona: identifier that the zone keeps in all half-years'],
 };
 
 export const layers: Layers = {

@@ -28,7 +28,7 @@ export const manifest: Manifest = {
   crs: 'WGS 84 longitude, latitude (KML)',
   keep: 'all',
   ignored: {
-    Area_territoriale: 'macro-area of the region; follows from Regione',
+    Area_territoriale: 'macro-area of the region; derived from Regione',
     Prov: 'one of the 103 provinces before 2005; also the first letters of LinkZona',
     Comune_ISTAT: 'malformed, and outdated for hundreds of comuni; Comune_amm (cadastral code) identifies the comune',
     Comune_cat: 'internal office code',

@@ -1,5 +1,5 @@
 /**
- * Converts the text of an OMI file to values.
+ * Validates and converts the text of an OMI file.
  * Source of the lists of values: the record layout of the "Fornitura dati OMI" of the Agenzia delle Entrate, and the files themselves.
  */
 import { z } from 'zod';

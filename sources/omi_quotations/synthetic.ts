@@ -130,7 +130,7 @@ function kindsOf(comune: SyntheticComune, zona: string): readonly Kind[] {
   return kinds;
 }
 
-/** Returns whether the comune has quotations in the half-year. The third comune has no quotations in the last half-year, as a comune after an earthquake. */
+/** Returns whether the comune has quotations in the half-year. The third comune has no quotations in the last half-year, like a comune after an earthquake. */
 function isQuoted(comune: SyntheticComune, halfYear: number): boolean {
   return comune.index !== 2 || halfYear !== LAST;
 }
@@ -294,7 +294,7 @@ function away(region: SyntheticRegion, comune: SyntheticComune, number: number, 
   return boxRing([west, south, west + size, south + size]);
 }
 
-/** Returns the polygons of each zone of a comune with the publisher's quirks: slivers, a part off Africa, and a ring that crosses itself. */
+/** Returns the polygons of each zone of a comune. The polygons have the publisher's errors: slivers, a part off Africa, and a ring that crosses itself. */
 function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): Map<string, string[]> {
   const era = eraOf(halfYear);
   const hole = holeParcel(region, comune);
@@ -312,7 +312,7 @@ function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear
   if (era !== 'A') zones.set(HOLE, [polygon(ring)]);
   const first = valueOf(zones, blockOf(hole.sheet, era));
   if (comune.index === 0) {
-    // The quirks are a sliver of a few square metres, a ring that is not closed, and a part whose ring has two points.
+    // Three errors of the publisher: a sliver of a few square metres, a ring that is not closed, and a part whose ring has two points.
     first.push(polygon(away(region, comune, 0, 0.00003)), polygon(away(region, comune, 1, 0.0005).slice(0, 4)), polygon([[14, 41], [14.001, 41], [14, 41]]));
   }
   if (comune.index === 1) {

@@ -23,8 +23,8 @@ export const manifest: Manifest = {
   keep: 'all',
   ignored: {
     'nome|nome_comune|comune|denominazione*|descrizione_comune': 'name of the comune; the code is read instead',
-    'sigla*|prov|provincia*|codice_provincia|cod_provincia|cod_prov|tipologia_provincia': 'province; follows from the comune',
-    'regione*|codice_regione|cod_regione|cod_reg|tipologia_regione|ripartizione_geografica|zona': 'region; follows from the comune',
+    'sigla*|prov|provincia*|codice_provincia|cod_provincia|cod_prov|tipologia_provincia': 'province; derived from the comune',
+    'regione*|codice_regione|cod_regione|cod_reg|tipologia_regione|ripartizione_geografica|zona': 'region; derived from the comune',
     'codice|flag_capoluogo|prefisso|popolazione|superficie*|lat|lon|latitudine|longitudine|id|fid|objectid': 'data about the comune: not used',
   },
   optional: {

@@ -1,4 +1,4 @@
-/** Converts the text of a postal code file to values. */
+/** Validates and converts the text of a file of postal codes. */
 import { z } from 'zod';
 import type { Columns } from '../../pipelines/contract/source.ts';
 
@@ -24,7 +24,7 @@ export const istatCode = z
   .union([z.string(), z.number().transform(String)], 'expected an ISTAT code')
   .pipe(z.string().trim().regex(/^\d{4,6}$/, 'expected an ISTAT code of six digits').transform((text) => text.padStart(6, '0')));
 
-/** One pair. One of the two codes identifies the comune. If both are present, both are kept. */
+/** A postal code and its comune. The comune has a cadastral or an ISTAT code. If both codes are present, both are kept. */
 export const pair = z
   .object({ cap, belfiore: z.union([z.literal('').transform(() => null), z.null(), belfiore]), istat_code: z.union([z.literal('').transform(() => null), z.null(), istatCode]) })
   .refine((row) => row.belfiore !== null || row.istat_code !== null, { path: ['belfiore'], message: 'expected a cadastral or an ISTAT code' });

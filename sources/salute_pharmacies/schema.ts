@@ -1,4 +1,4 @@
-/** Converts one pharmacy to values. */
+/** Validates the record of a pharmacy and converts its fields. */
 import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { coordinate, optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';

@@ -1,4 +1,4 @@
-/** Converts the fields of the records of a comune catastale (C.C.) to values. */
+/** Validates and converts the fields of the records of a comune catastale (C.C.). */
 import { z } from 'zod';
 
 /** Published column name of each field, by layer. */

@@ -1,4 +1,4 @@
-/** Lists the classes of the Urban Atlas, and converts the fields of a record to values. */
+/** Lists the classes of the Urban Atlas. Validates and converts the fields of a record. */
 import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';

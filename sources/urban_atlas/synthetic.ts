@@ -65,7 +65,7 @@ function blockBox([west, south, east, north]: CellBox, column: number, row: numb
   return [x + STREET, y + STREET, Math.min(east - BORDER, x + BLOCK_COLUMNS - STREET), Math.min(north - BORDER, y + BLOCK_ROWS - STREET)];
 }
 
-/** Returns the lots of a block, given its column and row in the comune: six lots in the middle of the comune, one lot elsewhere. */
+/** Returns the lots of the block in a column and row of the comune. A block in the middle of the comune has six lots, any other block one lot. */
 function lots(extent: CellBox, column: number, row: number): Lot[] {
   const box = blockBox(extent, column, row);
   const [west, south, east, north] = box;

@@ -311,7 +311,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('the order of checks', () => {
-    it('is path, method, key, scope, rate, parameters, existence, and the first failed check decides the answer', async () => {
+    it('is path, method, key, scope, rate, parameters, existence; the first failed check decides the answer', async () => {
       const narrow = await service.token(['admin_data:read']);
       const spent = await service.token();
       const spentId = (await service.database.query<{ id: number }>('select max(token_id) as id from access.token'))[0]!.id;
@@ -456,8 +456,8 @@ describeEngines('the read interface', (engine) => {
       expect(await licences('basic,risk')).toEqual(before);
     });
 
-    // The test gives the same result on either engine.
-    it.runIf(engine.name === 'postgres')('contain another ETag if the database is replaced by a database with other files, and the old ETag gives no 304', async () => {
+    // Runs on one engine only, because the result does not depend on the engine.
+    it.runIf(engine.name === 'postgres')('contain another ETag if a database with other files replaces the database, so the old ETag gives no 304', async () => {
       const other = await regionService(engine, 40, 12, { comuni: 2 });
       try {
         const numbers = async ({ database }: Service): Promise<unknown> => database.query("select publication_id, unit_code, run_id from ledger.publication where state = 'current' order by 1");

@@ -124,7 +124,7 @@ async function held(): Promise<{
 }
 
 describe('map tiles', () => {
-  it('are answered five at a time on ten connections: 64 wait, the rest get 429, none is counted, and other requests come first', async () => {
+  it('are answered five at a time on ten connections, after other requests; 64 wait, the rest get 429, and no request is counted', async () => {
     const { app, begun, counted, release, ask, tile } = await held();
     const tiles = Array.from({ length: 5 + 64 + 3 }, () => tile('map'));
     await vi.waitFor(() => expect(begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5));
@@ -173,7 +173,7 @@ describe('a token with sixty requests at once', () => {
 });
 
 describe('a client that disconnects while it waits', () => {
-  it('gets no answer, and its request is not counted', async () => {
+  it('gets no answer, and the request does not count against the limit', async () => {
     const { app, begun, counted, release } = await held();
     await app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.address() as AddressInfo;

@@ -122,7 +122,7 @@ describeEngines('searching an address', (engine) => {
     expect(await first('via roma 112', 'Nonsò di Sotto')).toBe('Via Roma | 112 | Z001 | number');
   });
 
-  it('ranks neither BIS first for B nor B first for BIS', async () => {
+  it('ranks the exact exponent first: 130/B for 130 B, and 130/BIS for 130 bis', async () => {
     const numbers = (await search('Via Roma 130 B Roccapparente')).map(({ street_number: number }) => number);
     expect(numbers[0]).toBe('130/B');
     expect((await search('Via Roma 130 bis Roccapparente')).map(({ street_number: number }) => number)[0]).toBe('130/BIS');

@@ -60,7 +60,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('suggests a street once if no house number is typed, and shows the street without selecting a parcel', async () => {
+      it('suggests a street once if the query has no house number, and shows the street without a selected parcel', async () => {
         const page = await map.open('');
         await page.locator('#query').fill('Via Roma');
         const streets = page.locator('#suggestions [data-kind=street]');
@@ -152,11 +152,16 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('distinguishes a missing value from a count of 0, and has separate layers for floods, landslides and seismic zones', async () => {
+      it('distinguishes a missing value from a count of 0', async () => {
         const page = await map.open(at('address'));
         const named = async (): Promise<Record<string, string>> => Object.fromEntries((await page.locator('#legend li').allTextContents()).map((text, index) => [text, String(index)]));
         const [labels, colours] = [await named(), await swatches(page)];
         expect(colours[Number(labels['0'])]).not.toBe(colours[Number(labels['No address'])]);
+        await page.context().close();
+      });
+
+      it('draws floods, landslides and seismic zones as separate layers', async () => {
+        const page = await map.open(at('address'));
         for (const [value, heading] of [['risk', 'Flood hazard'], ['risk_landslide', 'Landslide hazard'], ['risk_seismic', 'Seismic zone']] as const) {
           await page.locator(`#choices [data-group=hazards] input[value=${value}]`).check();
           expect(await page.locator('#legend h2').textContent()).toBe(heading);
@@ -250,7 +255,7 @@ describeEngines('the map in use', (engine) => {
         await other.context().close();
       });
 
-      it('is chosen from groups that can be folded, and groups stay folded when the language changes', async () => {
+      it('is chosen from groups that can be folded and stay folded when the language changes', async () => {
         const page = await map.open('');
         await page.locator('[data-group=people] summary').click();
         expect(await page.locator('[data-group=people] input').first().isVisible()).toBe(false);
@@ -322,7 +327,7 @@ describeEngines('the map in use', (engine) => {
     });
 
     describe('a record', () => {
-      it('starts with a summary, ends its sections with identifiers, and shows rounded numbers with all digits on request', async () => {
+      it('starts with a summary, lists identifiers last, and shows rounded numbers with all digits on request', async () => {
         const page = await map.open(`#parcel=${known.fid}`);
         await page.locator('[data-section=attributions]').waitFor();
         const sections = await page.locator('#content [data-section]').evaluateAll((all) => all.map((each) => (each as unknown as { dataset: { section: string } }).dataset.section));

@@ -331,7 +331,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('show in Italian each rule, the description of each field, and the reason of each refusal', async () => {
+    it('show each rule, each description of a field and each reason for a refusal in Italian', async () => {
       const { link, home, context, close } = await signedIn('it-IT');
       const page = await context.newPage();
       page.setDefaultTimeout(SOON.timeout);
@@ -408,7 +408,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('print in light colours with folded parts open, and return to dark mode afterwards', async () => {
+    it('print in light colours with folded sections open, and return to dark mode afterwards', async () => {
       const page = await open(closeTo(known, `&parcel=${known.fid}`), { colorScheme: 'dark' });
       await page.locator('[data-section=attributions]').waitFor();
       await page.waitForLoadState('networkidle');

@@ -48,7 +48,7 @@ describeDatabase('a search for a comune without addresses', (engine) => {
     }
   });
 
-  it('reports the comune in the map\'s suggestions, and every suggestion has a kind', async () => {
+  it('reports the comune in the map\'s suggestions, which all have a kind', async () => {
     expect((JSON.parse(await suggestions(reader, { q: 'Vallescura' })) as { meta: unknown }).meta).toMatchObject({ count: 0, not_loaded: unloaded });
     const kinds = async (q: string): Promise<unknown> => (JSON.parse(await suggestions(reader, { q })) as { data: { kind: string }[] }).data[0]!.kind;
     expect([await kinds(`Via Roma 112, ${region.comuni[0].italianName}`), await kinds(`Via Roma, ${region.comuni[0].italianName}`)]).toEqual(['address', 'street']);

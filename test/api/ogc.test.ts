@@ -514,7 +514,7 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('answers in FlatGeobuf with the same features, links and licences, and with x before y', async () => {
+  it('answers in FlatGeobuf with the same features, links and licences as in JSON, and with x before y', async () => {
     const inBinary = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<{ features: Feature[]; crs: number; link: string }> => {
       const answered = await service.app.inject({ method: 'GET', url: `${BASE}/ogc${path}`, headers: { 'x-api-key': key, ...headers } });
       expect([answered.statusCode, answered.headers['content-type'], answered.headers['vary']], path).toEqual([200, 'application/flatgeobuf', expect.stringContaining('Accept')]);

@@ -136,7 +136,7 @@ describeEngines('the plans of the read interface', (engine) => {
     for (const [table, count] of perRecord) if (table.startsWith('section.')) expect([table, count]).toEqual([table, 1]);
   });
 
-  it('a record locks only tables of its own region, and equals the record that is read over all regions', async () => {
+  it('a record locks only tables of the region, and equals the record that is read over all regions', async () => {
     const { database } = service;
     const [parcel] = await database.query<{ fid: number }>('select fid from core.parcel order by hashint4(fid) limit 1');
     const asked = [parcel!.fid, SECTION_NAMES] as const;

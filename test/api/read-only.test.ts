@@ -85,7 +85,7 @@ describeEngines('a read-only database', (engine: TestEngine) => {
     await rm(EXPORTED, { force: true });
   });
 
-  it('is served after it becomes read-only, and after it becomes writable again', async () => {
+  it('is served when it becomes read-only, and when it becomes writable again', async () => {
     const used = async (): Promise<unknown> => database.query('select used from access.rate_window');
     expect((await service.ask('/health')).body).toMatchObject({ database: 'ok' });
     expect((await service.ask(PATHS[0]!, { key })).headers['x-ratelimit-remaining']).toBe('999');

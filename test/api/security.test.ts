@@ -345,7 +345,7 @@ describeDatabase('the server\'s role', (engine) => {
 });
 
 describeEngines('a database migrated by a role without superuser rights', (engine) => {
-  it('gets the missing statements from doctor, and lacks nothing after they are run', async () => {
+  it('gets the missing statements from doctor, and lacks no right after the statements are run', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const owner = `mappale_test_${randomBytes(6).toString('hex')}`;

@@ -163,7 +163,7 @@ describeEngines('a tile of the map', (engine) => {
     expect([answered.status, answered.body!['error'], (answered.body!['details'] as Json)['parameter']]).toEqual([400, 'INVALID_PARAMS', parameter]);
   });
 
-  it('is not sent again to clients that have it, needs parcels:read, and is served even if the hourly limit is reached', async () => {
+  it('needs parcels:read, is not sent again to clients that have the tile, and is served even if the hourly limit is reached', async () => {
     const [tile] = await tiles(14);
     const path = `/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`;
     const own = await service.token(['parcels:read']);
@@ -180,7 +180,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('on its server comes with suggestions that complete streets and comuni, and that find complete names like a search', async () => {
+  it('has suggestions that complete streets and comuni, and that find complete names like a search', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore

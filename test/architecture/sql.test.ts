@@ -148,7 +148,7 @@ describe('an SQL file', () => {
 });
 
 describe('the range of fids of a region', () => {
-  it('is in the files that assign fids and in one function only, and equals the program\'s range', () => {
+  it('is only in the files that assign fids and in one function, and equals the program\'s range', () => {
     const written = SQL.flatMap((file) => [...code(read(file)).matchAll(/\b\d{8,}\b/g)].map(([digits]) => ({ file, digits })));
     expect([...new Set(written.filter(({ digits }) => Number(digits) === firstFid(1)).map(({ file }) => file))].sort()).toEqual(['sql/core/parcel.sql', 'sql/core/parcel_libro_fondiario.sql', 'sql/functions/region_of.sql']);
     expect(regionOfFid(firstFid(14))).toBe(14);

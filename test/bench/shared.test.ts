@@ -15,7 +15,7 @@ describe('the CPU of a server', () => {
 });
 
 describe('a summary of repeated measurements', () => {
-  it('has as median the middle value, or the mean of the two middle values, for any order', () => {
+  it('has the middle value, or the mean of the two middle values, as its median, whatever the order', () => {
     expect([median([3, 1, 2]), median([4, 1, 3, 2])]).toEqual([2, 2.5]);
   });
 

@@ -29,7 +29,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 /** Layers from which no column is read. */
 const ASIDE: readonly (readonly [source: string, part: RegExp, reason: string])[] = [
   ['igm_dbsn', /#edi_min$/, 'a geodatabase has about eighty other layers'],
-  ['istat_boundaries', /RipGeo/, 'groups of regions are ignored by name'],
+  ['istat_boundaries', /RipGeo/, 'groups of regions are ignored because of their name'],
   ['urban_atlas', /_Boundary$/, 'only the shape of the boundary is used'],
 ];
 
@@ -144,7 +144,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     for (const [format, least] of Object.entries(LEAST[id] ?? {})) expect(counts[format] ?? 0, format).toBeGreaterThanOrEqual(least);
   });
 
-  it('gives the same rows with an added column at any position, and reports the column\'s name', async () => {
+  it('gives the same rows if a column is added at any position, and reports the column\'s name', async () => {
     const violations: string[] = [];
     for (const { table, before } of layouts) {
       for (const at of [0, table.columns.length, random.below(table.columns.length)]) {

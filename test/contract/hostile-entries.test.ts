@@ -115,7 +115,7 @@ describe('a path argument', () => {
 });
 
 describe('files without permission', () => {
-  it('are reported with the user\'s name, and all other files are read', async () => {
+  it('are reported with the name that the user typed, and all other files are read', async () => {
     const data = folder();
     mkdirSync(join(data, 'closed'));
     writeFileSync(join(data, 'closed.csv'), 'x');

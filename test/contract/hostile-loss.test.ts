@@ -64,7 +64,7 @@ describe('a file that changes between hashing and reading', () => {
 });
 
 describeEngines('a load of a file that is cut while it is read', (engine) => {
-  it('exits with 3 and loads nothing, and the next load reads the whole file when the file is complete again', async () => {
+  it('exits with 3 and loads nothing, and the next load reads the file when it is complete again', async () => {
     const data = folder();
     const path = join(data, SOPPRESSI);
     writeFileSync(path, table(500));

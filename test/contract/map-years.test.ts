@@ -110,7 +110,7 @@ describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const
     }
   });
 
-  it('is rejected if the file has no layer of its year, and the error names the layers', async () => {
+  it('is rejected with the names of its layers if the file has no layer of the expected year', async () => {
     const { layers } = draw();
     const others = layers.filter(({ isRead }) => !isRead);
     const name = id === 'urban_atlas' ? 'IT999L3_MADE_UA2018' : `clc2018_${letters(2)}`;

@@ -11,7 +11,7 @@ import { smallRegion, type Region } from '../harness/faults/region.ts';
 /** Advisory lock that the other session holds, and that a trigger of the command's transaction waits for. */
 const LOCK = 4712;
 
-/** Option that accepts the loss of the seismic zones. */
+/** Arguments of a `forget` command that accepts the loss of the seismic zones. */
 const FORGET = ['forget', 'classificazione-sismica-aggiornata-maggio-2025.csv', '--accept', 'a test'];
 
 describeEngines('a deadlock with another session', (engine) => {
@@ -150,7 +150,7 @@ describeEngines('a deadlock with another session', (engine) => {
     expect(await withDatabase(url, forgottenFiles)).toHaveLength(1);
   });
 
-  it('leaves a release\'s ledger row and layers while prune deletes the release, and the next prune deletes both', async () => {
+  it('keeps a release\'s ledger row and layers if it stops prune, and the next prune deletes both', async () => {
     const url = await engine.copyDatabase(base);
     // Italy's tables still use the first version. The region uses only the last two versions.
     succeeded(await refresh(url));

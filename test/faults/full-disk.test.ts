@@ -140,7 +140,7 @@ describeEngines('a full disk', () => {
     before = await withDatabase(urlOf(home), currentContent);
   });
 
-  it('leaves a folder during the creation of the embedded database, and the next run completes the database', async (context) => {
+  it('interrupts the creation of the embedded database, and the next run completes the database', async (context) => {
     const folder = join(work.folder, 'new-home');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;

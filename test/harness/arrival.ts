@@ -57,7 +57,7 @@ const WITHHOLDING = /^(?:MOLISE|CB|IS|[AZ]\d{3}_.*|indirizzario.*|stradario.*)\.
 /** Files that the test issues again. */
 const REISSUED = /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/;
 
-/** All parts of a shapefile are added and removed together, because a shapefile without one of its parts is refused as damaged. */
+/** All files of a shapefile are added and removed together, because a shapefile without one of its files is refused as damaged. */
 function partsOf(name: string, names: readonly string[]): string[] {
   const [stem] = /^.*(?=\.(?:shp|shx|dbf|prj)$)/.exec(name) ?? [];
   return stem === undefined ? [name] : names.filter((each) => ['shp', 'shx', 'dbf', 'prj'].some((end) => each === `${stem}.${end}`));

@@ -1,4 +1,4 @@
-/** Prints the summary of a run: the times of its parts, failed and skipped tests by name, and one line for programs. */
+/** Prints the summary of a run: the slowest files, failed and skipped tests by name, and one line for programs. */
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
 
 const SLOWEST = 15;

@@ -15,7 +15,7 @@ export interface Table {
   /** File name extension of the part: `csv`, `gdb`. */
   readonly format: string;
   readonly columns: readonly string[];
-  /** Whether the format declares the type of each column. */
+  /** True if the format declares the type of each column. */
   readonly isTyped: boolean;
   /** Writes the file with one change. @param folder an empty folder @returns the new path */
   write(edit: Edit, folder: string): Promise<string>;

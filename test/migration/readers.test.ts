@@ -22,7 +22,7 @@ const PARCEL = '1400000000';
 interface Case {
   /** The arguments, or null if the command writes and has its own tests. */
   readonly typed: ((place: { readonly data: string; readonly port: number; readonly scratch: string }) => readonly (readonly string[])[]) | null;
-  /** Whether the command works without a database. */
+  /** True if the command works without a database. */
   readonly alone?: true;
   /** Expected exit code. `serve` counts as started if it reports that its port is in use. */
   readonly exit?: number;

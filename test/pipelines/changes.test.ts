@@ -212,8 +212,8 @@ describeEngines('changes', (engine) => {
     expect(await expectAll()).toBeGreaterThanOrEqual(Math.min(18, happenings));
   }, 1_800_000);
 
-  it('list parcels with a new name of a street, a school or a comune', async () => {
-    // Files that were rolled back would not be published again.
+  it('list the parcels of a street, a school or a comune with a new name', async () => {
+    // A name that no earlier file has, because a refresh does not publish rolled-back files again.
     const NEW = 'NUOVO';
     for (const [what, columns, work] of [
       ['streets', ['address_formatted_address'], (folder: string) => renameStreets(folder, NEW)],
@@ -244,7 +244,7 @@ describeEngines('changes', (engine) => {
     expect(counted.length).toBeGreaterThan(6);
   });
 
-  it('can begin at a day or a publication, with the same lines in batches of any size', async () => {
+  it('can begin at a day or a publication, and have the same lines whatever the size of batches', async () => {
     const { publication } = exports.at(-3)!;
     const whole = await changes({ publication, fid: null }, 10_000);
     expect(await changes({ publication, fid: null }, 7)).toEqual(whole);
@@ -264,7 +264,7 @@ describeEngines('changes', (engine) => {
     await expectAll();
   });
 
-  it('are refused for unknown publications, and for earlier publications than the first kept one, which the error names', async () => {
+  it('are refused after an unknown publication, and after a publication before the first kept publication, which the error names', async () => {
     await expect(changes({ publication: 1_000_000, fid: null })).rejects.toThrow('refused: unknown');
     await prune(database, context.sources, { keep: 1 });
     await expect(changes({ publication: 0, fid: null })).rejects.toThrow(/^refused: not_kept \d+$/);

@@ -34,7 +34,7 @@ describe('current files:', () => {
     expect(of([file('MOLISE.zip', ['A001', 'A002'], { complete: true, vintage: '2026-03-01' }), file('A001.zip', ['A001'], { vintage: '2026-02-01' })])).toEqual({ A001: 'MOLISE.zip', A002: 'MOLISE.zip' });
   });
 
-  it('a complete file supersedes all older files of its region, and fewer comuni than before are reported', () => {
+  it('a complete file supersedes all older files of its region, and a loss of comuni is reported', () => {
     const current = currentFiles([file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })], CADASTRE, { region: 14, layer: 'parcel', register: LIST });
     expect(owners(current)).toEqual({ A001: 'new.zip' });
     expect(current.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);

@@ -51,7 +51,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     return { path, name, size: Buffer.byteLength(text) };
   };
 
-  it.each(LIMITS)('may be cut in any format if it has exactly %i features, and is complete with one feature more or less', async (limit) => {
+  it.each(LIMITS)('may be incomplete in any format if it has exactly %i features, and is complete with one feature more or less', async (limit) => {
     for (const name of ['made_a.geojson', 'made_b.json', 'made_c.gml', 'made_d.XML']) {
       expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toMatch(`exactly ${limit}`);
       for (const records of [limit - 1, limit + 1, 1 + random.below(limit - 1)]) expect(await whyCut(await file(name), [{ path: '', records }]), `${name} ${records}`).toBeNull();
@@ -59,7 +59,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     for (const name of ['made_e.shp', 'made_f.csv', 'made_g.gpkg']) expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toBeNull();
   });
 
-  it('may be cut if it states more features than it has', async () => {
+  it('may be incomplete if it states more features than it has', async () => {
     const [returned, more] = [3 + random.below(900), 1 + random.below(90_000)];
     const wfs = (matched: number | string): string => `<wfs:FeatureCollection numberMatched="${matched}" numberReturned="${returned}" timeStamp="2026-01-01T00:00:00Z"><a/>`;
     const geoServer = (matched: number | string): string => `{"type":"FeatureCollection","features":[],"totalFeatures":${matched},"numberMatched":${matched},"numberReturned":${returned}}`;
@@ -154,7 +154,7 @@ function metresOfDegree(lat: number): number {
   return 111_320 * Math.cos((lat * Math.PI) / 180);
 }
 
-describeDatabase('a region with cut exports of maps', (engine) => {
+describeDatabase('a region with incomplete exports of maps', (engine) => {
   it('gives the coverage partial where the export has a feature, and not_mapped elsewhere, for exports of any number of regions', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
@@ -192,7 +192,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
       expect(touched.length).toBeLessThan(cut.length / 2);
       for (const each of touched) expect(each).toMatchObject({ flood: 'P1', flood_coverage: 'partial', landslide: 'P3', landslide_coverage: 'partial' });
       for (const each of cut.filter(({ landslide }) => landslide === null)) expect(each).toMatchObject({ flood: null, flood_coverage: 'not_mapped', landslide_coverage: 'not_mapped' });
-      // With one more feature and the publisher's names, the files are complete maps of Italy and replace the cut exports.
+      // With one more feature and the publisher's names, the files are complete maps of Italy and replace the incomplete exports.
       await write('aree_peric_frana_pai.geojson', { peric_ita: 'Elevata P3' }, 1_001);
       await write('Mosaicatura_ISPRA_2020_pericolosita_idraulica_bassa.geojson', { scenario: 'Pericolosità idraulica bassa - LowProbabilityHazard' }, 1_001);
       for (const each of await found()) expect(each).toMatchObject({ flood_coverage: 'partial', landslide_coverage: 'mapped' });
@@ -204,7 +204,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
     }
   });
 
-  it('gives the coverage partial to parcels near segments of a cut shoreline export, and not_mapped elsewhere', async () => {
+  it('gives the coverage partial to parcels near segments of an incomplete shoreline export, and not_mapped elsewhere', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
       const context = await freshContext(engine);

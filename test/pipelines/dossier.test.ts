@@ -92,7 +92,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
     expect(map).toContain(html`class="name">${dossier.record.basic.label}</text>`.text);
   });
 
-  it('is a page without scripts or requests, with a style for paper, for any texts', async () => {
+  it('has no scripts and sends no requests whatever its texts are, and has a print style', async () => {
     for (const shown of [dossier, hostile(dossier)]) {
       const page = await pageIn('it', shown);
       expect(REACHING.exec(page)).toBe(null);

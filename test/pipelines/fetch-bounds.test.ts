@@ -154,13 +154,13 @@ describe('the size of a download', () => {
     expect([server.seen.length, partial()]).toEqual([1, []]);
   });
 
-  it('must equal Content-Length, and nothing is kept of a shorter body that cannot be continued', async () => {
+  it('must equal Content-Length, and a shorter body that cannot be continued is deleted', async () => {
     server.routes.set(ROUTE, served(csv().subarray(0, 200), { ranges: false, length: csv().length + random.below(1000), cutWhen: () => true }));
     expect((await fetchOne()).error).toMatchObject({ code: 'DOWNLOAD_SHORT' });
     expect(partial()).toEqual([]);
   });
 
-  it('is limited to Content-Length, and nothing is kept of a longer body', async () => {
+  it('is limited to Content-Length, and a longer body is deleted', async () => {
     const zip = readFileSync(join(files.folder, 'MOLISE.zip'));
     server.routes.set('/ade_cadastre?MOLISE.zip', (request, response) => {
       request.socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${200 + random.below(zip.length - 300)}\r\n\r\n`);
@@ -191,7 +191,7 @@ describe('the speed of a download', () => {
     expect(readFileSync(join(folder, ID, NAME)).equals(csv())).toBe(true);
   });
 
-  it('ends the download, and nothing is kept of a slow body that cannot be continued', async () => {
+  it('ends the download, and deletes a slow body that cannot be continued', async () => {
     server.routes.set(ROUTE, dribbled(csv(), { ranges: false }));
     expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW' });
     expect(partial()).toEqual([]);
@@ -383,7 +383,7 @@ describe('a redirect', () => {
 });
 
 describe('a webhook', () => {
-  it('with a public name and a private address is called only if the operator allows it, and with a private name always', async () => {
+  it('is called at a private address only if the operator allows the address or the name is private', async () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set('/hook', status(204));
     const url = (host: string): string => `http://${host}:${new URL(server.url).port}/hook`;

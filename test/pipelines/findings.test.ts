@@ -52,14 +52,14 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       .toEqual([[0, 50, 2], [50, 200, 2], [200, 1000, 2], [1000, null, 2]]);
   });
 
-  it('count no address as outside without a boundary, and report this number as unknown', async () => {
+  it('report the number of addresses outside the boundary as unknown if there is no boundary', async () => {
     expect(await found('outside', [{ id: 1, street: 1, number: 1, at: INSIDE }], {})).toEqual([]);
     expect((await counts()).findings.filter(({ count }) => count === null).map(({ kind }) => kind))
       .toEqual(['outside', 'outside', 'outside', 'outside', 'moved', 'new', 'missing']);
     expect(unknownFindings(await counts())).toEqual([expect.stringContaining('no boundary'), expect.stringContaining('no earlier file')]);
   });
 
-  it('include different numbers on one point at 7 decimals, with the other address', async () => {
+  it('list different house numbers at the same point (7 decimals), each with the other address', async () => {
     const listed = await found('same_point', [
       { id: 1, street: 1, number: 1, at: [14.01, 42.01] }, { id: 2, street: 1, number: 3, at: [14.01000004, 42.00999996] },
       // Here only the seventh decimal differs.
@@ -174,7 +174,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       expect(unknownFindings(await counts())).toEqual([]);
     });
 
-    it('are zero if the earlier file has the same addresses, and unknown if there is no earlier file', async () => {
+    it('are zero if the earlier file has the same addresses, and unknown without an earlier file', async () => {
       const same = [{ id: 1, street: 1, number: 1, at: INSIDE }];
       const changes = async (): Promise<(number | null)[]> =>
         (await counts()).findings.filter(({ kind }) => ['moved', 'new', 'missing'].includes(kind)).map(({ count }) => count);

@@ -270,7 +270,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused(at(0), at(0.01))).toEqual(['province 001, 0: x, median']);
   });
 
-  it('applies a field\'s own limits, and derived fields', async () => {
+  it('applies the limits that a field defines, and checks derived fields', async () => {
     const at = (n: number, x: number | null = null): Line[] => lines(50, { comune: 'A001', n, x });
     expect(await refused(at(4), at(7))).toEqual([]);
     expect(await refused(at(4), at(8))).toEqual(['province 001, 0: n, 95th percentile', 'province 001, 0: n, median']);
@@ -289,7 +289,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused([...town, ...land], town)).toEqual(['A002, 0: rows', 'province 001, 0: rows']);
   });
 
-  it('compares each slice with its earlier version, so that a cut half-year is detected among twenty', async () => {
+  it('compares each slice with its earlier version, and so detects one incomplete half-year among twenty', async () => {
     const history = (last: number): Line[] => [...lines(20, null!).flatMap((_, slice) => lines(100, { comune: 'A001', slice, x: slice + 100 })), ...lines(last, { comune: 'A001', slice: 20, x: 120 })];
     expect(await refused(history(100), history(91))).toEqual([]);
     expect(await refused(history(100), history(34))).toEqual(['province 001, 20: rows']);

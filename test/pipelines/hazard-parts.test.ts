@@ -147,7 +147,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('leave other comuni not_mapped, give partial for P1 alone, and not_loaded for maps that were never loaded', async () => {
+  it('give other comuni not_mapped, comuni with P1 only partial, and maps that were never loaded not_loaded', async () => {
     const rest = Object.fromEntries(Object.entries(only([], 0, 'not_mapped')).filter(([comune]) => comune > 'Z002'));
     expect(await said('flood')).toEqual({ Z001: ['mapped'], Z002: ['partial'], ...rest });
     expect(await said('landslide')).toEqual(only(['Z004'], 'mapped', 'not_mapped'));
@@ -168,7 +168,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(named('coverage.landslide')).toEqual([]);
   });
 
-  it('are refused if a map of Italy was cut, and the refusal states the numbers of comuni', async () => {
+  it('are refused if they cover fewer comuni than before, and the refusal states both numbers', async () => {
     const { comuni } = files.region;
     const before = await currentContent(context.database);
     await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Elevata P3', comuni: comuni.slice(3, 6) }]);

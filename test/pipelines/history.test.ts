@@ -19,7 +19,7 @@ import { contextOn, loadOptions } from '../harness/region.ts';
 /** Days between two events. */
 const DAYS = 20;
 
-/** The answer for a parcel: the record, or that the parcel was retired, with its successor, or that the parcel did not exist. */
+/** Answer for a parcel: the record, the successor of a retired parcel, or the reason why there is no record. */
 type Answered = Readonly<Record<string, unknown>> | { readonly gone: number | null } | 'not_there' | 'withdrawn_then';
 /** The answer for a past day. */
 type Answer = Answered | 'not_kept' | 'withdrawn';

@@ -185,7 +185,7 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('copies rows if a comune has fewer parcels, and if these return', async () => {
+  it('copies rows if a comune loses parcels, and if the parcels return', async () => {
     await edit(files.folder, 'Z006', (member, index) => (index % 20 === 7 ? null : member));
     const before = await currentContent(context.database);
     await run();

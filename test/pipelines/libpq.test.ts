@@ -93,7 +93,7 @@ debian('a server of Debian with its own pg_hba.conf', () => {
     expect(JSON.parse(await status({ DATABASE_URL: 'postgres://keyed@localhost/italy', PGPORT: String(port), PGPASSFILE: file }))).toBeTypeOf('object');
   });
 
-  it('refuses another user over the socket, and the error names the user', async () => {
+  it('refuses another user over the socket with an error that names the user', async () => {
     expect(await status({ DATABASE_URL: 'postgres:///italy', PGPORT: String(port), PGUSER: 'keyed' })).toMatch(/SQL_28000/);
   });
 

@@ -219,7 +219,7 @@ describeDatabase('a comune that was merged while the cadastre keeps its code', (
     }
   });
 
-  it('has its merger in the register, and its addresses and parcels are found by its former name', async () => {
+  it('has its merger in the register, and is found by its former name in searches of addresses and parcels', async () => {
     const [address] = await service.database.query<{ text: string }>(
       `select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.street_id = a.street_id
        where a.belfiore = $1 and a.number is not null and a.exponent is null and a.colour is null order by a.address_id limit 1`, [old.belfiore],

@@ -195,7 +195,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect([partition.startsWith(table), stdout]).toEqual([true, expect.stringMatching(/FAIL published partitions .* detached, such as .* of core\.parcel \[PARTITION_MISSING\]/) as string]);
   });
 
-  it('gets a report of lost tables and columns with the next step, a repair of all other objects, and is not served', async () => {
+  it('is not served if it lost tables or columns, and gets a report with the next step and a repair of all other objects', async () => {
     const name = draw('function', /^api\./);
     const table = draw('table', /^layer\./);
     const column = draw('column', /^ledger\.(run|reject|step)\.(outcome|raw|host|detail|code|arguments)/);

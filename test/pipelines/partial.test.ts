@@ -58,7 +58,7 @@ describeDatabase('files of a region', (engine) => {
     context = await freshContext(engine);
   });
 
-  it('are both published if they are CB.zip and IS.zip of two days, and a comune\'s zip that is newer than its region\'s zip is used', async () => {
+  it('are both published if they are CB.zip and IS.zip of two days, and a newer zip of a comune replaces the comune in the zip of its region', async () => {
     await only(/^MOLISE/, ...LISTS);
     const names = await unpack(at('MOLISE.zip'), folder);
     expect(names).toEqual(['CB.zip', 'IS.zip']);
@@ -140,7 +140,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(whole());
   });
 
-  it('are published if they have addresses but no parcels, and the command exits with 3 if a region has neither', async () => {
+  it('are published if they have addresses but no parcels, and the command exits with 3 if they have neither parcels nor addresses', async () => {
     await only(/^indirizzario/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     expect(await one('select count(*)::int4 as v from core.access_point')).toBeGreaterThan(10);
@@ -157,7 +157,7 @@ describeDatabase('files of a region', (engine) => {
     expect((await publishedTables(context.database, 4)).size).toBe(0);
   });
 
-  it('are the source of names if Italy is not published without comuni, and the summary reports this', async () => {
+  it('give the names of comuni if the list of comuni is missing, and the summary reports the missing list', async () => {
     await only(/^MOLISE/);
     const report = await load();
     expect(codes(report)).toEqual([]);
@@ -165,13 +165,13 @@ describeDatabase('files of a region', (engine) => {
     expect(report.units[0]!.notes.join()).toMatch(/without the list of comuni/);
     const [found] = await queryRecords<{ municipality: unknown }>(context.database, "select api.municipality('Z001', null::core.parcel) as municipality");
     expect(found!.municipality).toMatchObject({ code: 'Z001', name: expect.stringMatching(/^Castel/), region: 'Molise', province: null });
-    // If the list cannot be read, Italy stays unchanged.
+    // If the list cannot be read, the tables of Italy (unit 0) stay unchanged.
     await writeFile(at('Elenco-comuni-italiani.csv'), 'an error page');
     expect(exitCodeOf(await load())).toBe(3);
     expect((await publishedTables(context.database, 0)).size).toBe(0);
   });
 
-  it('publish the parcels of a comune that is unlisted or listed in another region, and the number of parcels is reported', async () => {
+  it('publish the parcels of a comune that is unlisted or listed in another region, and report their number', async () => {
     await only(/^MOLISE/, /^Elenco/);
     const list = await readFile(at('Elenco-comuni-italiani.csv'), 'latin1');
     const lines = list.split('\n');

@@ -110,7 +110,7 @@ describe('a plan', () => {
     expect(staleBuilds(after)).toEqual(staleBuilds(before));
   });
 
-  it('rebuilds tables of another engine, and names that engine', () => {
+  it('rebuilds tables that another PostgreSQL version built, and names both versions', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), null, null)), engine: { PostgreSQL: '16' } });
     const { builds: [build] } = plan(state, null, null);

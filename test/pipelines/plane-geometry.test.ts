@@ -56,7 +56,7 @@ describe('the common part of polygons', () => {
     expect(commonPart([boxPolygon([0, 0, 1, 1])], [boxPolygon([1, 1, 2, 2])])).toEqual([]);
   });
 
-  test('is the whole polygon for a polygon and itself, and overlaps within one argument are counted once', () => {
+  test('is the whole polygon for a polygon and itself, and counts overlaps within one argument once', () => {
     expect(commonArea(NOTCHED, NOTCHED)).toBeCloseTo(66, 10);
     expect(commonArea(NOTCHED, [boxPolygon([-1, -1, 6, 11]), boxPolygon([4, -1, 11, 11])])).toBeCloseTo(66, 10);
     expect(polygonsAreaM2(commonPart(FIELD, FIELD))).toBeCloseTo(polygonsAreaM2(FIELD), 3);

@@ -108,7 +108,7 @@ function suite(engine: TestEngine): void {
     }
   });
 
-  it('with transaction pooling allows one writer at a time, and the workspace of another run is kept', async () => {
+  it('allows one writer at a time with transaction pooling, and keeps the workspace of another run', async () => {
     const direct = await engine.openDatabase(url);
     const region = files.region.code;
     await direct.script(`create schema build_${region}; create table build_${region}.kept (one int4); create schema staging_999`, 'test');
@@ -138,7 +138,7 @@ function suite(engine: TestEngine): void {
     });
   });
 
-  it('with session pooling, or its absence, gives each lock once and keeps the program\'s settings', async () => {
+  it('gives each lock to one session and keeps the program\'s settings, with session pooling and without a pooler', async () => {
     const facts = { command: 'test', arguments: {}, version: 'test', host: 'test' };
     for (const [pooling, address] of [['session', poolers[0].url('session')], ['session', poolers[1].url('session')], [null, url]] as const) {
       for (let turn = 0; turn < 5; turn += 1) {

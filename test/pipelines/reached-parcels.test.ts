@@ -24,7 +24,7 @@ const SETTING = `
   alter table work.was add primary key (fid);
   create index on work.was using gist (geom);
   analyze work.was;
-  -- From the middle of its parcel to the middle of the one east of it; no index, like a layer.
+  -- Each building extends from the middle of a parcel to the middle of the next parcel to the east. Like a layer, the table has no index.
   create table work.building as
   select st_makeenvelope(12 + (x + 0.4) * ${CELL}, 42 + (y + 0.4) * ${CELL}, 12 + (x + 1.5) * ${CELL}, 42 + (y + 0.6) * ${CELL}, 4326) as geom
   from generate_series(0, ${SIDE - 1}, 2) y, generate_series(0, ${SIDE - 1}, 2) x;
@@ -43,7 +43,7 @@ const fidsIn = async (session: Session, table: string): Promise<number[]> => (
 const sorted = (fids: Iterable<number>): number[] => [...new Set(fids)].sort((a, b) => a - b);
 
 describeEngines('the parcels that a change affects', (engine) => {
-  it('are the parcels under the building of a changed parcel and within a distance, and are found with few box comparisons', async () => {
+  it('are under the building of a changed parcel or within a distance, and are found with few box comparisons', async () => {
     const database = await engine.openDatabase();
     await database.script(SETTING, 'reached-parcels.test.ts');
     const compared = await database.transaction(async (session) => {

@@ -141,7 +141,7 @@ describeEngines('a region that was published twice', (engine) => {
     expect(regionPage(initial, [])).toContain('This is the first publication');
   });
 
-  it.skipIf(CHROMIUM === undefined)('has a report with map, numbers and changes on the first screen of a monitor and a phone, and nothing wider', async () => {
+  it.skipIf(CHROMIUM === undefined)('has a report with map, numbers and changes on the first screen of a monitor and of a phone, without horizontal scrolling', async () => {
     const looked = await lookAt(page, 'report', ['#overview svg.map', '#overview td.n', '#overview .overview > div + div > :last-child']);
     const [monitor, telephone] = looked;
     expect(looked.filter(({ isWide }) => isWide)).toEqual([]);
@@ -149,7 +149,7 @@ describeEngines('a region that was published twice', (engine) => {
     expect(telephone!.tops.filter((top) => top > 844)).toEqual([]);
   });
 
-  it('has findings that compare the addresses with the earlier file, and that are unknown without an earlier file', async () => {
+  it('has findings that compare the addresses with the earlier file, or that are unknown without an earlier file', async () => {
     const { addresses, compared_with: earlier, findings } = passport.address_register;
     const [loaded] = await context.database.query<{ n: number }>("select count(*)::int4 as n from core.access_point where belfiore = 'Z001'");
     expect([addresses, earlier]).toEqual([loaded!.n, expect.objectContaining({ file: expect.stringMatching(/^indirizzario/) as string })]);

@@ -12,7 +12,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
   }, 120_000);
   afterAll(() => files?.remove());
 
-  it('has the same digests as if the tables are built one by one, and leaves no workspace', async () => {
+  it('gives the same digests as a build of one table after the other, and leaves no workspace', async () => {
     const digests = [];
     for (const parallel of [1, 4]) {
       const { database } = await freshContext(engine).then(async (context) => {

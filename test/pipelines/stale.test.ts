@@ -19,7 +19,7 @@ const MADE_HERE = [...productFiles(0), ...productFiles(14)];
 describe('facts', () => {
   const engine: Facts = { PostgreSQL: '15', PostGIS: '3.3', GEOS: '3.11', PROJ: '9.1' };
 
-  it('facts of every file that builds a table, and of every reader, do not change if comments, layout or descriptions change', () => {
+  it('facts of files that build tables, and of readers, do not depend on comments, layout and descriptions', () => {
     const files = [...MAKERS, ...SOURCES.flatMap(({ staging, load }) => [staging, load])];
     for (const file of files) {
       const edited = file.text.replace(/^(-- purpose:)/m, '$1 other words of').replace(/\n(?!--)/g, '\n\n   /* said */ ');
@@ -45,7 +45,7 @@ describe('facts', () => {
     expect(usual.map(({ section, writes: [table] }) => `sql/${section === null ? 'core' : 'sections'}/${tableOf(table!)}.sql`)).toEqual(usual.map(factName));
   });
 
-  it('facts of a reader are its version, its SQL and the fields that fill SQL, and its code only changes them through the version', () => {
+  it('facts of a reader are its version, its SQL and the fields that fill SQL, but not its code', () => {
     for (const { id, facts, manifest } of SOURCES) {
       expect(facts[`version of ${id}`]).toBe(String(manifest.version));
       expect(Object.keys(facts).filter((name) => !/^(?:version|places|areas|repeats) of |\.sql$/.test(name))).toEqual([]);
@@ -65,7 +65,7 @@ describe('facts', () => {
     }
   });
 
-  it('include the functions that SQL calls, directly or through others', () => {
+  it('include the functions that SQL calls, directly or through other functions', () => {
     const calling = MAKERS.find(({ text }) => text.includes('core.overlay_grid('))!;
     expect(Object.keys(sqlFacts(calling))).toContain('sql/functions/overlay_grid.sql');
     expect(Object.keys(sqlFacts(parseSqlFile('sql/core/x.sql', `${calling.text.replace(/core\.overlay_grid\(/g, 'least(')}-- core.gini(\n`)))).not.toContain('sql/functions/gini.sql');

@@ -85,7 +85,7 @@ function star(next: () => number, x: number, y: number, radius: number, corners:
 }
 
 describe('the cells of an area', () => {
-  it('are the cells with a centre in the area, for areas with holes, in several parts, and of any size', () => {
+  it('have their centre in the area, for areas of any size, with holes, and with several parts', () => {
     const next = random(1);
     const shape = new Shape();
     let seen = 0;
@@ -223,7 +223,7 @@ const whole = (column: number, row: number, width: number, rows: number, value: 
   Array.from({ length: rows }, (_, y) => Array.from({ length: width }, (__, x) => value(column + x, row + y)));
 
 describe('a mosaic', () => {
-  it('has no seams between tiles, for any blocks and any cache size', async () => {
+  it('has no seams between tiles, whatever the sizes of blocks and cache', async () => {
     const tiles = [
       tileOf('a', 0, 0, 40, 30, { block: [16, 16] }), tileOf('b', 40, 0, 35, 30),
       tileOf('c', 0, 30, 40, 25, { block: [40, 25] }), tileOf('d', 40, 30, 35, 25, { block: [7, 3] }),
@@ -295,7 +295,7 @@ class Noted {
 }
 
 describe('the samples of a shape', () => {
-  it('are the shape\'s cells with all neighbours, across tiles, and the number of cells without a value', async () => {
+  it('contain the shape\'s cells with all neighbours, also in other tiles, and count the cells without a value', async () => {
     const next = random(5);
     const blocks = new Blocks(2000);
     const tiles = [

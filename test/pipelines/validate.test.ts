@@ -228,7 +228,7 @@ describe('names that were encoded twice', () => {
 });
 
 describe('reading a part of a file', () => {
-  it('--stops with --sample after the given number of records, and the report states this', async () => {
+  it('stops after the number of records of --sample, and reports that only the first records were read', async () => {
     const path = join(folder, 'comuni-soppressi.csv');
     const [header, row] = ['Anno;Sigla Automobilistica;Codice Unità territoriale sovracomunale (Uts);Codice Comune;Denominazione Comune;Comune soppresso per scorporo;Data evento;Codice del Comune associato alla variazione;Denominazione Comune associato alla variazione;Codice Unità territoriale sovracomunale associato alla variazione;Sigla Automobilistica associata alla variazione', (code: number) => `2024;CB;070;${String(code).padStart(6, '0')};Finta;;22/01/2024;070902;Altrove;070;CB`];
     writeFileSync(path, `${header}\n${Array.from({ length: 500 }, (_, index) => row(70_000 + index)).join('\n')}\nrotto;ultimo\n`);

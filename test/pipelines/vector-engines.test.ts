@@ -126,7 +126,7 @@ describe('the two engines', () => {
     expect((await sameOf([path])).map(({ features }) => features)).toEqual([shapes.length + 1]);
   }, 120_000);
 
-  it('read a file through links to its parts', async (context) => {
+  it('read a shapefile whose files are symbolic links', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
     const [linked, from] = [join(folder, 'linked'), join(ROOT, 'sources/dpc_buildings/fixture')];
     await mkdir(linked);

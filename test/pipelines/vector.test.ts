@@ -302,7 +302,7 @@ describe('a file in a zip', () => {
     return path;
   };
 
-  it('is read with its parts for any case of their names, and leaves no files', async () => {
+  it('is read with its sidecar files whatever the case of their names, and leaves no temporary files', async () => {
     const shp = await write([row(1, Buffer.from('Agliè'))], { cpg: 'UTF-8' });
     const path = await zipped({ 'HPH_x.shp': shp, 'HPH_x.shx': shp.replace('.shp', '.shx'), 'HPH_x.DBF': shp.replace('.shp', '.dbf'), 'HPH_x.prj': shp.replace('.shp', '.prj'), 'HPH_x.cpg': shp.replace('.shp', '.cpg') });
     const zip = await ZipArchive.open(path);

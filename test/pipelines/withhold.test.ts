@@ -163,7 +163,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(context)).toEqual(await freshWithout([...bad.values()]));
   }, 240_000);
 
-  it('leaves its earlier release in use if its source is optional, and all other releases are published', async () => {
+  it('leaves the earlier release in use if the source is optional, and does not stop the publication of other releases', async () => {
     const bad = someOptional(3);
     const url = await engine.copyDatabase(wholeUrl);
     for (const path of bad.values()) await writeFile(here(path), PAGE);
@@ -192,14 +192,14 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, exit, [], []]);
   }, 120_000);
 
-  it('withholds the region if the checks of the file\'s source fail, for any source', async () => {
+  it('withholds the region if the checks of a source fail, even if the source is optional', async () => {
     const [[, path] = []] = [...someOptional(1)];
     const context = await open(new Map([[basename(path!), 'checks']]));
     const report = await load(context);
     expect([exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([5, [], []]);
   }, 120_000);
 
-  it('is left out if it contradicts another file of an optional source, and the published file stays in use', async () => {
+  it('is left out if it contradicts another file of its optional source, and the published file stays in use', async () => {
     const path = filesOf.get('dpc_seismic')![0]!;
     const other = join(folder, 'made_again', basename(path));
     await mkdir(join(folder, 'made_again'));

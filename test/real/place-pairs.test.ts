@@ -77,7 +77,7 @@ describe.skipIf(FILE === null)('the published list of comuni', () => {
     const pasts = ({ codes, code }: Listed): string[] => codes.filter((each) => each.slice(0, 3) !== code.slice(0, 3)).map((each) => each.slice(0, 3));
     const plateOf = (code: string): string => OLD_PLATES[code] ?? plates.get(code)!;
 
-    it('finds the first of two comuni or none', async () => {
+    it('finds only the first comune, or no comune, if a query names two comuni', async () => {
       for (let index = 0; index < 120; index += 1) {
         const [a, b] = [random.pick(comuni), random.pick(comuni)];
         const query = [`Via Milanesi 3, ${a.name}, ${b.name}`, `Via Milanesi 3 ${a.name} ${b.name}`, `Via Milanesi 3, 20999 ${a.name}, 20998 ${b.name} (${b.sigla})`][index % 3]!;

@@ -1,4 +1,4 @@
-/** Tests which current comune a code of any edition gives, case by case, and the effects on the areas of regions and on postal codes. */
+/** Tests, case by case, to which current comune a code of any edition leads. Also tests the effects on the areas of regions and on postal codes. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
@@ -26,7 +26,7 @@ const SETUP = `
     ('Z101', '070001', 14, 'Molise', '070001', '070001', '070001', '070001'),
     ('Z102', '070002', 14, 'Molise', '070002', '094002', '094002', '094002'),
     ('Z103', '094003', 14, 'Molise', '094003', '094003', '094003', '094003'),
-    -- Made in 2024: no former codes. Its number was another comune's until 1960.
+    -- Created in 2024, without former codes. Until 1960, another comune had this number.
     ('Z104', '070104', 14, 'Molise', null, null, null, null);
   create table comune_suppressed (istat_code text, name text, divided bool, event_date date, successor_istat_code text, successor_name text);
 `;

@@ -1,4 +1,4 @@
-/** Texts of the map: a section names every field, value and unit in English and in Italian, and no text is left of a removed field. */
+/** Tests the texts of the map. Every field, value and unit of a section has a name in English and in Italian, and removed fields have no texts. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { panels } from '../../api/pages.ts';

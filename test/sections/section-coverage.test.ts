@@ -83,7 +83,7 @@ describeDatabase('the coverage of a section', (engine) => {
       .toEqual({ valuation: ['not_mapped', 'mapped', 'mapped'], valuation_history: ['not_mapped', 'mapped', 'mapped'] });
   });
 
-  it('is mapped for incomes in a comune with a row of its own, but not in a comune with only postal codes', async () => {
+  it('is mapped for incomes if the comune has a row, and not_mapped if only its postal codes have rows', async () => {
     expect(await said("insert into income default values; insert into declared_income values ('Z001', null), ('Z002', '86001');", ['economics'])).toEqual({ economics: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 

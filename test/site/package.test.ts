@@ -25,7 +25,7 @@ const HEAVY = /node_modules\/(?!commander\/)|\/sources\/|\/sql\/|\/api\/|\/pipel
 const TRACE = `import { register } from 'node:module';
 register('data:text/javascript,' + encodeURIComponent("import { writeSync } from 'node:fs'; export async function load(url, context, next) { writeSync(2, url + '\\\\n'); return next(url, context); }"));`;
 
-/** An ordinary user, so that the package is installed without special rights. Undefined if this process already runs without special rights. */
+/** Ids of an ordinary user, so that the package is not installed as root. Empty if this process does not run as root. */
 const OTHER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 const hasRegistry = await run('npm', ['view', 'commander', 'version'], { timeout: 20_000 }).then(() => true, () => false);

@@ -1,4 +1,4 @@
-/** Converts one station to values. */
+/** Validates the record of a station and converts its fields. */
 import { z } from 'zod';
 
 /** Maps field names to published column names. */
