@@ -209,7 +209,7 @@ describe('recognising files', () => {
     ['EGMS_L3_E46N21_100km_U_2018_2022_1.zip', 'EGMS_DOWNLOAD_REFUSED', '429'],
     ['level-2b.csv', 'EGMS_LEVEL', 'L3 Ortho'],
     ['without-component.csv', 'EGMS_COMPONENT', 'name'],
-    ['column-missing_U.csv', 'COLUMNS_CHANGED', 'as downloaded'],
+    ['column-missing_U.csv', 'COLUMNS_CHANGED', 'Use the downloaded file'],
   ])('rejects %s with %s and a hint', async (name, code, hint) => {
     await expect(recognition(fixture(name))).rejects.toMatchObject({ code, kind: 'input', hint: expect.stringContaining(hint) });
   });

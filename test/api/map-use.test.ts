@@ -98,7 +98,7 @@ describeEngines('the map in use', (engine) => {
         await page.reload();
         await page.locator('#content [data-reading=reading]').waitFor();
         expect(await page.locator('#content').textContent()).toContain('Reading the published data');
-        expect(await page.locator('#content').textContent()).not.toContain('Nothing is published');
+        expect(await page.locator('#content').textContent()).not.toContain('No region is published');
         expect(await page.locator('#loading').textContent()).toBe('Reading the published data …');
         release();
         await page.locator('#content [data-region]').waitFor();

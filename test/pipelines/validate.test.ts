@@ -209,7 +209,7 @@ describe('names that were encoded twice', () => {
     expect(verdict).toMatchObject({ ok: true, rows: names.length, rejects: 0 });
     const [finding] = verdict?.findings ?? [];
     expect(finding).toMatchObject({ level: 'warn', code: 'ENCODED_TWICE', hint: expect.stringContaining('come from the publisher') });
-    expect(verdict?.findings.map(({ hint }) => hint).join()).not.toContain('as downloaded');
+    expect(verdict?.findings.map(({ hint }) => hint).join()).not.toContain('Use the downloaded file');
   });
 
   it('are rejected if they are everywhere in the file, with the hint to use the downloaded file', async () => {

@@ -253,7 +253,7 @@ describe('a GeoPackage', () => {
     await truncate(path, 40_960);
     const error = await failure(openVector(path));
     expect(error.code).toBe('GPKG_TRUNCATED');
-    expect(error.detail).toMatch(/expected \d+ pages of 4096 bytes by its header, found 40960 bytes/);
+    expect(error.detail).toMatch(/expected \d+ pages of 4096 bytes according to the header, found 40960 bytes/);
   });
 
   it('is rejected if it is damaged inside, and never gives fewer features', async () => {

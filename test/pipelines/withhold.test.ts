@@ -11,6 +11,7 @@ import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { inputError, MappaleError } from '../../pipelines/errors.ts';
 import { openDatabase } from '../../pipelines/db/index.ts';
 import { SILENT } from '../../pipelines/log.ts';
+import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
 import { describeNight, runNight } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { exitCodeOf, preview, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
@@ -26,6 +27,9 @@ const { seed } = testEnvironment();
 const WITHHOLDING = ['ade_cadastre', 'trento_cadastre', 'bolzano_cadastre', 'anncsu_addresses', 'istat_comuni'];
 /** A page that a server may send instead of a file. */
 const PAGE = '<!DOCTYPE html><html><body>made: the server is busy</body></html>';
+
+/** Returns the name of a file as the program shows it, without the tax code of a user. */
+const nameOf = (path: string): string => maskTaxCode(basename(path));
 
 /** The files that fail, and how. */
 type Failing = ReadonlyMap<string, 'input' | 'rejects' | 'checks'>;
@@ -105,19 +109,19 @@ describeDatabase('a file that cannot be used', (engine) => {
       const id = pick(ids);
       chosen.set(id, chosen.get(id) ?? pick(filesOf.get(id)!));
     }
-    console.log(`withhold, seed ${seed}: ${[...chosen].map(([id, path]) => `${id} ${basename(path)}`).join(', ')}`);
+    console.log(`withhold, seed ${seed}: ${[...chosen].map(([id, path]) => `${id} ${nameOf(path)}`).join(', ')}`);
     return chosen;
   };
 
   it(`is left out of the first publication if its source is optional, and loaded when it is repaired, seed ${seed}`, async () => {
     const bad = someOptional(4);
     const paths = [...bad.values()];
-    const expected = [...bad].map(([id, path]) => [id, basename(path)] as const).sort();
+    const expected = [...bad].map(([id, path]) => [id, nameOf(path)] as const).sort();
     // Half of the damages are detected when the file is recognised, and half when the file is read.
     const pages = paths.slice(0, 2);
     for (const path of pages) await writeFile(here(path), PAGE);
     const url = await engine.createDatabase();
-    const first = await open(new Map([[basename(paths[2]!), 'input'], [basename(paths[3]!), 'rejects']]), url);
+    const first = await open(new Map([[nameOf(paths[2]!), 'input'], [nameOf(paths[3]!), 'rejects']]), url);
     const report = await load(first);
     expect(exitCodeOf(report)).toBe(3);
     expect(report.units.map(({ unit }) => unit)).toEqual([0, MOLISE]);
@@ -156,10 +160,10 @@ describeDatabase('a file that cannot be used', (engine) => {
 
   it('leaves all other files of its release in use if its source is optional', async () => {
     const bad = someOptional(2, (paths) => paths.length > 1);
-    const context = await open(new Map([...bad.values()].map((path) => [basename(path), 'input'])));
+    const context = await open(new Map([...bad.values()].map((path) => [nameOf(path), 'input'])));
     const report = await load(context);
     expect([exitCodeOf(report), report.units.map(({ unit }) => unit)]).toEqual([3, [0, MOLISE]]);
-    expect(leftOut(report)).toEqual([...bad].map(([id, path]) => [id, basename(path)]).sort());
+    expect(leftOut(report)).toEqual([...bad].map(([id, path]) => [id, nameOf(path)]).sort());
     expect(await content(context)).toEqual(await freshWithout([...bad.values()]));
   }, 240_000);
 
@@ -172,7 +176,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     const context = await open(new Map(), url);
     const report = await refresh(context, loadOptions([folder], [MOLISE], { accept: { who: 'test', why: 'a test' } }));
     expect(exitCodeOf(report)).toBe(3);
-    expect(leftOut(report)).toEqual([...bad].map(([id, path]) => [id, basename(path)]).sort());
+    expect(leftOut(report)).toEqual([...bad].map(([id, path]) => [id, nameOf(path)]).sort());
     const now = await content(context);
     for (const relation of Object.keys(whole)) if (!/risk/.test(relation)) expect(`${relation}: ${now[relation]}`).toBe(`${relation}: ${whole[relation]}`);
     for (const { source, regions } of report.leftOut) {
@@ -187,14 +191,14 @@ describeDatabase('a file that cannot be used', (engine) => {
 
   it.each([['input', 3], ['rejects', 4]] as const)('withholds the region if it has parcels, addresses or comuni: %s, exit %s', async (kind, exit) => {
     const id = pick(WITHHOLDING.filter((each) => filesOf.has(each)));
-    const context = await open(new Map([[basename(filesOf.get(id)!.at(-1)!), kind]]));
+    const context = await open(new Map([[nameOf(filesOf.get(id)!.at(-1)!), kind]]));
     const report = await load(context);
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, exit, [], []]);
   }, 120_000);
 
   it('withholds the region if the checks of a source fail, even if the source is optional', async () => {
     const [[, path] = []] = [...someOptional(1)];
-    const context = await open(new Map([[basename(path!), 'checks']]));
+    const context = await open(new Map([[nameOf(path!), 'checks']]));
     const report = await load(context);
     expect([exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([5, [], []]);
   }, 120_000);
@@ -214,12 +218,12 @@ describeDatabase('a file that cannot be used', (engine) => {
     const ids = WITHHOLDING.filter((id) => id !== 'istat_comuni' && filesOf.has(id));
     const id = pick(ids);
     const path = filesOf.get(id)!.at(-1)!;
-    console.log(`withhold, seed ${seed}: ${id} ${basename(path)}`);
+    console.log(`withhold, seed ${seed}: ${id} ${nameOf(path)}`);
     await writeFile(here(path), PAGE);
     const first = await open();
     const report = await load(first);
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, 3, [], []]);
-    expect(report.failures.some((failure) => failure.at?.endsWith(basename(path)))).toBe(true);
+    expect(report.failures.some((failure) => failure.at?.endsWith(nameOf(path)))).toBe(true);
     // Another source also has a new release, but the region is not published with that release.
     const published = await open(new Map(), await engine.copyDatabase(wholeUrl));
     const seismic = filesOf.get('dpc_seismic')![0]!;
@@ -239,12 +243,12 @@ describeDatabase('a file that cannot be used', (engine) => {
       { regions: [findRegion(MOLISE)!], data: [folder], parallel: 2, metrics: null, webhook: null, webhookPrivate: false, keep: null },
     );
     const left = line.left_out.map(({ source, files }) => [source, ...files]).sort();
-    expect([line.exit_code, left]).toEqual([3, [...bad].map(([id, path]) => [id, basename(path)]).sort()]);
+    expect([line.exit_code, left]).toEqual([3, [...bad].map(([id, path]) => [id, nameOf(path)]).sort()]);
     const json = JSON.stringify(line);
     const text = describeNight(line);
     const sections = line.left_out.flatMap(({ regions }) => regions.flatMap((each) => each.sections.map(({ section }) => section)));
     expect(sections.length).toBeGreaterThan(0);
-    const names = [...[...bad.values()].map((path) => basename(path)), ...sections];
+    const names = [...[...bad.values()].map((path) => nameOf(path)), ...sections];
     for (const name of names) expect([name, text.split('left out ')[1]?.includes(name), json.includes(name)]).toEqual([name, true, true]);
     await context.database.close();
   }, 120_000);
