@@ -35,7 +35,7 @@ function toJson({ plan, survey, price, distributed }: Preview): Record<string, u
       const { source, vintage, region, files } = located;
       return { source: source.id, vintage: vintageText(vintage), region, files: files.map(({ path }) => path), why };
     }),
-    build: plan.builds.map(({ region, products, missing }) => ({ unit: region, stale: staleTables(products, { distributed }), missing })),
+    build: plan.builds.map((job) => ({ unit: job.region, stale: staleTables(job, { distributed }), missing: job.missing })),
     unused: plan.unused,
     left: plan.left,
     held: plan.held,
@@ -57,8 +57,9 @@ function describe({ plan, survey, distributed }: Preview): string {
     lines.push(`load  ${source.id} ${vintageText(vintage)}${region === null ? '' : ` ${regionName(region)}`} (${files.length} file${files.length === 1 ? '' : 's'}): ${why}`);
   }
   const ways = new Set<Way>();
-  for (const { region, products, missing } of plan.builds) {
-    for (const table of staleTables(products, { distributed })) {
+  for (const job of plan.builds) {
+    const { region, missing } = job;
+    for (const table of staleTables(job, { distributed })) {
       ways.add(table.way);
       lines.push(describeTable(region, table));
     }

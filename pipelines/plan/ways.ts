@@ -1,5 +1,6 @@
 /** Tells, before a build, which stale tables are patched and which are built whole. */
 import type { Relation } from '../contract/sql-files.ts';
+import type { BuildJob } from './plan.ts';
 import type { Product } from './products.ts';
 
 /** A table is built whole if more than one parcel in this many changed, because replacing rows then saves no time. */
@@ -23,19 +24,22 @@ export interface StaleTable {
   readonly whole: string | null;
 }
 
-/** Returns the stale tables of a region. @param options distributed: whether the tables are on several nodes */
-export function staleTables(products: readonly Product[], { distributed }: { readonly distributed: boolean }): StaleTable[] {
+/**
+ * Returns the stale tables of a region, or of Italy.
+ * @param options distributed: whether the tables of regions are on several nodes, where they are built whole. The tables of Italy are on one node
+ */
+export function staleTables({ region, products }: Pick<BuildJob, 'region' | 'products'>, { distributed }: { readonly distributed: boolean }): StaleTable[] {
   return products.flatMap((product) => {
     const { relation, stale } = product;
     if (stale === null) return [];
-    const whole = reasonForWhole(product, distributed);
+    const whole = reasonForWhole(product, distributed && region !== 0);
     return [{ relation, why: stale, way: whole !== null ? 'whole' : product.file.incremental?.by === 'content' ? 'compare' : 'patch', whole }];
   });
 }
 
-function reasonForWhole({ incremental, published, file, decisive }: Product, distributed: boolean): string | null {
+function reasonForWhole({ incremental, published, file, decisive }: Product, isOnNodes: boolean): string | null {
   if (published === null) return 'not published yet';
-  if (distributed) return 'the tables are on several nodes';
+  if (isOnNodes) return 'the tables are on several nodes';
   if (incremental) return null;
   if (file.incremental === null) return 'each row may depend on all rows of the inputs';
   return `any row may depend on ${decisive.length === 0 ? 'the recorded inputs' : decisive.join(', ')}`;

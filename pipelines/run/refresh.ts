@@ -57,7 +57,7 @@ export interface Preview {
   readonly survey: Survey;
   readonly plan: Plan;
   readonly price: Price;
-  /** True if the tables are on several nodes. */
+  /** True if the tables of regions are on several nodes. */
   readonly distributed: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface Preview {
 export async function preview(context: Context, options: Pick<RefreshOptions, 'data' | 'regions'>): Promise<Preview> {
   const { survey, planned } = await surveyFolders(context, options);
   const { database } = context;
-  return { survey, plan: planned, price: price(planned, await readExperience(database)), distributed: await database.session(isDistributed) };
+  return { survey, plan: planned, price: price(planned, await readExperience(database)), distributed: await isDistributed(database) };
 }
 
 interface Surveyed {

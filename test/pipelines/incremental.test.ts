@@ -87,7 +87,7 @@ describeDatabase('an incremental build', (engine) => {
   /** Returns the stale tables by the way that a plan announces. */
   const announced = async (): Promise<Record<Way, readonly string[]>> => {
     const { plan, distributed } = await preview(context, { data: [files.folder], regions: [REGION] });
-    const tables = plan.builds.filter(({ region }) => region === REGION).flatMap(({ products }) => staleTables(products, { distributed }));
+    const tables = plan.builds.filter(({ region }) => region === REGION).flatMap((job) => staleTables(job, { distributed }));
     const of = (wanted: Way): string[] => tables.filter(({ way }) => way === wanted).map(({ relation }) => relation as string).sort();
     return { patch: of('patch'), compare: of('compare'), whole: of('whole') };
   };

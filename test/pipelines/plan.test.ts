@@ -121,21 +121,23 @@ describe('a plan', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), null, null)) });
     const { builds: [build] } = plan(state, survey({ ...zip, files: [{ ...zip.files[0]!, sha256: 'another' }], content: 'another' }), null);
-    const tables = new Map(staleTables(build!.products, { distributed: false }).map(({ relation, way, whole }) => [relation, [way, whole]]));
+    const tables = new Map(staleTables(build!, { distributed: false }).map(({ relation, way, whole }) => [relation, [way, whole]]));
     expect(tables.get('core.parcel')).toEqual(['patch', null]);
     expect(tables.get('section.risk')).toEqual(['patch', null]);
     expect(tables.get('core.coverage')).toEqual(['compare', null]);
     expect(tables.get('core.sheet')).toEqual(['whole', 'each row may depend on all rows of the inputs']);
     expect(tables.get('core.comune_found')).toEqual(['whole', 'any row may depend on core.parcel']);
-    const distributed = staleTables(build!.products, { distributed: true });
+    const distributed = staleTables(build!, { distributed: true });
     expect(distributed.map(({ relation }) => relation)).toEqual([...tables.keys()]);
     expect(new Set(distributed.map(({ way, whole }) => `${way}: ${whole ?? ''}`))).toEqual(new Set(['whole: the tables are on several nodes']));
+    // The tables of Italy are on one node.
+    expect(staleTables({ ...build!, region: 0 }, { distributed: true })).toEqual(staleTables({ ...build!, region: 0 }, { distributed: false }));
   });
 
   it('builds tables whole if they are not published or another PostgreSQL version built them', () => {
     const inventory = loaded([zip]);
     const first = plan(known(inventory), null, null);
-    const reasons = ({ builds: [build] }: Plan): Set<string> => new Set(staleTables(build!.products, { distributed: false }).map(({ way, whole }) => `${way}: ${whole ?? ''}`));
+    const reasons = ({ builds: [build] }: Plan): Set<string> => new Set(staleTables(build!, { distributed: false }).map(({ way, whole }) => `${way}: ${whole ?? ''}`));
     expect(reasons(first)).toEqual(new Set(['whole: not published yet']));
     const newer = plan(known(inventory, { published: published(first), engine: { PostgreSQL: '16' } }), null, null);
     expect([...reasons(newer)].filter((each) => !/^whole: (any row may depend on PostgreSQL(, |$)|each row may depend on all rows)/.test(each))).toEqual([]);
