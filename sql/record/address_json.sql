@@ -1,11 +1,11 @@
--- purpose: an address in the format of answers
+-- purpose: the JSON of an address in API answers
 -- reads: core.access_point, core.street, core.comune, core.comune_found, core.region
 -- writes: api.street_number, api.formatted_address, api.address_json
--- grain: one call per access
+-- grain: one call per access point
 -- crs: EPSG:4326, latitude and longitude in degrees
 
 create or replace function api.street_number(p_number int4, p_exponent text, p_colour text, p_metric_m int4) returns text
--- The function is not declared immutable, because it calls functions that are not immutable. Otherwise PostgreSQL could not inline its calls.
+-- Declared stable, because the function calls stable functions. PostgreSQL cannot inline an immutable function that calls stable functions.
 language sql stable parallel safe as $$
   select case
     when p_number is not null then concat_ws(' ', concat_ws('/', p_number, p_exponent), p_colour)
@@ -20,7 +20,7 @@ $$;
 comment on function api.street_number(int4, text, text, int4) is 'Civico as text, such as 12, 12/A, 12 ROSSO, KM 3+200 or SNC';
 
 create or replace function api.formatted_address(p_street text, p_number text, p_place text, p_province text) returns text
--- Not declared immutable, for the same reason.
+-- Declared stable for the same reason as api.street_number.
 language sql stable parallel safe as $$
   select concat_ws(
     ', ',
@@ -30,7 +30,7 @@ language sql stable parallel safe as $$
     nullif(p_province, p_place)
   )
 $$;
-comment on function api.formatted_address(text, text, text, text) is 'Street and number, the locality or comune, and the province. Unknown parts are left out';
+comment on function api.formatted_address(text, text, text, text) is 'Address as text: street and civico, the locality (or else the comune), and the province. Unknown parts are left out';
 
 create or replace function api.address_json(p_region_code int2, p_address_id int8, p_from anyelement) returns jsonb
 language plpgsql stable as $$
@@ -61,4 +61,4 @@ begin
   );
 end
 $$;
-comment on function api.address_json(int2, int8, anyelement) is 'Address of an access in answers: street, civico, locality, comune, province, region and point. Member formatted_address joins street and civico, the locality or else the comune, and the province. Unknown parts are left out';
+comment on function api.address_json(int2, int8, anyelement) is 'JSON of an access point in API answers: street, civico, locality, comune, province, region and point. Member formatted_address is the text of api.formatted_address';

@@ -1,4 +1,4 @@
--- purpose: the sources that the sections of a parcel cite
+-- purpose: source citations of the sections in a parcel's record
 -- reads: ledger.cited, ledger.publication
 -- writes: api.cite
 -- grain: one call per record
@@ -6,14 +6,14 @@
 
 create or replace function api.cite(p_region int4, p_sections text[], p_blocks text[], p_keys text[], p_from anyelement, out blocks text, out citations uuid[])
 language plpgsql stable
--- Custom plans for the given arrays are not faster, and PostgreSQL would plan each record again.
+-- A custom plan for each call is not faster, and costs planning time for every record.
 set plan_cache_mode to force_generic_plan
 set enable_seqscan to off
 as $$
 declare
   v_own int4;
   v_italy int4;
-  -- For most parcels the section's name is the key.
+  -- For most parcels, the key of a section is the section's name.
   v_keys constant text[] := array_append(p_keys || p_sections, '*');
   v_sections text[];
   v_citations uuid[];
@@ -28,7 +28,7 @@ begin
   from publication u
   where u.unit_code in (0, p_region)
     and u.state = 'current';
-  -- The longest key of a section comes first. A plus marks combinations of the publication of Italy.
+  -- Orders the keys by length, longest first. The prefix + marks citations of the publication of Italy.
   select
     array_agg(n.section),
     array_agg(n.citation),
@@ -57,10 +57,10 @@ begin
   citations := '{}';
   for v_nth in 1 .. cardinality(p_sections) loop
     v_own_at := array_position(v_sections, p_sections[v_nth]);
-    -- Blocks are edited as text, because parsing JSON would be slower. Each block has a placeholder for its source.
+    -- Replaces the placeholder for the source in each block as text, because parsing JSON would be slower.
     blocks := blocks || ',"' || p_sections[v_nth] || '":'
       || replace(p_blocks[v_nth], '"source" : null', '"source" : ' || coalesce(v_sources[v_own_at], 'null'));
-    -- Empty blocks have no citation. Names of comuni come from the publication of Italy.
+    -- Empty blocks have no citation. Blocks with names of comuni also cite the publication of Italy.
     if p_blocks[v_nth] not in ('null', '[]') then
       v_italy_at := array_position(v_sections, '+' || p_sections[v_nth]);
       citations := citations || v_citations[v_own_at] || v_citations[v_italy_at];
@@ -70,4 +70,4 @@ begin
   citations := array_remove(citations || v_citations[array_position(v_sections, '*')], null);
 end
 $$;
-comment on function api.cite(int4, text[], text[], text[], anyelement) is 'Blocks of the sections of a parcel as members of a JSON object, with their sources, and the cited combinations. These are the combinations of the values, of the names of comuni, and the mandatory combinations. Argument p_keys has facts of the sections (ledger.cited). If several facts of a section are recorded, the longest is used';
+comment on function api.cite(int4, text[], text[], text[], anyelement) is 'Returns the section blocks of a parcel as members of a JSON object, with their sources, and the ids of the citations. Citations are those of the values, of the names of comuni, and the citations that every record has. Argument p_keys has keys of ledger.cited. If several keys of a section match, the longest key is used';

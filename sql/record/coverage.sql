@@ -1,4 +1,4 @@
--- purpose: coverage of a section, which gives the meaning of an empty section
+-- purpose: coverage of a section, which states why a section is empty
 -- reads: core.raster_tile, core.section_coverage, ledger.publication, ledger.publication_table, ledger.attribution
 -- writes: api.comune_coverage, api.raster_reaches, api.section_coverage
 -- grain: one call per section of a parcel
@@ -22,8 +22,8 @@ begin
   if v_coverage is not null then
     return v_coverage;
   end if;
-  -- No release of the section is loaded. Earlier versions did not record the coverage of files, and only the attributions are known. Attributions also include
-  -- sources that only help to locate the points of another source.
+  -- No release of the section is loaded, or an earlier version of mappale built the publication without core.section_coverage. For the earlier version, an
+  -- attribution shows that the section has a source. The result is not mapped, because some attributed sources only locate the points of another source.
   return (
     select case when count(*) > 0 then 'not_mapped' else 'not_loaded' end
     from publication u
@@ -35,7 +35,7 @@ begin
   );
 end
 $$;
-comment on function api.comune_coverage(int4, text, text, anyelement) is 'Coverage of a comune by a section. Value mapped: the loaded files cover the comune. Value not_mapped: the loaded files do not cover it. Value not_loaded: no file is loaded';
+comment on function api.comune_coverage(int4, text, text, anyelement) is 'Coverage of a comune by a section. Value mapped: the loaded files cover the comune. Value not_mapped: the loaded files do not cover the comune. Value not_loaded: no file is loaded';
 
 create or replace function api.raster_reaches(p_section text, p_region int4, p_point geometry, p_from anyelement) returns bool
 language plpgsql stable as $$
@@ -48,7 +48,7 @@ begin
   );
 end
 $$;
-comment on function api.raster_reaches(text, int4, geometry, anyelement) is 'True if a point (EPSG:4326) of a region is in a raster of a section. Null if no raster is loaded';
+comment on function api.raster_reaches(text, int4, geometry, anyelement) is 'True if a loaded raster of a section contains a point (EPSG:4326) of a region. Null if no raster is loaded';
 
 create or replace function api.section_coverage(
   p_region int4, p_belfiore text, p_point geometry, p_kind text, p_section text, p_linked bool, p_found bool, p_from anyelement
@@ -60,12 +60,12 @@ begin
   if not api.is_applicable(p_section, p_kind) then
     return 'not_applicable';
   end if;
-  -- Tiles and segments extend beyond the borders of the area that they cover. A value at one parcel proves nothing about the rest of the comune.
+  -- A tile or shoreline segment can extend into a comune that the source does not cover. One parcel with a value does not prove that its comune is covered.
   v_reached := api.section_reached(p_section, p_region, p_belfiore, p_point, p_from);
   return case
-    -- The coverage of rasters is decided for each parcel. A parcel without a row may have empty cells, or its file was removed before the parcel appeared.
+    -- Raster coverage is decided for each parcel. A parcel has no row if its cells are empty, or if the raster was removed before the parcel was built.
     when v_reached = 'as_found' then case when p_linked then 'mapped' when not p_linked then 'not_mapped' else 'not_loaded' end
-    -- The source maps all land. A parcel without a value is not covered, even in a covered comune.
+    -- The source has a value for all land that it covers. A parcel without a value is therefore not covered, even in a covered comune.
     when v_reached = 'if_found' and not coalesce(p_linked, p_found, false) then
       case api.comune_coverage(p_region, p_section, p_belfiore, p_from) when 'not_loaded' then 'not_loaded' else 'not_mapped' end
     when v_reached = 'if_found' then 'mapped'
@@ -77,4 +77,4 @@ begin
   end;
 end
 $$;
-comment on function api.section_coverage(int4, text, geometry, text, text, bool, bool, anyelement) is 'Coverage of a section at a parcel with a region, comune, point (EPSG:4326) and kind (null: any). Value not_applicable: the section does not exist for this kind of parcel. Value mapped: null or [] means none here. Value partial: the value is from an export that may be incomplete, and there may be more features here. Value not_mapped: the loaded files do not cover the parcel. Value not_loaded: no file is loaded. Argument p_linked is true if the files reach the parcel (null: the section does not report this). Argument p_found is true if the section has a value';
+comment on function api.section_coverage(int4, text, geometry, text, text, bool, bool, anyelement) is 'Returns the coverage of a section at a parcel, given by region, comune, point (EPSG:4326) and kind (null: any kind). Value not_applicable: the section does not exist for this kind of parcel. Value mapped: the files cover the parcel, so a section that is null or [] means that nothing was found. Value partial: the section comes from an export that may be incomplete, so features may be missing. Value not_mapped: the loaded files do not cover the parcel. Value not_loaded: no file is loaded. Argument p_linked is true if the loaded files cover the parcel (null: the section does not report this). Argument p_found is true if the section has a value';

@@ -19,7 +19,7 @@ begin
       left join region r on r.code = c.region_code
       where c.belfiore = p_belfiore
     ),
-    -- An unlisted comune has the name in its files.
+    -- A comune that is not in the ISTAT list has the name given in its files.
     (
       select json_build_object(
         'code', f.belfiore,
@@ -35,10 +35,10 @@ begin
   );
 end
 $$;
-comment on function api.municipality(text, anyelement) is 'The block municipality of a comune by its cadastral code. An unlisted comune has the values in its files. Null if the comune is unknown';
+comment on function api.municipality(text, anyelement) is 'Block municipality of a comune, given by its cadastral code. A comune that is not in the ISTAT list has the name and region given in its files. Null if the comune is unknown';
 
 create or replace function api.known_municipality(p_belfiore text, p_from anyelement) returns json
 language sql stable as $$
   select coalesce(api.municipality(p_belfiore, p_from), json_build_object('code', p_belfiore, 'name', null, 'province', null, 'region', null))
 $$;
-comment on function api.known_municipality(text, anyelement) is 'The block municipality of a parcel''s comune. An unknown comune has only its code';
+comment on function api.known_municipality(text, anyelement) is 'Block municipality of a parcel''s comune. For an unknown comune, the block has only the cadastral code';

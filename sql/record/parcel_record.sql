@@ -8,7 +8,7 @@ create or replace function api.included(p_include text[]) returns text[]
 language sql immutable parallel safe as $$
   select array['basic'] || array_remove(p_include, 'basic')
 $$;
-comment on function api.included(text[]) is 'Sections of a record in their order. Section basic is always included and is first';
+comment on function api.included(text[]) is 'Requested sections in the order of the record. Section basic is always included and is first';
 
 create or replace function api.parcel_record(p_fid int4, p_include text[], p_from anyelement, out head text, out citations uuid[])
 language plpgsql volatile as $$
@@ -41,7 +41,7 @@ begin
     v_shown := coalesce(v_found.value::text, 'null');
     v_blocks := v_blocks || v_shown;
     v_keys := v_keys || v_found.keys;
-    -- The blocks of other sections contain their coverage.
+    -- The other sections have the coverage inside the block.
     if v_section = any (v_covered) then
       v_coverage := v_coverage || ',"' || v_section || '":"'
         || api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_basic.kind, v_section, v_found.linked, v_shown not in ('null', '[]'), p_from) || '"';
@@ -50,7 +50,8 @@ begin
   v_cited := api.cite(
     v_region, v_include, v_blocks, string_to_array(replace(array_to_string(v_keys, chr(10)), '@', v_basic.belfiore), chr(10)), p_from
   );
-  -- json keeps the order of the contract, and takes a third less time than jsonb, which sorts. The record is built as text. Names of sections need no quoting.
+  -- Type json keeps the member order of the contract, and takes a third less time than jsonb, which sorts the members. Concatenates the record as text. Names
+  -- of sections need no escaping.
   head := '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality') || ',' || v_cited.blocks
     || ',"meta":{"sections_included":' || array_to_json(v_include)
     || ',"coverage":{' || substr(v_coverage, 2)
@@ -58,4 +59,4 @@ begin
   citations := v_cited.citations;
 end
 $$;
-comment on function api.parcel_record(int4, text[], anyelement) is 'Record of a parcel in parts: JSON text up to its licences, and the keys of its citations (api.citations). The licences and api.record_end follow. Nulls if there is no such parcel. Sections must be known names. Argument p_from is a null of a row type in the schema of the tables to read. The schema must be in the search path';
+comment on function api.parcel_record(int4, text[], anyelement) is 'Returns the record of a parcel as JSON text up to the member licenses, and the ids of its citations (api.citations). The caller appends the licences and api.record_end. Both results are null if there is no such parcel. Argument p_include must contain names of sections. Argument p_from is a null of a row type in the schema of the tables to read. The schema must be in the search path';

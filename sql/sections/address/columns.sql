@@ -1,4 +1,4 @@
--- purpose: the section address of many parcels, one row of columns each, and the parcels of addresses
+-- purpose: the section address of many parcels as columns, and the parcels of given addresses
 -- reads: core.access_point, core.comune, core.comune_found, core.parcel, core.street, section.address
 -- writes: api.columns_address, api.followed_address, api.parcels_of_addresses
 -- grain: one row per parcel, or per address
@@ -37,7 +37,7 @@ begin
   from access_point a
   where a.region_code = any (v_regions)
     and a.address_id = any (v_addresses);
-  -- Arrays are looked up in an index. At a past time, a join would read the complete table.
+  -- Conditions on arrays use an index. In the views of a past date, a join would read the complete table.
   return query
   with access as materialized (
     select
@@ -99,7 +99,7 @@ begin
     and f.belfiore = a.belfiore;
 end
 $$;
-comment on function api.columns_address(int4[], anyelement) is 'Section address of the parcels that have it, as columns: the number of access points, and the first access point';
+comment on function api.columns_address(int4[], anyelement) is 'Section address as columns, for the parcels that have access points: the number of access points, and the first access point';
 
 create or replace function api.followed_address(p_region int4, p_swap int4, p_after int4, p_end int4)
 returns table (fid int4)
@@ -162,7 +162,7 @@ begin
     and h.fid < p_end;
 end
 $$;
-comment on function api.followed_address(int4, int4, int4, int4) is 'Parcels of a region between two fids that ever had an address whose number, street or comune a swap (ledger.swap) replaced';
+comment on function api.followed_address(int4, int4, int4, int4) is 'Parcels of a region between two fids that have or had an address whose number, street or comune was replaced by a swap (ledger.swap)';
 
 create or replace function api.parcels_of_addresses(p_addresses int8[], p_lats float8[], p_lngs float8[])
 returns table (address_id int8, fid int4)
@@ -175,7 +175,7 @@ begin
       q.address_id,
       p.fid
     from unnest(p_addresses, p_lats, p_lngs) as q (address_id, lat, lng)
-    -- An access belongs to a parcel at most 15 m away.
+    -- A distance of 0.0003° is more than 15 m, the limit between an access point and its parcel.
     join core.parcel p on p.geom && st_expand(st_setsrid(st_makepoint(q.lng, q.lat), 4326), 0.0003)
   ),
   held as materialized (
@@ -194,4 +194,4 @@ begin
     and h.address_id = n.address_id;
 end
 $$;
-comment on function api.parcels_of_addresses(int8[], float8[], float8[]) is 'The parcels to which the given access points belong, by number and location (degrees)';
+comment on function api.parcels_of_addresses(int8[], float8[], float8[]) is 'Parcels to which the given access points belong. An access point is given by its id and its location in degrees';

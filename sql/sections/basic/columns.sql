@@ -1,4 +1,4 @@
--- purpose: the section basic of many parcels, one row of columns each
+-- purpose: the section basic of many parcels as columns
 -- reads: core.parcel, core.comune_catastale, section.postal_code
 -- writes: api.columns_basic, api.followed_basic
 -- grain: one row per parcel
@@ -71,7 +71,7 @@ begin
     and c.prefix = p.prefix;
 end
 $$;
-comment on function api.columns_basic(int4[], anyelement) is 'Section basic as columns, without the geometry, with the values of api.section_basic';
+comment on function api.columns_basic(int4[], anyelement) is 'Section basic as columns, with the values of api.section_basic except the geometry';
 
 create or replace function api.followed_basic(p_region int4, p_swap int4, p_after int4, p_end int4)
 returns table (fid int4)
@@ -101,4 +101,4 @@ begin
     and h.fid < p_end;
 end
 $$;
-comment on function api.followed_basic(int4, int4, int4, int4) is 'Parcels of a region between two fids that were ever in a comune whose name a swap (ledger.swap) replaced';
+comment on function api.followed_basic(int4, int4, int4, int4) is 'Parcels of a region between two fids that are or were in a comune whose name was replaced by a swap (ledger.swap)';

@@ -1,7 +1,7 @@
--- purpose: the values of the section basic, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section basic for one parcel
 -- reads: core.parcel, core.comune_catastale, section.postal_code
 -- writes: api.values_basic, api.section_basic, api.coverage_basic
--- grain: one object, or null if there is no such parcel; one word of coverage
+-- grain: one object per parcel, null if there is no such parcel
 -- crs: EPSG:4326, longitude latitude
 
 create or replace function api.values_basic(p_parcel core.parcel)
@@ -22,10 +22,10 @@ language sql immutable parallel safe as $$
     ltrim((p_parcel).sheet, '0'),
     nullif((p_parcel).attachment, '0'),
     nullif((p_parcel).development, '0'),
-    -- In a land register (Libro fondiario) a reference consists of the reference of the comune catastale, a dot, and the label.
+    -- In a land register (Libro fondiario), the parcel's reference is the reference of the comune catastale, a dot, and the parcel's label.
     case when (p_parcel).sheet is null then left((p_parcel).reference, -length((p_parcel).label) - 1) end
 $$;
-comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel. The values are area in m² with 2 decimals, representative point in degrees with 7 decimals, sheet without zeros, attachment and development (null: none). The last value is the reference of the comune catastale (null: the parcel has a sheet)';
+comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel. The area is in m² with 2 decimals, and the representative point in degrees with 7 decimals. The sheet has no leading zeros, and attachment and development are null instead of 0. Column prefix is the reference of the comune catastale, null if the parcel has a sheet';
 
 create or replace function api.section_basic(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[], out belfiore text, out point geometry, out kind text)
 language plpgsql stable as $$
@@ -93,7 +93,7 @@ begin
       'municipality', api.known_municipality(v_found.belfiore, p_from),
       'cadastral', v_cadastral
     );
-    -- A parcel of a land register is cited by its comune catastale.
+    -- The citation key of a parcel in a land register contains the comune catastale instead of the comune.
     keys := array[
       'basic/' || coalesce(v_found.prefix, '@') || case when v_postal.fid is null then '' else ' ' || coalesce(v_postal.edition, '') end
     ];
@@ -103,7 +103,7 @@ begin
   end if;
 end
 $$;
-comment on function api.section_basic(int4, anyelement) is 'Section basic of a parcel as JSON, with the comune, representative point (EPSG:4326) and kind for the rest of the record. Nulls if there is no such parcel';
+comment on function api.section_basic(int4, anyelement) is 'Section basic of a parcel as JSON, and the comune, representative point (EPSG:4326) and kind that other sections need. All results are null if there is no such parcel';
 
 create or replace function api.coverage_basic(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$

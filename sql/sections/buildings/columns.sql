@@ -1,4 +1,4 @@
--- purpose: the section buildings of many parcels, one row of columns each
+-- purpose: the section buildings of many parcels as columns
 -- reads: section.buildings
 -- writes: api.columns_buildings
 -- grain: one row per parcel
@@ -26,4 +26,4 @@ begin
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_buildings(int4[], anyelement) is 'Section buildings of the parcels that have a row, as columns, with the values of api.section_buildings';
+comment on function api.columns_buildings(int4[], anyelement) is 'Section buildings as columns, for the parcels that have a row, with the values of api.section_buildings';

@@ -1,7 +1,7 @@
--- purpose: the values of the section buildings, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section buildings for one parcel
 -- reads: section.buildings, core.building_coverage
 -- writes: api.values_buildings, api.section_buildings, api.coverage_buildings
--- grain: one object, or null if there is no building; one word of coverage
+-- grain: one object per parcel, null if there is no building
 -- crs: none
 
 create or replace function api.values_buildings(p_row section.buildings)
@@ -12,7 +12,7 @@ language sql immutable parallel safe as $$
     trim_scale(round((p_row).residential_footprint_m2::numeric, 2)),
     trim_scale(round((p_row).built_share::numeric, 6))
 $$;
-comment on function api.values_buildings(section.buildings) is 'Rounded values of the section buildings: footprints in m² with 2 decimals, and share of the parcel with 6 decimals';
+comment on function api.values_buildings(section.buildings) is 'Rounded values of the section buildings: footprints in m² with 2 decimals, and the built share of the parcel with 6 decimals';
 
 create or replace function api.section_buildings(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -33,7 +33,7 @@ begin
   where b.fid = p_fid;
 end
 $$;
-comment on function api.section_buildings(int4, anyelement) is 'Section buildings as JSON: number of buildings whose largest part is on the parcel, footprint in m², residential buildings (null: no use is known), and built share of the parcel. Null if there is no building';
+comment on function api.section_buildings(int4, anyelement) is 'Section buildings as JSON: number of buildings whose largest part is on the parcel, footprint in m², number of residential buildings (null: no use is known), and built share of the parcel. The result is null if there is no building';
 
 create or replace function api.coverage_buildings(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -47,4 +47,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_buildings(int4, text, geometry, anyelement) is 'Coverage of a parcel by sources of buildings. Value mapped: a source covers the comune, and an empty section means no building. Value not_mapped: the loaded sources do not cover the comune. Value not_loaded: no source is loaded';
+comment on function api.coverage_buildings(int4, text, geometry, anyelement) is 'Coverage of a parcel by sources of buildings. Value mapped: a source covers the comune, so an empty section means that the parcel has no building. Value not_mapped: the loaded sources do not cover the comune. Value not_loaded: no source is loaded';

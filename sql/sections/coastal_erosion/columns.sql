@@ -1,4 +1,4 @@
--- purpose: the section coastal_erosion of many parcels, one row of columns each
+-- purpose: the section coastal_erosion of many parcels as columns
 -- reads: section.coastal_erosion
 -- writes: api.columns_coastal_erosion
 -- grain: one row per parcel
@@ -27,4 +27,4 @@ begin
   group by s.fid;
 end
 $$;
-comment on function api.columns_coastal_erosion(int4[], anyelement) is 'Section coastal_erosion of the parcels that have it, as columns: the number of segments within 1,000 m, and the nearest segment';
+comment on function api.columns_coastal_erosion(int4[], anyelement) is 'Section coastal_erosion as columns, for the parcels that have segments within 1,000 m: the number of these segments, and the nearest segment';

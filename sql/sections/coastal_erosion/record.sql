@@ -1,7 +1,7 @@
--- purpose: the values of the section coastal_erosion, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section coastal_erosion for one parcel
 -- reads: section.coastal_erosion, core.coast_coverage
 -- writes: api.values_coastal_erosion, api.section_coastal_erosion, api.coverage_coastal_erosion
--- grain: one array, [] if no segment is near; one word of coverage
+-- grain: one array per parcel, [] if there is no segment within 1,000 m
 -- crs: none
 
 create or replace function api.values_coastal_erosion(p_row section.coastal_erosion)
@@ -11,7 +11,7 @@ language sql immutable parallel safe as $$
     trim_scale(round((p_row).avg_change_m_year::numeric, 2)),
     trim_scale(round((p_row).distance_m::numeric, 2))
 $$;
-comment on function api.values_coastal_erosion(section.coastal_erosion) is 'Rounded values of a shoreline segment: metres with 2 decimals';
+comment on function api.values_coastal_erosion(section.coastal_erosion) is 'Mean change (m/year) and distance (m) of a shoreline segment, rounded to 2 decimals';
 
 create or replace function api.section_coastal_erosion(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -39,7 +39,7 @@ begin
   end if;
 end
 $$;
-comment on function api.section_coastal_erosion(int4, anyelement) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first. [] if there are none. Column linked of the result is true if a segment is from an export that may be incomplete, else null';
+comment on function api.section_coastal_erosion(int4, anyelement) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first. The array is empty if there are none. Result linked: true if a segment comes from an export that may be incomplete, else null';
 
 create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -53,4 +53,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'Coverage of a parcel. Value mapped: no segment means no low coast nearby. Value partly_if_linked: only an export that may be incomplete can have segments near the parcel. Value not_loaded: no file is loaded';
+comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'Coverage of a parcel by shoreline files. Value mapped: an empty section means that there is no low coast within 1,000 m. Value partly_if_linked: the only segments near the parcel can be from an export that may be incomplete. Value not_loaded: no file is loaded';

@@ -1,4 +1,4 @@
--- purpose: the section cultural_heritage of many parcels, one row of columns each
+-- purpose: the section cultural_heritage of many parcels as columns
 -- reads: section.cultural_heritage, core.point_of_interest
 -- writes: api.columns_cultural_heritage, api.followed_cultural_heritage
 -- grain: one row per parcel
@@ -43,7 +43,7 @@ begin
   group by s.fid;
 end
 $$;
-comment on function api.columns_cultural_heritage(int4[], anyelement) is 'Section cultural_heritage of the parcels that have it, as columns: the number of elements, and the first element';
+comment on function api.columns_cultural_heritage(int4[], anyelement) is 'Section cultural_heritage as columns, for the parcels that have elements: the number of elements, and the first element';
 
 create or replace function api.followed_cultural_heritage(p_region int4, p_swap int4, p_after int4, p_end int4)
 returns table (fid int4)
@@ -66,4 +66,4 @@ begin
     and h.fid < p_end;
 end
 $$;
-comment on function api.followed_cultural_heritage(int4, int4, int4, int4) is 'Parcels of a region between two fids that ever had a point of interest that a swap (ledger.swap) replaced';
+comment on function api.followed_cultural_heritage(int4, int4, int4, int4) is 'Parcels of a region between two fids that have or had a point of interest replaced by a swap (ledger.swap)';

@@ -41,4 +41,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_cultural_heritage(int4, anyelement) is 'Section cultural_heritage as JSON: places of culture inside the parcel, or within 15 m if it is the nearest land parcel, by name. [] if there are none';
+comment on function api.section_cultural_heritage(int4, anyelement) is 'Section cultural_heritage as JSON, ordered by name: places of culture inside the parcel, and those within 15 m that have no nearer land parcel. The array is empty if there are none';

@@ -1,4 +1,4 @@
--- purpose: the section demographics of many parcels, one row of columns each
+-- purpose: the section demographics of many parcels as columns
 -- reads: section.demographics, core.census_figures
 -- writes: api.columns_demographics
 -- grain: one row per parcel
@@ -72,4 +72,4 @@ begin
     and f.section_id = d.section_id;
 end
 $$;
-comment on function api.columns_demographics(int4[], anyelement) is 'Section demographics of the parcels in a census section, as columns. Values are for the complete census section. Column linked of the result has the same meaning as in api.section_demographics';
+comment on function api.columns_demographics(int4[], anyelement) is 'Section demographics as columns, for the parcels in a census section. Values are for the complete census section. Column linked: as result linked of api.section_demographics';

@@ -1,7 +1,7 @@
--- purpose: the values of the section demographics, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section demographics for one parcel
 -- reads: section.demographics, core.census_figures
 -- writes: api.values_demographics, api.section_demographics, api.coverage_demographics
--- grain: one object, or null if the census section has no numbers; one word of coverage
+-- grain: one object per parcel, null if its census section has no numbers
 -- crs: none
 
 create or replace function api.values_demographics(p_row section.demographics)
@@ -9,7 +9,7 @@ returns table (parcel_share numeric)
 language sql immutable parallel safe as $$
   select trim_scale(round((p_row).parcel_share::numeric, 6))
 $$;
-comment on function api.values_demographics(section.demographics) is 'Share of the parcel in the land area of its census section, 6 decimals. All other values are columns of the table';
+comment on function api.values_demographics(section.demographics) is 'Share of the parcel in the land area of its census section, rounded to 6 decimals';
 
 create or replace function api.section_demographics(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -77,10 +77,10 @@ begin
   where d.fid = p_fid;
 end
 $$;
-comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: numbers of the complete census section, and the share (0–1) of the parcel in the area of the census section''s land parcels. Null if the census section has no numbers. Column linked of the result is true if the census section has numbers (null: the parcel is in no census section)';
+comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: numbers of the complete census section, and the parcel''s share (0–1) of the total area of the section''s land parcels. The result is null if the census section has no numbers. Result linked: true if the census section has numbers, null if the parcel is in no census section';
 
 create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'if_found'
 $$;
-comment on function api.coverage_demographics(int4, text, geometry, anyelement) is 'Value if_found is mapped if the numbers of the census section are known, and not_mapped if they are unknown or the parcel is in no census section. Value not_loaded: no census is loaded';
+comment on function api.coverage_demographics(int4, text, geometry, anyelement) is 'Returns if_found. The coverage is then mapped if the numbers of the parcel''s census section are known, else not_mapped. The coverage is not_loaded if no census is loaded';

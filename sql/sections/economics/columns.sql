@@ -1,4 +1,4 @@
--- purpose: the section economics of many parcels, one row of columns each
+-- purpose: the section economics of many parcels as columns
 -- reads: section.economics, core.declared_income
 -- writes: api.columns_economics
 -- grain: one row per parcel
@@ -52,4 +52,4 @@ begin
   cross join lateral api.values_economics(e.price, row(i.*)::core.declared_income) v;
 end
 $$;
-comment on function api.columns_economics(int4[], anyelement) is 'Section economics of the parcels that have it, as columns, with the values of api.section_economics, in euro';
+comment on function api.columns_economics(int4[], anyelement) is 'Section economics as columns, for the parcels that have the section, with the values of api.section_economics in euro';

@@ -1,4 +1,4 @@
--- purpose: the values of the section economics, and its block for a parcel
+-- purpose: values and JSON block of the section economics for one parcel
 -- reads: section.economics, section.postal_code, section.valuation, core.declared_income
 -- writes: api.values_economics, api.section_economics
 -- grain: one object per parcel
@@ -21,7 +21,7 @@ language sql immutable parallel safe as $$
     case when (p_income).cap is null then 'comune' else 'cap' end
   from (select round((p_income).total_income_eur::numeric / nullif((p_income).earners, 0), 2) as average_income) a
 $$;
-comment on function api.values_economics(float8, core.declared_income) is 'Values derived from the mean price and the incomes. Value average_income is total_income / earners (taxpayers who declare an income), in euro with 2 decimals. Value affordability_index is 80 m² × price / average_income, 4 decimals. Value level states whether the incomes are of the postal code or of the comune';
+comment on function api.values_economics(float8, core.declared_income) is 'Values derived from the mean price and the incomes. Value average_income is total_income / earners (taxpayers who declare an income), in euro with 2 decimals. Value affordability_index is 80 m² × price / average_income, with 4 decimals. Value level states whether the incomes are those of the postal code or those of the comune';
 
 create or replace function api.section_economics(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -74,4 +74,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_economics(int4, anyelement) is 'Section economics as JSON, amounts in euro. A withheld value is null. The result is null if no incomes are published for the comune';
+comment on function api.section_economics(int4, anyelement) is 'Section economics as JSON, amounts in euro. A value that the publisher withholds is null. The result is null if no incomes are published for the comune';

@@ -1,7 +1,7 @@
--- purpose: the values of the section land_cover, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section land_cover for one parcel
 -- reads: section.land_cover, core.land_coverage
 -- writes: api.values_land_cover, api.section_land_cover, api.coverage_land_cover
--- grain: one object, or null if the map has no class; one word of coverage
+-- grain: one object per parcel, null if the map has no class there
 -- crs: none
 
 create or replace function api.values_land_cover(p_row section.land_cover)
@@ -33,7 +33,7 @@ begin
   where c.fid = p_fid;
 end
 $$;
-comment on function api.section_land_cover(int4, anyelement) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and its share. Null if the map has no class';
+comment on function api.section_land_cover(int4, anyelement) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and the share of that class. Null if the map has no class at the parcel';
 
 create or replace function api.coverage_land_cover(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -47,4 +47,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_land_cover(int4, text, geometry, anyelement) is 'Coverage of a parcel by the map of land cover. Value mapped: the map covers the comune. Value not_mapped: the loaded files do not cover the comune. Value not_loaded: no file is loaded';
+comment on function api.coverage_land_cover(int4, text, geometry, anyelement) is 'Coverage of a parcel by the land cover map. Value mapped: the map covers the comune. Value not_mapped: the loaded files do not cover the comune. Value not_loaded: no file is loaded';

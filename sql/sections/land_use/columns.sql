@@ -1,4 +1,4 @@
--- purpose: the section land_use of many parcels, one row of columns each
+-- purpose: the section land_use of many parcels as columns
 -- reads: section.land_use
 -- writes: api.columns_land_use
 -- grain: one row per parcel
@@ -26,4 +26,4 @@ begin
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_land_use(int4[], anyelement) is 'Section land_use of the parcels that have a row, as columns, with the values of api.section_land_use';
+comment on function api.columns_land_use(int4[], anyelement) is 'Section land_use as columns, for the parcels that have a row, with the values of api.section_land_use';

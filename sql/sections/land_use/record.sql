@@ -1,7 +1,7 @@
--- purpose: the values of the section land_use, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section land_use for one parcel
 -- reads: section.land_use, core.urban_area
 -- writes: api.values_land_use, api.section_land_use, api.coverage_land_use
--- grain: one object, or null if the map has no class; one word of coverage
+-- grain: one object per parcel, null if the map has no class there
 -- crs: EPSG:4326
 
 create or replace function api.values_land_use(p_row section.land_use)
@@ -33,7 +33,7 @@ begin
   where u.fid = p_fid;
 end
 $$;
-comment on function api.section_land_use(int4, anyelement) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and its share. Null if the map has no class. Column linked of the result is true if the map has a class, else null';
+comment on function api.section_land_use(int4, anyelement) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and the share of that class. Null if the map has no class at the parcel. Result linked: true if the map has a class, else null';
 
 create or replace function api.coverage_land_use(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -47,4 +47,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_land_use(int4, text, geometry, anyelement) is 'Coverage of a parcel by mapped urban areas. Value mapped: the representative point (EPSG:4326) is inside the boundary of an urban area, and an empty section means no land use. Null: the point is in no urban area, and coverage depends on the section''s value, or on the loaded files';
+comment on function api.coverage_land_use(int4, text, geometry, anyelement) is 'Coverage of a parcel by loaded urban areas. Value mapped: the representative point (EPSG:4326) is inside an urban area, so an empty section means that the map has no class there. Null: the point is in no urban area. The coverage then depends on the section''s value or on the loaded files';

@@ -1,4 +1,4 @@
--- purpose: the section nightlights of many parcels, one row of columns each
+-- purpose: the section nightlights of many parcels as columns
 -- reads: core.parcel, section.nightlights
 -- writes: api.columns_nightlights
 -- grain: one row per parcel
@@ -58,10 +58,10 @@ begin
         t.ntl_class,
         t.ntl_year
       )
-      -- The raster has no value at this point.
+      -- A raster covers the land parcel, but has no value there.
       when t.linked and t.kind = 'land' then json_build_array(false, null, null, null, null, null)
     end
   from known t;
 end
 $$;
-comment on function api.columns_nightlights(int4[], anyelement) is 'Section nightlights as columns, with the values and the result linked of api.section_nightlights';
+comment on function api.columns_nightlights(int4[], anyelement) is 'Section nightlights as columns, with the values and the coverage (linked) of api.section_nightlights';

@@ -1,7 +1,7 @@
--- purpose: the values of the section nightlights, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section nightlights for one parcel
 -- reads: core.parcel, section.nightlights
 -- writes: api.values_nightlights, api.section_nightlights, api.coverage_nightlights
--- grain: one object, or null if no raster covers the parcel; one word of coverage
+-- grain: one object per parcel, null if no raster covers the parcel
 -- crs: EPSG:4326
 
 create or replace function api.values_nightlights(p_row section.nightlights)
@@ -49,7 +49,7 @@ begin
     from parcel p
     where p.fid = p_fid;
     linked := api.raster_reaches('nightlights', core.region_of(p_fid), v_parcel.point, p_from);
-    -- The raster has no value at this point.
+    -- A raster covers the land parcel, but has no value there.
     if linked and v_parcel.kind = 'land' then
       keys := array['nightlights/none'];
       value := json_build_object('available', false, 'source', null);
@@ -63,4 +63,4 @@ create or replace function api.coverage_nightlights(p_region int4, p_belfiore te
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_nightlights(int4, text, geometry, anyelement) is 'Coverage of a parcel by rasters of night lights. Value as_found is mapped if a raster covers the parcel, and not_mapped if no loaded raster covers it. Value not_loaded: no raster is loaded, or its file was removed before the parcel was built';
+comment on function api.coverage_nightlights(int4, text, geometry, anyelement) is 'Returns as_found. The coverage is then mapped if a night-lights raster covers the parcel, and not_mapped if no loaded raster covers the parcel. The coverage is not_loaded if no raster is loaded, or if the raster was removed before the parcel was built';

@@ -39,4 +39,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_poi(int4, anyelement) is 'Section poi as JSON: schools, open pharmacies and fuel stations of the parcel by category, name and id. [] if there are none';
+comment on function api.section_poi(int4, anyelement) is 'Section poi as JSON: schools, open pharmacies and fuel stations of the parcel, ordered by category, name and id. The array is empty if there are none';

@@ -1,4 +1,4 @@
--- purpose: the section population of many parcels, one row of columns each
+-- purpose: the section population of many parcels as columns
 -- reads: section.population, section.demographics
 -- writes: api.columns_population
 -- grain: one row per parcel
@@ -30,7 +30,7 @@ begin
     cross join lateral api.values_population(row(s.*)::section.population) v
     where s.fid = any (p_fids)
   )
-  -- A census section without numbers does not cover the parcel.
+  -- A parcel in a census section without numbers is not covered.
   select
     p.fid,
     s.fid is not null,
@@ -40,4 +40,4 @@ begin
   left join estimate s on s.fid = p.fid;
 end
 $$;
-comment on function api.columns_population(int4[], anyelement) is 'Section population as columns, of the parcels in a census section, with the values of api.section_population';
+comment on function api.columns_population(int4[], anyelement) is 'Section population as columns, for the parcels in a census section, with the values of api.section_population';

@@ -1,7 +1,7 @@
--- purpose: the values of the section population, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section population for one parcel
 -- reads: section.population, section.demographics
 -- writes: api.values_population, api.section_population, api.coverage_population
--- grain: one object, or null if the census section has no numbers; one word of coverage
+-- grain: one object per parcel, null if its census section has no numbers
 -- crs: none
 
 create or replace function api.values_population(p_row section.population)
@@ -13,7 +13,7 @@ language sql immutable parallel safe as $$
     trim_scale(round((p_row).areal::numeric, 2)),
     trim_scale(round((p_row).estimation_confidence::numeric, 4))
 $$;
-comment on function api.values_population(section.population) is 'Rounded values of the section population: residents with 2 decimals, and confidence with 4 decimals';
+comment on function api.values_population(section.population) is 'Rounded values of the section population: estimated residents with 2 decimals, and the confidence with 4 decimals';
 
 create or replace function api.section_population(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -34,14 +34,14 @@ begin
   cross join lateral api.values_population(row(p.*)::section.population) v
   cross join lateral (select 'population/' || left(p.section_id, -7) || ' ' || p.estimation_method as place) k
   where p.fid = p_fid;
-  -- A census section without numbers does not cover the parcel.
+  -- A parcel in a census section without numbers is not covered.
   linked := (select value is not null from demographics d where d.fid = p_fid);
 end
 $$;
-comment on function api.section_population(int4, anyelement) is 'Section population as JSON: residents of the census section distributed by residential footprint and by area, the method and confidence of the estimate, and the residents of the comune. Null if the census section has no numbers. Column linked of the result is true if the census section has numbers (null: the parcel is in no census section)';
+comment on function api.section_population(int4, anyelement) is 'Section population as JSON: residents of the census section distributed to the parcel by residential footprint and by area, the method and confidence of the estimate, and the residents of the comune. The result is null if the census section has no numbers. Result linked: true if the census section has numbers, null if the parcel is in no census section';
 
 create or replace function api.coverage_population(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'if_found'
 $$;
-comment on function api.coverage_population(int4, text, geometry, anyelement) is 'Value if_found is mapped if the numbers of the census section are known, and not_mapped if they are unknown or the parcel is in no census section. Value not_loaded: no census is loaded';
+comment on function api.coverage_population(int4, text, geometry, anyelement) is 'Returns if_found. The coverage is then mapped if the numbers of the parcel''s census section are known, else not_mapped. The coverage is not_loaded if no census is loaded';

@@ -1,4 +1,4 @@
--- purpose: the section risk of many parcels, one row of columns each
+-- purpose: the section risk of many parcels as columns
 -- reads: section.risk
 -- writes: api.columns_risk
 -- grain: one row per parcel
@@ -33,4 +33,4 @@ begin
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_risk(int4[], anyelement) is 'Section risk of the parcels that have a row, as columns, with the values of api.section_risk';
+comment on function api.columns_risk(int4[], anyelement) is 'Section risk as columns, for the parcels that have a row, with the values of api.section_risk';

@@ -1,4 +1,4 @@
--- purpose: the values of the section risk, and its block for a parcel
+-- purpose: values and JSON block of the section risk for one parcel
 -- reads: section.risk
 -- writes: api.values_risk, api.section_risk
 -- grain: one object
@@ -22,7 +22,7 @@ language sql immutable parallel safe as $$
     case when (p_row).flood_mapped then 'mapped' when (p_row).flood_partial then 'partial' else 'not_mapped' end,
     case when (p_row).landslide_mapped then 'mapped' when (p_row).landslide_level is not null then 'partial' else 'not_mapped' end
 $$;
-comment on function api.values_risk(section.risk) is 'Values of the section risk that differ from the columns: pga in g with 4 decimals, shares of the parcel with 6 decimals, and the coverage of each field';
+comment on function api.values_risk(section.risk) is 'Values of the section risk that are not stored as columns: pga in g rounded to 4 decimals, shares of the parcel rounded to 6 decimals, and the coverage of each field';
 
 create or replace function api.section_risk(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -53,4 +53,4 @@ begin
   where r.fid = p_fid;
 end
 $$;
-comment on function api.section_risk(int4, anyelement) is 'Section risk as JSON: seismic zone of the comune, pga in g, worst flood and landslide class of the complete parcel with its share, and the coverage of each field';
+comment on function api.section_risk(int4, anyelement) is 'Section risk as JSON: seismic zone of the comune, pga in g, highest flood and landslide classes on the parcel with the share of each, and the coverage of each field';

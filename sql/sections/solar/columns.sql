@@ -1,4 +1,4 @@
--- purpose: the section solar of many parcels, one row of columns each
+-- purpose: the section solar of many parcels as columns
 -- reads: core.parcel, section.buildings, section.solar
 -- writes: api.columns_solar
 -- grain: one row per parcel
@@ -36,7 +36,7 @@ begin
     from buildings b
     where b.fid = any (p_fids)
   ),
-  -- A parcel is known to have no roofs only if a source of buildings covers the comune.
+  -- A parcel without buildings has no roofs only if a source of buildings covers the comune.
   place as materialized (
     select
       c.region_code,
@@ -97,4 +97,4 @@ begin
   from known t;
 end
 $$;
-comment on function api.columns_solar(int4[], anyelement) is 'Section solar as columns, with the values and the result linked of api.section_solar';
+comment on function api.columns_solar(int4[], anyelement) is 'Section solar as columns, with the values and the coverage (linked) of api.section_solar';

@@ -1,7 +1,7 @@
--- purpose: the values of the section solar, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section solar for one parcel
 -- reads: core.parcel, section.solar
 -- writes: api.values_solar, api.section_solar, api.coverage_solar
--- grain: one object, or null if no source of buildings covers the parcel; one word of coverage
+-- grain: one object per parcel, null if no source of buildings covers the parcel
 -- crs: EPSG:4326
 
 create or replace function api.values_solar(p_row section.solar)
@@ -64,7 +64,7 @@ begin
   from parcel p
   where p.fid = p_fid;
   if v_found.fid is null then
-    -- A parcel is known to have no roofs only if a source of buildings covers it.
+    -- A parcel without buildings has no roofs only if a source of buildings covers the parcel.
     v_buildings := api.section_buildings(p_fid, p_from);
     v_coverage := api.section_coverage(
       core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, null, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]'), p_from
@@ -83,4 +83,4 @@ create or replace function api.coverage_solar(p_region int4, p_belfiore text, p_
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_solar(int4, text, geometry, anyelement) is 'Coverage of a parcel by buildings and rasters of yields. Value as_found is mapped if both cover the parcel, and not_mapped if one does not. Value not_loaded: buildings or rasters are not loaded, or the raster was removed before the parcel was built';
+comment on function api.coverage_solar(int4, text, geometry, anyelement) is 'Returns as_found. The coverage is then mapped if a source of buildings and a yield raster cover the parcel, and not_mapped if one of them does not. The coverage is not_loaded if buildings or rasters are not loaded, or if the raster was removed before the parcel was built';

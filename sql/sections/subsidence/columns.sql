@@ -1,4 +1,4 @@
--- purpose: the section subsidence of many parcels, one row of columns each
+-- purpose: the section subsidence of many parcels as columns
 -- reads: section.subsidence
 -- writes: api.columns_subsidence
 -- grain: one row per parcel
@@ -28,4 +28,4 @@ begin
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_subsidence(int4[], anyelement) is 'Section subsidence of the parcels that have a row, as columns, with the values of api.section_subsidence';
+comment on function api.columns_subsidence(int4[], anyelement) is 'Section subsidence as columns, for the parcels that have a row, with the values of api.section_subsidence';

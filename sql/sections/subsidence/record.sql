@@ -1,7 +1,7 @@
--- purpose: the values of the section subsidence, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section subsidence for one parcel
 -- reads: section.subsidence, core.motion_tile
 -- writes: api.values_subsidence, api.section_subsidence, api.coverage_subsidence
--- grain: one object, or null if no cell was measured; one word of coverage
+-- grain: one object per parcel, null if no cell on the parcel was measured
 -- crs: tiles are squares of EPSG:3035
 
 create or replace function api.values_subsidence(p_row section.subsidence)
@@ -34,7 +34,7 @@ begin
   where s.fid = p_fid;
 end
 $$;
-comment on function api.section_subsidence(int4, anyelement) is 'Section subsidence as JSON: velocity in mm/year and acceleration in mm/year². Null if no cell was measured';
+comment on function api.section_subsidence(int4, anyelement) is 'Section subsidence as JSON: velocity in mm/year and acceleration in mm/year². Null if no cell on the parcel was measured';
 
 create or replace function api.coverage_subsidence(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -52,4 +52,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_subsidence(int4, text, geometry, anyelement) is 'Coverage of a parcel by tiles of ground motion. Value mapped: the representative point (EPSG:4326) is inside a loaded tile, and an empty section means no measured cell. Value not_mapped: the point is in no loaded tile. Value not_loaded: no tile is loaded';
+comment on function api.coverage_subsidence(int4, text, geometry, anyelement) is 'Coverage of a parcel by ground-motion tiles. Value mapped: the representative point (EPSG:4326) is inside a loaded tile, so an empty section means that no cell was measured. Value not_mapped: the point is in no loaded tile. Value not_loaded: no tile is loaded';

@@ -1,4 +1,4 @@
--- purpose: the section terrain of many parcels, one row of columns each
+-- purpose: the section terrain of many parcels as columns
 -- reads: core.parcel, core.raster_tile, section.terrain
 -- writes: api.columns_terrain
 -- grain: one row per parcel
@@ -69,4 +69,4 @@ begin
     and o.source_id = s.source_id;
 end
 $$;
-comment on function api.columns_terrain(int4[], anyelement) is 'Section terrain as columns, with the values and the result linked of api.section_terrain';
+comment on function api.columns_terrain(int4[], anyelement) is 'Section terrain as columns, with the values and the coverage (linked) of api.section_terrain';

@@ -1,7 +1,7 @@
--- purpose: the values of the section terrain, its block for a parcel, and its coverage
+-- purpose: values, JSON block and coverage of the section terrain for one parcel
 -- reads: core.parcel, core.raster_tile, section.terrain
 -- writes: api.values_terrain, api.terrain_reached, api.section_terrain, api.coverage_terrain
--- grain: one object, or null if no elevation is known; one word of coverage
+-- grain: one object per parcel, null if no elevation is known
 -- crs: EPSG:4326
 
 create or replace function api.values_terrain(p_row section.terrain)
@@ -30,10 +30,10 @@ comment on function api.values_terrain(section.terrain) is 'Rounded values of th
 
 create or replace function api.terrain_reached(p_kind text, p_reached bool) returns bool
 language sql immutable parallel safe as $$
-  -- Land without an elevation inside a raster is not mapped. Roads and waters never have this section.
+  -- A land parcel inside a raster but without an elevation is not covered. Roads and waters never have this section.
   select case when p_kind = 'land' then nullif(p_reached is null, true) else p_reached end
 $$;
-comment on function api.terrain_reached(text, bool) is 'True if the sources cover a parcel whose kind has no elevation. Argument p_reached is true if its point is in a raster, null if no raster is loaded';
+comment on function api.terrain_reached(text, bool) is 'True if the loaded rasters cover a parcel that has no elevation, null if no raster is loaded. Argument p_reached is the result of api.raster_reaches for the parcel';
 
 create or replace function api.section_terrain(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -76,7 +76,7 @@ begin
     );
     linked := true;
   elsif v_found.unread is null then
-    -- A separate statement, because parcel and rasters may be on different nodes.
+    -- The parcel is read in a separate statement, because parcels and rasters may be on different nodes.
     select *
     into v_parcel
     from parcel p
@@ -85,10 +85,10 @@ begin
   end if;
 end
 $$;
-comment on function api.section_terrain(int4, anyelement) is 'Section terrain as JSON. Null if no model has an elevation';
+comment on function api.section_terrain(int4, anyelement) is 'Section terrain as JSON. Null if no elevation model has a value at the parcel';
 
 create or replace function api.coverage_terrain(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_terrain(int4, text, geometry, anyelement) is 'Coverage of a parcel by elevation models. Value as_found is mapped if a model has an elevation, and not_mapped if no loaded model has one. Value not_loaded: no model is loaded, or its file was removed before the parcel was built';
+comment on function api.coverage_terrain(int4, text, geometry, anyelement) is 'Returns as_found. The coverage is then mapped if an elevation model has a value at the parcel, and not_mapped if no loaded model has a value there. The coverage is not_loaded if no model is loaded, or if the model was removed before the parcel was built';

@@ -1,4 +1,4 @@
--- purpose: the section valuation of many parcels, one row of columns each
+-- purpose: the section valuation of many parcels as columns
 -- reads: section.valuation, core.quotation, core.quotation_zone
 -- writes: api.columns_valuation
 -- grain: one row per parcel
@@ -20,7 +20,7 @@ begin
     from valuation s
     where s.fid = any (p_fids)
   ),
-  -- Counts the quotations once for each zone, because zones are few.
+  -- Counts the quotations per zone instead of per parcel, because there are few zones.
   quoted as materialized (
     select
       z.region_code,
@@ -74,4 +74,4 @@ begin
     and z.half_year = p.half_year;
 end
 $$;
-comment on function api.columns_valuation(int4[], anyelement) is 'Section valuation of the parcels in a zone, as columns: the number of quotations of the zone, and the zone. Column linked of the result has the same meaning as in api.section_valuation';
+comment on function api.columns_valuation(int4[], anyelement) is 'Section valuation as columns, for the parcels in a zone: the number of quotations of the zone, and the zone. Column linked: as result linked of api.section_valuation';

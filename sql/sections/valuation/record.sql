@@ -1,7 +1,7 @@
 -- purpose: the section valuation of one parcel
 -- reads: section.valuation, core.quotation, core.quotation_zone
 -- writes: api.section_valuation
--- grain: one array per parcel, one element per type of building and state
+-- grain: one array per parcel, one element per building type and state of repair
 -- crs: none
 
 create or replace function api.section_valuation(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
@@ -69,4 +69,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_valuation(int4, anyelement) is 'Section valuation as JSON: OMI quotations of the parcel''s zone in euro per square metre (rents per month), [] if there are none. A null price is not quoted. Member zone_perimeter_semester is the half-year of the perimeter that contains the parcel. Column linked of the result is true if a perimeter of the quoted half-year contains the parcel (null: the parcel is in no zone)';
+comment on function api.section_valuation(int4, anyelement) is 'Section valuation as JSON: OMI quotations of the parcel''s zone in euro per square metre (rents per month). The array is empty if there are none. A price is null if OMI does not quote the price. Member zone_perimeter_semester is the half-year of the perimeter that contains the parcel. Result linked: true if a perimeter of the quoted half-year contains the parcel, null if the parcel is in no zone';

@@ -1,4 +1,4 @@
--- purpose: the section valuation_history of many parcels, one row of columns each
+-- purpose: the section valuation_history of many parcels as columns
 -- reads: section.valuation_history, core.quotation
 -- writes: api.columns_valuation_history
 -- grain: one row per parcel
@@ -38,7 +38,7 @@ begin
         r.half_year
       from run r
     ) a
-    -- Type 20 is Abitazioni civili.
+    -- Type 20 is Abitazioni civili (civil dwellings).
     join quotation q
       on q.region_code = a.region_code
       and q.belfiore = a.then_belfiore
@@ -71,4 +71,4 @@ begin
     and q.half_year = r.half_year;
 end
 $$;
-comment on function api.columns_valuation_history(int4[], anyelement) is 'Section valuation_history of the parcels in a zone, as columns of the newest half-year. Column linked of the result has the same meaning as in api.section_valuation_history';
+comment on function api.columns_valuation_history(int4[], anyelement) is 'Section valuation_history as columns, for the parcels in a zone, with the values of the newest half-year. Column linked: as result linked of api.section_valuation_history';

@@ -1,4 +1,4 @@
--- purpose: the values of the section valuation_history, and its block for a parcel
+-- purpose: values and JSON block of the section valuation_history for one parcel
 -- reads: section.valuation_history, core.quotation
 -- writes: api.values_valuation_history, api.section_valuation_history
 -- grain: one object per parcel, one element per half-year
@@ -22,7 +22,7 @@ language sql immutable parallel safe as $$
     trim_scale((p_quotation).rental_min_eur_m2_month::numeric),
     trim_scale((p_quotation).rental_max_eur_m2_month::numeric),
     trim_scale(round(m.rental_mid, 2)),
-    -- The yield is a year of rent divided by the price, both at the middle of the range.
+    -- The gross yield is 12 monthly rents divided by the price, with the middle of both ranges.
     trim_scale(round(1200 * m.rental_mid / nullif(m.purchase_mid, 0), 2))
   from (
     select
@@ -30,12 +30,12 @@ language sql immutable parallel safe as $$
       ((p_quotation).rental_min_eur_m2_month::numeric + (p_quotation).rental_max_eur_m2_month::numeric) / 2 as rental_mid
   ) m
 $$;
-comment on function api.values_valuation_history(core.quotation) is 'Values of a half-year: prices in €/m², rents in €/m² per month, the middle of each range and the gross yield (percent per year) with 2 decimals. Null: not quoted';
+comment on function api.values_valuation_history(core.quotation) is 'Values of a half-year: prices in €/m², rents in €/m² per month, and, with 2 decimals, the middle of each range and the gross yield (percent per year). A value is null if OMI does not quote it';
 
 create or replace function api.section_valuation_history(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
-  -- The query is materialized, because parcels and quotations may be on different nodes.
+  -- The parcel's rows are materialized first, because parcels and quotations may be on different nodes.
   with run as materialized (
     select
       r.since,
@@ -69,7 +69,7 @@ begin
         s.half_year,
         v.*
       from generate_series(r.since::int4, r.until::int4) as s (half_year)
-      -- Type 20 is Abitazioni civili. The quotations of a run are one range of the index.
+      -- Type 20 is Abitazioni civili (civil dwellings). The half-years of a row are one range of the index.
       left join (
         select *
         from quotation i
@@ -110,7 +110,7 @@ begin
       ),
       'source', null
     ),
-    -- If no half-year has the LinkZona of the zone, the history is unknown and empty.
+    -- If no half-year has a zone with the LinkZona of the parcel's zone, the history is empty and counts as not covered.
     bool_or(quoted.linked),
     array[(
       select 'valuation_history/' || concat_ws(
@@ -126,4 +126,4 @@ begin
   having count(*) > 0;
 end
 $$;
-comment on function api.section_valuation_history(int4, anyelement) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years. Null if the parcel is in no zone. Column linked of the result is true if a half-year has the zone (null: the parcel is in no zone)';
+comment on function api.section_valuation_history(int4, anyelement) is 'Section valuation_history as JSON: quotations of civil dwellings in normal state over 22 half-years. Null if the parcel is in no zone. Result linked: true if the zone exists in one of the half-years, null if the parcel is in no zone';
