@@ -57,19 +57,19 @@ describeDatabase('uploads:', (engine) => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('an upload is refused while three uploads of its token are in progress, and an upload of another token is read', async () => {
+  it('an upload is refused while three uploads of the same token are in progress, and an upload of another token is accepted', async () => {
     await threeBroken(await service.token());
     expect(await whole(await service.token())).toBe(200);
   });
 
-  it('an upload frees its place when its connection closes', async () => {
+  it('an upload frees its place in the queue when the connection closes', async () => {
     const key = await service.token();
     for (const socket of await threeBroken(key)) socket.destroy();
     expect(await settled(() => whole(key))).toBe(200);
     expect(service.warned).toEqual([]);
   });
 
-  it('an upload that takes too long is answered with 408 and not counted', async () => {
+  it('an upload that takes too long is answered with 408 and not counted against the hourly limit', async () => {
     const key = await service.token();
     const timer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation((work: () => void, ms?: number) => timer(work, ms === BODY_MS ? 20 : ms));
@@ -101,8 +101,8 @@ describeDatabase('uploads:', (engine) => {
   });
 });
 
-describe('the queue of bodies', () => {
-  it('refuses another body when 64 bodies of all tokens are in progress', async () => {
+describe('the queue of request bodies', () => {
+  it('refuses a further body while 64 bodies, counted over all tokens, are in progress', async () => {
     const queue = bodyQueue();
     const taken = await Promise.all(Array.from({ length: 64 }, (_, index) => queue.take(`token ${Math.floor(index / 3)}`)));
     expect(taken.every((release) => typeof release === 'function')).toBe(true);

@@ -1,4 +1,4 @@
-/** Tests that the catalogue of the server is open. Requests are counted per network, and links have the host of the request. */
+/** Tests that the server's catalogue needs no key. Requests are counted per network, and links contain the host of the request. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OPEN_QUOTA } from '../../api/access.ts';
 import { catalogDocuments } from '../../pipelines/deliver/catalog/index.ts';
@@ -30,7 +30,7 @@ describeDatabase('the catalogue', (engine) => {
     }
   });
 
-  it('has URLs of the API at the host of the request', async () => {
+  it('contains URLs of the API with the host of the request', async () => {
     const { payload } = await service.app.inject({ method: 'GET', url: `${BASE}/catalog/dcat.ttl`, headers: { host: 'maps.example:8443' } });
     expect(payload).toContain(`<http://maps.example:8443${BASE}/catalog#parcels>`);
     expect(payload).toContain(`<http://maps.example:8443${BASE}/openapi.json>`);

@@ -1,4 +1,4 @@
-/** Tests the changelog over HTTP and as files. `test/pipelines/changes.test.ts` tests the listed changes. */
+/** Tests the changelog over HTTP and as files. `test/pipelines/changes.test.ts` tests which changes are listed. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ interface Meta {
 it.each([
   [['2025-06-30'], '2025-06-30'], [['20250630'], '2025-06-30'], [['2025_1'], '2025-06-30'], [['2015_1', '2025_2'], '2025-12-31'], [['2018_2022'], '2022-12-31'], [['basi_2021'], '2021-12-31'],
   [['2023', '2024'], '2024-12-31'], [['0000'], null], [['1.1'], null], [[], null],
-])('the newest of the vintages %j ends on %s', (vintages, day) => {
+])('the newest vintage of %j ends on %s', (vintages, day) => {
   expect(cutOff(vintages)).toBe(day);
 });
 
@@ -78,7 +78,7 @@ describeDatabase('the changelog', (engine) => {
     expect(columns).toMatchObject({ fid: fids[5], region: MOLISE.name, geometry: { type: 'MultiPolygon' } });
   });
 
-  it('refuses invalid places, unknown regions and publications without kept changes', async () => {
+  it('refuses invalid parameters, unknown regions and publications whose changes are no longer kept', async () => {
     expect(await refusalOf('region=molise')).toEqual([400, 'INVALID_PARAMS', 'since']);
     expect(await refusalOf('region=molise&since=0&cursor=1')).toEqual([400, 'INVALID_PARAMS', 'cursor']);
     expect(await refusalOf('region=molise&since=2026-02-30')).toEqual([400, 'INVALID_PARAMS', 'since']);
@@ -112,7 +112,7 @@ describeDatabase('the changelog', (engine) => {
     }
   });
 
-  it('counts the changed parcels of a publication by comune, and lists its sources with the last day that each describes', async () => {
+  it('counts the changed parcels of a publication by comune, and lists the sources, each with the last day that its data covers', async () => {
     const [{ publication }] = await service.database.query<{ publication: number }>('select swap_id as publication from ledger.swap where unit_code = 14') as [{ publication: number }];
     const { body } = await ask(`/changes/publications/${publication}`);
     const parcels = await service.database.query<{ comune: string; added: number }>('select belfiore as comune, count(*)::int4 as added from core.parcel group by belfiore order by belfiore');
@@ -125,7 +125,7 @@ describeDatabase('the changelog', (engine) => {
     expect((await ask('/changes/publications/first')).status).toBe(400);
   });
 
-  it('serves a feed of publications without a key and without parcel data', async () => {
+  it('serves a feed of publications that needs no key and contains no parcel data', async () => {
     const { status, headers, text } = await service.ask('/changes/feed.atom');
     expect([status, headers['content-type']]).toEqual([200, 'application/atom+xml; charset=utf-8']);
     const elements: string[] = [];
@@ -147,7 +147,7 @@ describeDatabase('the changelog', (engine) => {
     writeChanges(service.database, { region: MOLISE, from: { publication: 0, fid: null }, format, out: join(folder, `changes.${format}`), createdBy: 'mappale test', verbatim })
   );
 
-  it('writes the same lines as JSON lines, CSV and Parquet, with the licences', async () => {
+  it('writes the same changes as JSON lines, CSV and Parquet, each with the licences', async () => {
     const written = await write('jsonl');
     expect(written).toMatchObject({ added: fids.length, removed: 0, changed: 0 });
     const lines = (await readFile(written.out, 'utf8')).trimEnd().split('\n').map((line) => JSON.parse(line) as ChangeLine);

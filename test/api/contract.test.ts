@@ -32,7 +32,7 @@ describeEngines('the read interface', (engine) => {
   };
   const dataOf = (answered: Answered): Json[] => answered.body!['data'] as Json[];
   const metaOf = (answered: Answered): Json => answered.body!['meta'] as Json;
-  /** Returns a request with results for each endpoint. */
+  /** Returns one request path per endpoint. Each answer is not empty. */
   const questions = (): string[] => [
     `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}`, `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/search?comune=${String(address['municipality_code'])}&foglio=${sheet}`,
     `/parcels/${parcel.fid}`, `/parcels/${parcel.fid}/neighbours`, `/parcels/${parcel.fid}/lineage`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
@@ -109,7 +109,7 @@ describeEngines('the read interface', (engine) => {
       expect(areas).toEqual([...areas].sort((a, b) => a - b));
     });
 
-    it('finds at most the limit of parcels in a box, ordered by fid, and reports whether there are more', async () => {
+    it('returns at most `limit` parcels of a box, ordered by fid, and reports whether there are more', async () => {
       const box = [parcel.lng - 0.002, parcel.lat - 0.002, parcel.lng + 0.002, parcel.lat + 0.002].map((side) => Number(side.toFixed(7)));
       const [west, south, east, north] = box as [number, number, number, number];
       const expected = [...service.region.parcels()].filter(({ polygons }) => {
@@ -141,7 +141,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('the record', () => {
-    it('has all sections in the order of the contract if none are requested', async () => {
+    it('has every section, in the order of the contract, if the request names no section', async () => {
       for (const path of [`/parcels/${parcel.fid}`, `/parcels/${parcel.fid}?include=`]) {
         const { body } = await ask(path);
         expect(Object.keys(body!)).toEqual(['fid', 'municipality', ...SECTION_NAMES, 'meta']);
@@ -159,7 +159,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('shows the three mandatory attributions in every request', async () => {
+    it('shows the three mandatory attributions even if the request names only basic', async () => {
       const { body } = await ask(`/parcels/${parcel.fid}?include=basic`);
       const words = ((body!['meta'] as Json)['licenses'] as Json[]).map(({ attribution }) => String(attribution)).join('\n');
       expect(words).toMatch(/Agenzia Entrate - OMI/);
@@ -301,7 +301,7 @@ describeEngines('the read interface', (engine) => {
       ]) expect((await ask(path)).status, path).toBe(200);
     });
 
-    it('lead to 404 if they name a parcel that does not exist', async () => {
+    it('are answered with 404 if the parcel does not exist', async () => {
       for (const fid of [0, 1, 2_147_483_647, firstFid(service.region.code + 1) - 1]) {
         const answered = await ask(`/parcels/${fid}`);
         expect(answered.status).toBe(404);
@@ -311,7 +311,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('the order of checks', () => {
-    it('is path, method, key, scope, rate, parameters, existence; the first failed check decides the answer', async () => {
+    it('is path, method, key, scope, rate, parameters, existence, and the first failed check decides the answer', async () => {
       const narrow = await service.token(['admin_data:read']);
       const spent = await service.token();
       const spentId = (await service.database.query<{ id: number }>('select max(token_id) as id from access.token'))[0]!.id;
@@ -352,7 +352,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('headers', () => {
-    it('count down the requests of the hour in every answer to a valid token, also if the request is refused', async () => {
+    it('report the requests left in the hour in every answer to a valid token, even to a refused request', async () => {
       const fresh = await service.token();
       const narrow = await service.token(['admin_data:read']);
       const seen: string[] = [];
@@ -405,7 +405,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('contain another ETag if the content, the publication time or the SQL of the answer changed, even if all numbers are equal', async () => {
+    it('contain another ETag if the content, the publication time or the SQL of the answer changed, even if the publication number is the same', async () => {
       const { database } = service;
       const tag = async (): Promise<string> => (await ask('/admin/regions')).headers['etag']!;
       const before = await tag();
@@ -457,7 +457,7 @@ describeEngines('the read interface', (engine) => {
     });
 
     // Runs on one engine only, because the result does not depend on the engine.
-    it.runIf(engine.name === 'postgres')('contain another ETag if a database with other files replaces the database, so the old ETag gives no 304', async () => {
+    it.runIf(engine.name === 'postgres')('contain another ETag if another database has the same publication numbers but other content', async () => {
       const other = await regionService(engine, 40, 12, { comuni: 2 });
       try {
         const numbers = async ({ database }: Service): Promise<unknown> => database.query("select publication_id, unit_code, run_id from ledger.publication where state = 'current' order by 1");
@@ -473,7 +473,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('contain Vary, and the request ID of the log line', async () => {
+    it('contain Vary, and the request ID that the log line has', async () => {
       const seen = new Set<string | undefined>();
       for (const [path, options] of [[`/parcels/${parcel.fid}`, { key }], ['/parcels/x', { key }], ['/parcels/1', {}], ['/nothing', {}], ['/health', {}], ['/openapi.json', {}], ['/docs', {}], ['/map/map.js', {}], ['/%zz', {}], ['/health', { method: 'POST' }], ['/health', { method: 'OPTIONS' }]] as const) {
         const { headers } = await service.ask(path, options);
@@ -497,7 +497,7 @@ describeEngines('the read interface', (engine) => {
       expect(packed.rawPayload.length).toBeLessThan(plain.text.length / 2);
     });
 
-    it('declare JSON in UTF-8, and forbid sniffing', async () => {
+    it('declare JSON in UTF-8, and forbid content sniffing', async () => {
       for (const path of [...questions(), '/health', '/openapi.json', '/nothing', '/parcels/x']) {
         const { headers } = await service.ask(path, { key });
         expect(headers['content-type'], path).toMatch(/^application\/((geo|schema|problem)\+)?json; charset=utf-8$/);
@@ -506,7 +506,7 @@ describeEngines('the read interface', (engine) => {
     });
   });
 
-  // The statements do not differ between engines.
+  // Runs on PostgreSQL only, because the statements do not depend on the engine.
   if (engine.name === 'postgres') {
     describe('statements', () => {
       let trial: Trial;
@@ -543,7 +543,10 @@ describeEngines('the read interface', (engine) => {
   });
 });
 
-/** Rounds shares to three decimals. Versions of PROJ place the border of an area half a millimetre apart, which changes later decimals of a small parcel. */
+/**
+ * Rounds shares to three decimals. The border of an area differs by half a millimetre between versions of PROJ. For a small parcel, this changes the later
+ * decimals.
+ */
 function roughShares(key: string, value: unknown): unknown {
   return typeof value === 'number' && /^(?:(?:flood|landslide|built)_)?share$/.test(key) ? Math.round(value * 1000) / 1000 : value;
 }
@@ -587,7 +590,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has an example for every error, by status', () => {
+  it('has an example of every error code under its HTTP status', () => {
     for (const [path, { get }] of Object.entries(DOCUMENT.paths)) {
       for (const [status, { content, description }] of Object.entries(get.responses)) {
         if (Number(status) < 400) continue;

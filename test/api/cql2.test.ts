@@ -1,4 +1,4 @@
-/** Tests the parser of filters. Text and JSON give the same tree, and everything else is refused. */
+/** Tests the parser of CQL2 filters. Equal filters in text and JSON give the same tree, and invalid filters are refused. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FILTER_BOUNDS, parseFilter, type Condition } from '../../api/cql2.ts';
@@ -27,7 +27,7 @@ describe('a filter in text and in JSON', () => {
     ['area_m2 < 1 or area_m2 > 2 and not "label" = \'x\'',
       { op: 'or', args: [{ op: '<', args: [area, 1] }, { op: 'and', args: [{ op: '>', args: [area, 2] }, { op: 'not', args: [{ op: '=', args: [label, 'x'] }] }] }] },
       { op: 'or', args: [{ op: '<', ...area, value: 1 }, { op: 'and', args: [{ op: '>', ...area, value: 2 }, { op: 'not', args: [{ op: '=', ...label, value: 'x' }] }] }] }],
-  ])('gives the same tree in both languages: %s', (text, json, tree) => {
+  ])('gives the same tree in CQL2 text and CQL2 JSON: %s', (text, json, tree) => {
     const filters = [parseFilter(text, 'cql2-text'), parseFilter(JSON.stringify(json), 'cql2-json')];
     expect(filters.map((filter) => filter.where)).toEqual([tree, tree]);
     expect(filters[0]).toEqual(filters[1]);
@@ -61,7 +61,7 @@ describe('the parser of filters', () => {
     ["label like 'a\\'", 'escape character'], ["label = 'a\u0000'", 'control characters'], ['casei(label) = 1', 'not queryable'], ['area_m2 + 1 = 2', 'cannot be read'],
     ['S_WITHIN(geometry, POINT(14 42))', 'not queryable'], ['S_INTERSECTS(label, POINT(14 42))', 'property other than geometry'], ['S_INTERSECTS(geometry, POLYGON((14 42, 15 42, 15 43)))', 'too few positions'],
     ['S_INTERSECTS(geometry, POLYGON((14 42, 15 42, 15 43, 14 43)))', 'not closed'], ['S_INTERSECTS(geometry, BBOX(15, 42, 14, 43))', 'lower corner first'], ['S_INTERSECTS(geometry, POINT(1e300 1))', 'not two or three numbers'],
-  ])('refuses as text: %j', (text, words) => {
+  ])('refuses the CQL2 text %j', (text, words) => {
     expect(refusedAs(text)).toContain(words);
   });
 
@@ -70,7 +70,7 @@ describe('the parser of filters', () => {
     ['{"op":"=","args":[1,{"property":"area_m2"}]}', 'first argument is not a property'], ['{"op":"=","args":[{"property":"area_m2"},null]}', 'not a number'], ['{"op":"=","args":[{"property":"label"},"\\ud800"]}', 'half a character'],
     ['{"op":"in","args":[{"property":"label"},[]]}', 'not supported'], ['{"op":"exec","args":[{"property":"label"},"1"]}', 'not supported'], ['{"op":"s_intersects","args":[{"property":"geometry"},{"type":"Circle"}]}', 'whose type is none of'],
     ['{"op":"s_intersects","args":[{"property":"geometry"},{"type":"Point","coordinates":"x"}]}', 'do not fit'], ['{"op":"s_intersects","args":[{"property":"geometry"},{"type":"Point","coordinates":[[1,2]]}]}', 'not two or three'],
-  ])('refuses as JSON: %s', (text, words) => {
+  ])('refuses the CQL2 JSON %s', (text, words) => {
     expect(refusedAs(text, 'cql2-json')).toContain(words);
   });
 
@@ -84,7 +84,7 @@ describe('the parser of filters', () => {
     expect(refusedAs(`{"op":"s_intersects","args":[{"property":"geometry"},{"type":"Point","coordinates":${'['.repeat(3_000)}1${']'.repeat(3_000)}}]}`, 'cql2-json')).toContain('not two or three');
   });
 
-  it('refuses or accepts random text, and throws no other error', () => {
+  it('accepts random text or refuses it with INVALID_PARAMS, and throws no other error', () => {
     const piece = fc.constantFrom('area_m2', 'label', '=', '<', "'a'", '5', '(', ')', ',', 'and', 'or', 'not', 'in', 'like', 'between', 'is', 'null', 's_intersects', 'geometry', 'polygon', '"', "'", '{', '[', '\\', '\u0000', '💧');
     fc.assert(fc.property(fc.array(piece, { maxLength: 30 }), fc.constantFrom('cql2-text' as const, 'cql2-json' as const), (pieces, language) => {
       try {

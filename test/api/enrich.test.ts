@@ -55,19 +55,19 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
     expect(String(headers['link'])).toMatch(/^<http[^>]*>; rel="license"; title\*=UTF-8''/);
   });
 
-  it('counts each row as a request, and admits all rows or none', async () => {
+  it('counts each row as a request, and accepts either all rows of a table or none', async () => {
     const key = await on.token(['parcels:read']);
     const table = (rows: number): string => `fid\n${Array.from({ length: rows }, () => fids[0]).join('\n')}\n`;
     const first = await post(table(600), { key });
     expect([first.status, first.headers['x-ratelimit-remaining']]).toEqual([200, '400']);
     const refused = await post(table(600), { key });
     expect([refused.status, refused.body?.['error'], Number(refused.headers['retry-after']) > 0]).toEqual([429, 'RATE_LIMITED', true]);
-    // The refused request itself was counted.
+    // The refused upload counted as one request.
     const last = await post(table(399), { key });
     expect([last.status, last.headers['x-ratelimit-remaining']]).toEqual([200, '0']);
   });
 
-  it('refuses uploads that are too large, not tables, or outside the token\'s scopes', async () => {
+  it('refuses uploads that are too large, are not tables, or need a scope that the token lacks', async () => {
     const messageOf = async (body: string, query = ''): Promise<unknown[]> => {
       const { status, body: answer } = await post(body, { query });
       return [status, answer?.['error'], String(answer?.['message'])];

@@ -36,7 +36,7 @@ describe('the fair queue', () => {
       releases[at]!();
       await settled();
     }
-    // The order is not aaaaabbcc. A late client does not wait for all requests of an earlier client.
+    // Service in order of arrival would give aaaaabbcc. Here a late client does not wait for all requests of an earlier client.
     expect(served.join('')).toBe('aabcabcaa');
   });
 
@@ -62,7 +62,7 @@ describe('the fair queue', () => {
     expect(served.slice(5)).toEqual(['a2']);
   });
 
-  it('refuses requests that waited too long, and keeps all places usable', async () => {
+  it('refuses requests that waited too long, and still serves a later request from the same client', async () => {
     vi.useFakeTimers();
     const queue = new FairQueue({ perCaller: 1, total: 2, patienceMs: 2_000 });
     const [first, second, third] = [queue.take('a'), queue.take('b'), queue.take('c')];
@@ -76,7 +76,7 @@ describe('the fair queue', () => {
   });
 });
 
-/** Returns a server whose database holds each request until the test releases it. */
+/** Returns a server with a fake database that answers each request only when the test releases the request. */
 async function held(): Promise<{
   app: FastifyInstance;
   begun: string[];
@@ -124,7 +124,7 @@ async function held(): Promise<{
 }
 
 describe('map tiles', () => {
-  it('are answered five at a time on ten connections, after other requests; 64 wait, the rest get 429, and no request is counted', async () => {
+  it('use at most five of ten connections, wait behind other requests, get 429 if 64 tiles already wait, and are never counted', async () => {
     const { app, begun, counted, release, ask, tile } = await held();
     const tiles = Array.from({ length: 5 + 64 + 3 }, () => tile('map'));
     await vi.waitFor(() => expect(begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5));
@@ -142,7 +142,7 @@ describe('map tiles', () => {
 });
 
 describe('a token with sixty requests at once', () => {
-  it('has three requests in progress at a time, and another token is served meanwhile', async () => {
+  it('has at most three requests in progress at a time, and another token is served meanwhile', async () => {
     const { app, begun, release, ask } = await held();
     const greedy = Array.from({ length: 60 }, () => ask('greedy'));
     await vi.waitFor(() => expect(begun.length).toBe(3));
@@ -197,7 +197,7 @@ describe('a client that disconnects while it waits', () => {
 });
 
 describe('requests without a key', () => {
-  it('cause one read of /health from the database per second, for any number of clients', async () => {
+  it('cause at most one database query per second for /health, for any number of clients', async () => {
     const { app, begun, release } = await held();
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const ask = (): Promise<number> => app.inject({ method: 'GET', url: `${BASE}/health` }).then(({ statusCode }) => statusCode);

@@ -61,7 +61,7 @@ describeEngines('searching an address', (engine) => {
     return best === undefined ? 'nothing' : `${best.street_name} | ${best.street_number} | ${best.municipality_code} | ${best.match_type}`;
   };
 
-  it('returns the fields of the API, equal to the truth of the synthetic region', async () => {
+  it('returns the fields of the API with the values that the synthetic region defines', async () => {
     const truth = synthetic.truth!(region);
     const known = new Map<number, Record<string, unknown>>();
     for (const parcel of region.parcels()) for (const address of (truth(parcel) as { address: Record<string, unknown>[] }).address) known.set(address['address_id'] as number, address);
@@ -126,13 +126,13 @@ describeEngines('searching an address', (engine) => {
     const numbers = (await search('Via Roma 130 B Roccapparente')).map(({ street_number: number }) => number);
     expect(numbers[0]).toBe('130/B');
     expect((await search('Via Roma 130 bis Roccapparente')).map(({ street_number: number }) => number)[0]).toBe('130/BIS');
-    // 140 exists only as 140/BIS. 142, the next number on that side, comes first.
+    // Number 140 exists only as 140/BIS. For 140 B, the first result is 142, the next number on the same side.
     const nearest = await search('Via Roma 140 B Roccapparente');
     expect(nearest.slice(0, 2).map(({ street_number: number, match_type: type }) => [number, type])[0]).toEqual(['142', 'nearest_number']);
     expect((await search('Via Roma 140 Roccapparente')).map(({ street_number: number, match_type: type }) => [number, type])[0]).toEqual(['140/BIS', 'number_without_exponent']);
   });
 
-  it('lists the exact number first, then the number without an exponent, then with other exponents', async () => {
+  it('lists the exact number first, then the number without an exponent, then the number with another exponent', async () => {
     const found = await search('Via Roma 130/C Roccapparente');
     expect(found.slice(0, 3).map(({ street_number: number, match_type: type }) => [number, type])).toEqual([
       ['130', 'number_without_exponent'], ['130/B', 'number_without_exponent'], ['130/BIS', 'number_without_exponent'],
@@ -146,14 +146,14 @@ describeEngines('searching an address', (engine) => {
     expect(found.every(({ score }) => score <= 1 && score > 0)).toBe(true);
   });
 
-  it('gives a street a higher score if a house number is added', async () => {
+  it('gives a match of street and house number a higher score than a match of the street alone', async () => {
     const without = await search('Via Leopoldo II Roccapparente');
     const withNumber = await search('Via Leopoldo II 108 Roccapparente');
     expect(without[0]).toMatchObject({ street_name: 'Via Leopoldo II', match_type: 'street', score: 0.97 });
     expect(withNumber[0]).toMatchObject({ street_name: 'Via Leopoldo II', match_type: 'number', score: 1 });
   });
 
-  it('returns both streets with the same name in two localities, with the named locality first', async () => {
+  it('returns both streets of the same name, the street in the named locality first', async () => {
     const both = await search('Contrada Fornace 109 Roccapparente');
     expect(both.slice(0, 2).map(({ locality }) => locality).sort()).toEqual(['Borgo Basso', "Localita' Piano"]);
     const [basso] = await search('Contrada Fornace 109, Borgo Basso, Roccapparente');
@@ -168,7 +168,7 @@ describeEngines('searching an address', (engine) => {
     expect(await first('largo leopoldo secondo 108 Roccapparente')).toBe('Via Leopoldo II | 108 | Z005 | number');
   });
 
-  it('returns one address per comune if no comune is named, with the largest comune first, for any number', async () => {
+  it('without a comune in the query, returns one address per comune, the largest comune first, even if the number does not exist', async () => {
     const found = await search('via roma 112');
     expect(found.filter(({ street_name: name }) => name === 'Via Roma').map(({ municipality_code: code }) => code)).toHaveLength(region.comuni.length);
     expect(found[0]).toMatchObject({ municipality_code: 'Z001', street_number: '112', match_type: 'number' });
@@ -291,7 +291,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('gives a lower score if the match is farther from the number', async () => {
+  it('gives a lower score to a less exact match of the house number', async () => {
     const scores = await Promise.all([
       'Via Roma 112 Roccapparente', 'Via Roma 140 Roccapparente', 'Via Roma 998 Roccapparente', 'Via Roma Roccapparente',
     ].map(async (query) => (await search(query)).map(({ match_type: type, score }) => [type, score])[0]!));
@@ -313,7 +313,7 @@ describeEngines('searching an address', (engine) => {
     expect(places.length).toBeGreaterThan(2);
   });
 
-  it('returns nothing for an unknown comune, and for a street without points', async () => {
+  it('returns nothing for an unknown comune, and for a street without address points', async () => {
     expect(await search('Via Roma 112, Atlantidopoli')).toEqual([]);
     expect(await search('Via Roma 112', 'Atlantidopoli')).toEqual([]);
     expect(await search('Via Roma 112', 'Z998')).toEqual([]);
@@ -323,7 +323,7 @@ describeEngines('searching an address', (engine) => {
     expect(await search(', - ;')).toEqual([]);
   });
 
-  it('never shows an address without a point', async () => {
+  it('never returns an address without coordinates', async () => {
     for (const number of [201, 202, 203, 204, 205, 206, 207, 208]) {
       const [best] = await search(`Via Roma ${number} Roccapparente`);
       expect(best!.street_number).not.toBe(String(number));
@@ -341,7 +341,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('finds the same addresses around a point as plain geometry, sorted by distance, then by key', async () => {
+  it('finds the same addresses around a point as a geodesic distance to every address, sorted by distance, then by id', async () => {
     const all = await database.query<{ id: number; lng: number; lat: number }>(
       'select address_id as id, st_x(geom) as lng, st_y(geom) as lat from core.access_point where geom is not null',
     );

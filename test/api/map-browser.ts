@@ -23,7 +23,7 @@ export interface MapBrowser {
   readonly asked: Set<string>;
   /** Paths of requests that were counted against the token's hourly limit. */
   readonly paid: string[];
-  /** Opens the map in a separate browser context and waits until the page has applied its address. */
+  /** Opens the map in a separate browser context and waits until the page has applied the URL's fragment. */
   open(hash: string, options?: BrowserContextOptions & { signed?: boolean; isAwaited?: boolean }): Promise<Page>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export async function openMapBrowser(service: Service): Promise<MapBrowser> {
   };
 }
 
-/** Counts the map's pixels with one of these colours, over the pale land colour of the page. */
+/** Counts the map's pixels in one of these colours, blended with the pale land colour of the page. */
 export async function coloured(page: Page, colours: readonly string[], opacity = 0.75): Promise<number> {
   return page.evaluate(`(() => {
     const drawn = document.querySelector('#map canvas');
@@ -74,7 +74,7 @@ export async function coloured(page: Page, colours: readonly string[], opacity =
   })()`);
 }
 
-/** Counts the map's pixels by colour, in the form of computed styles. */
+/** Counts the map's pixels by colour, written as `rgb(r, g, b)`. */
 export async function pixels(page: Page): Promise<Map<string, number>> {
   return new Map(await page.evaluate<[string, number][]>(`(() => {
     const drawn = document.querySelector('#map canvas');
@@ -90,7 +90,7 @@ export async function pixels(page: Page): Promise<Map<string, number>> {
   })()`));
 }
 
-/** Returns the pairs of visible boxes over the map that overlap, and boxes that leave the window. */
+/** Returns the visible boxes on the map that overlap each other or extend beyond the window. */
 export async function overlaps(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const names = ['body > header', '#layers', '#legend', '#loading', '#status', '#credits', '.maplibregl-ctrl-group', '.maplibregl-ctrl-scale', '#record'];

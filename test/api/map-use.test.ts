@@ -86,7 +86,7 @@ describeEngines('the map in use', (engine) => {
       });
     });
 
-    describe('while it loads', () => {
+    describe('while the page loads', () => {
       it('shows that data is being read, and never that nothing is published', async () => {
         const page = await map.open('', { isAwaited: false });
         let release = (): void => undefined;
@@ -119,7 +119,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('drops the grey when another view is chosen before the record arrives', async () => {
+      it('removes the grey when another view is chosen before the record arrives', async () => {
         const page = await map.open('');
         const asked = page.waitForRequest(`**/parcels/${known.reference}`);
         await page.route(`**/parcels/${known.reference}`, () => undefined);
@@ -169,7 +169,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('computes classes from the view on request, and hides classes that the user turns off', async () => {
+      it('computes classes from the parcels in view on request, and hides classes that the user turns off', async () => {
         const page = await map.open(at('terrain', 16));
         const rows = page.locator('#legend [role=checkbox]');
         const usual = await rows.allTextContents();
@@ -229,7 +229,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it('restores the filters from the address, for a new tab and after a step back, and ignores filters of unknown layers', async () => {
+      it('restores the filters from the URL, in a new tab and after going back, and ignores filters of unknown layers', async () => {
         const page = await map.open(at('parcels', 17));
         const state = (of: Page): Promise<unknown> => of.evaluate(`[...document.querySelectorAll('#conditions fieldset')].map((each) => [
           each.dataset.filter, ...[...each.querySelectorAll('input')].map((input) => (input.type === 'checkbox' ? [input.value, input.checked] : input.value))])`);
@@ -255,7 +255,7 @@ describeEngines('the map in use', (engine) => {
         await other.context().close();
       });
 
-      it('is chosen from groups that can be folded and stay folded when the language changes', async () => {
+      it('is chosen from groups, and a folded group stays folded when the language changes', async () => {
         const page = await map.open('');
         await page.locator('[data-group=people] summary').click();
         expect(await page.locator('[data-group=people] input').first().isVisible()).toBe(false);

@@ -29,7 +29,7 @@ import { auditOf, countsOf, markupOf, writeMarkup } from '../harness/markup.ts';
 
 /** Sections that have values for every land parcel. */
 const EVERYWHERE = ['terrain', 'land_cover', 'nightlights'];
-/** Without the content security policy, code in markup would run. */
+/** Turns off the content security policy, so that code in markup would run. */
 const NO_POLICY: BrowserContextOptions = { bypassCSP: true };
 
 /** Returns the origins from which the content security policy of a page allows scripts. */
@@ -44,7 +44,7 @@ function picturesOf(pdf: Buffer): number[] {
     const start = index + all.length;
     const [width, height, length] = ['Width', 'Height', 'Length'].map((word) => Number(new RegExp(`/${word} (\\d+)`).exec(head!)?.[1])) as [number, number, number];
     const pixels = inflateSync(pdf.subarray(start, start + length));
-    // Other streams of the PDF are masks of pictures.
+    // Image streams of another length are masks.
     return pixels.length === 3 * width * height ? [pixels.reduce((sum, part) => sum + part, 0) / pixels.length] : [];
   });
 }
@@ -57,7 +57,7 @@ describeEngines('the web pages', (engine) => {
     let origin: string;
     let key: string;
     let open: MapBrowser['open'];
-    /** A parcel that contains an address, with its centre. */
+    /** A parcel that contains an address, with the parcel's representative point and the text of the address. */
     let known: { fid: number; label: string; lat: number; lng: number; text: string; belfiore: string };
 
     beforeAll(async () => {
@@ -127,7 +127,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#token').isVisible()).toBe(false);
       expect(await pale(page, 'body *')).toEqual([]);
       await picture(page, 'open');
-      // The keyboard opens a comune, still without a token, and its coverage is shown.
+      // The Enter key opens a comune without a token, and the coverage of the comune is shown.
       await page.locator('#content [data-region] th button').first().press('Enter');
       await page.locator('#content [data-section=coverage] .state').first().waitFor();
       expect(await page.locator('#content [data-section=coverage] tr').count()).toBeGreaterThanOrEqual(SECTIONS.length - 1);
@@ -214,7 +214,7 @@ describeEngines('the web pages', (engine) => {
       expect(await query.getAttribute('aria-activedescendant')).toBe(await options.first().getAttribute('id'));
       expect(await options.first().getAttribute('aria-selected')).toBe('true');
       await picture(page, 'suggestions');
-      // Number of requests that were sent while typing.
+      // While typing, the page sends only address searches and suggestions.
       expect([...new Set(map.paid)].filter((path) => path !== '/geocode/search' && path !== '/map/suggestions')).toEqual([]);
       map.paid.length = 0;
       await query.press('Enter');
@@ -232,7 +232,7 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('draw each section with its legend, from its tiles', async () => {
+    it('draw each section from its tiles, and show the section\'s legend', async () => {
       const page = await open(closeTo(known));
       const { layers } = (await (await fetch(`${origin}${BASE}/map/overview.json`)).json()) as { layers: { name: string; kind: string; classes: { color: string; label: string }[]; not_applicable: string[] }[] };
       const drawn = layers.filter(({ kind }) => kind === 'category' || kind === 'number');
@@ -282,7 +282,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#content .value, #content td.number').count()).toBeGreaterThan(20);
       expect(await page.evaluate("[...document.querySelectorAll('#content .value, #content td.number')].filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap').map((cell) => cell.textContent)")).toEqual([]);
       expect(await pale(page, '#content *')).toEqual([]);
-      // Returns the record of a place that a source does not cover, or covers without a value.
+      // Answers with a record without poi, once for each coverage state.
       const states = ['mapped', 'not_mapped', 'not_loaded', 'not_applicable'];
       const looks = [];
       const record = (await service.ask(`/parcels/${known.fid}`, { key })).body as { meta: { coverage: Record<string, string> } };
@@ -365,7 +365,7 @@ describeEngines('the web pages', (engine) => {
       await close();
     });
 
-    it('fit a phone, with a form of one line and the map visible above the record', async () => {
+    it('fit a phone, with the search form on one line and the map visible above the record', async () => {
       const page = await open('', PHONE);
       const form = (await page.locator('body > header').boundingBox())!;
       expect(form.height).toBeLessThan(60);
@@ -484,7 +484,7 @@ describeEngines('the web pages', (engine) => {
     describe('for a region with markup in every text of a publisher', () => {
       /** The parcel with the most kinds of texts in its sections, and one of the parcel's streets. */
       let parcel: { fid: number; street: string };
-      /** The same pages of the region without markup. */
+      /** The report and the passports of the region, written before the markup is added. */
       let before: readonly string[];
       let marked: readonly string[];
 
@@ -500,7 +500,7 @@ describeEngines('the web pages', (engine) => {
         marked = await writeMarkup(service.database);
       });
 
-      /** The files of the region's report and of each comune's passport. */
+      /** Returns the region's report and each comune's passport as HTML. */
       async function writtenPages(): Promise<string[]> {
         const context = await contextOf(readConfig({}), await loadSources(), service.database, SILENT);
         const region = findRegion(service.region.code)!;
@@ -564,7 +564,7 @@ describeEngines('the web pages', (engine) => {
         const page = await (await browser.newContext(NO_POLICY)).newPage();
         page.setDefaultTimeout(SOON.timeout);
         await page.setExtraHTTPHeaders({ 'x-api-key': key });
-        // The server caches licences by their digest. Markup that is written to the database later is added here.
+        // The server has cached the licences without markup, so the route adds the markup to their texts.
         await page.route((url) => url.pathname.endsWith(`/parcels/${parcel.fid}`), async (route) => {
           const record = JSON.parse(await (await route.fetch()).text(), (name, value: unknown) => (
             typeof value === 'string' && ['attribution', 'license'].includes(name) ? value + markupOf(`ledger.attribution.${name}`) : value

@@ -56,7 +56,7 @@ describeDatabase('the metrics of a server', (engine) => {
     expect((await read(service.app)).text).not.toMatch(/secret|mpl_|PROPFIND|192\.0\.2/);
   });
 
-  it('include the published state, under the names that the text file of a refresh uses', async () => {
+  it('include the published state, under the same names as the metrics file that a refresh writes', async () => {
     const served = figuresOf((await read(service.app)).text);
     const folder = await mkdtemp(join(tmpdir(), 'mappale-metrics-'));
     try {

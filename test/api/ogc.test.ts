@@ -190,7 +190,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/fc-bbox-response': async () => {
       const middle = all[Math.floor(all.length / 2)]!;
       const around = (by: number): [number, number, number, number] => [middle.west - by, middle.south - by, middle.east + by, middle.north + by];
-      // There are small, large and empty boxes, a point, and a box across the antimeridian.
+      // The boxes are a small box, a large box, a box without parcels, and a point.
       for (const box of [around(0.001), around(0.1), [7, 45, 7.01, 45.01], [middle.west, middle.south, middle.west, middle.south]] as const) {
         const found = fids(await pages(`/collections/parcels/items?limit=40&bbox=${box.join(',')}`));
         const meeting = all.filter((each) => each.west <= box[2] && each.east >= box[0] && each.south <= box[3] && each.north >= box[1]).map(({ fid }) => fid);
@@ -488,12 +488,12 @@ describeDatabase('OGC API - Features', (engine) => {
     expect(sorted(fids(found))).toEqual(all.filter((each) => each.belfiore === belfiore && each.area > median()).map(({ fid }) => fid));
   });
 
-  it('lists in its page exactly the requirements that are tested here', () => {
+  it('docs/ogc-conformance.md lists exactly the requirements that are tested here', () => {
     expect(NAMED.length).toBe(78);
     expect([REQUIREMENTS, CRS_REQUIREMENTS, FILTER_REQUIREMENTS].flatMap((each) => Object.keys(each))).toEqual(NAMED);
   });
 
-  it('pages contain every parcel once for every kind of query, without an offset', async () => {
+  it('the pages of every kind of query contain each parcel once, and no page uses an offset', async () => {
     const { belfiore } = all[0]!;
     const walk = await pages('/collections/parcels/items?limit=37');
     expect(fids(walk)).toEqual(all.map(({ fid }) => fid));

@@ -37,7 +37,7 @@ describe('outlines simplified together', () => {
       const simplified = simplifiedWithNeighbours(all, 0.001);
       for (const [at, outline] of simplified.entries()) expect(corners(outline)).toBeLessThan(corners(all[at]!) / 4);
       const seen = simplified.map(edges);
-      // The three inner borders belong to two comuni each. The remaining borders belong to one.
+      // Each of the three inner borders belongs to two comuni. Each outer border belongs to one comune.
       const twice = [...seen[0]!].filter((edge) => seen[1]!.has(edge)).length + [...seen[2]!].filter((edge) => seen[0]!.has(edge) || seen[1]!.has(edge)).length;
       const once = new Set(seen.flatMap((each) => [...each])).size;
       expect([twice, once]).toEqual([3, seen.reduce((sum, each) => sum + each.size, 0) - 3]);
@@ -49,7 +49,7 @@ describe('outlines simplified together', () => {
     expect(corners(outline!)).toBe(5);
   });
 
-  it('stay areas, also rings inside other rings, islands, and outlines smaller than the tolerance', () => {
+  it('keep at least three corners in every ring, also in holes, islands, and outlines smaller than the tolerance', () => {
     const hole = trembling([0.4, 0.4], [0.6, 0.4], 10).concat([[0.6, 0.6], [0.4, 0.6]]);
     const islet: Point[] = [[3, 3], [3.0001, 3], [3.0001, 3.0001], [3, 3.0001]];
     const around = drawn([[0, 0], [1, 0], [1, 1], [0, 1]], hole);

@@ -34,7 +34,7 @@ interface Scans extends Record<string, unknown> {
   readonly rows: number;
   readonly sequential: number;
   readonly indexed: number;
-  /** Entries that were read from the most-read index. */
+  /** Number of entries that were read from the index with the most reads. */
   readonly entries: number;
 }
 
@@ -145,7 +145,7 @@ describeEngines('the plans of the read interface', (engine) => {
       const held = await session.query<{ name: string; kind: string }>(
         "select c.oid::regclass::text as name, c.relkind as kind from pg_locks l join pg_class c on c.oid = l.relation where l.pid = pg_backend_pid() and c.relnamespace in ('core'::regnamespace, 'section'::regnamespace)",
       );
-      // No table that is partitioned by region is opened as a whole.
+      // The parent of a partitioned table is never locked.
       expect(held.filter(({ kind }) => kind === 'p')).toEqual([]);
       expect(held.filter(({ name }) => name.startsWith('section.')).length).toBeGreaterThan(SECTION_NAMES.length - 3);
       const [all] = await inAllRegions(session, () => session.query<{ record: string }>('select head as record from api.parcel_record($1, $2, null::core.parcel)', asked));
@@ -157,7 +157,7 @@ describeEngines('the plans of the read interface', (engine) => {
     type Called = { name: string; language: string; of_region: boolean };
     const rounds = await service.database.session(async (session) => {
       const ask = async (): Promise<void> => {
-        // Same setting as in the server.
+        // The server uses the same setting.
         await session.query("set local plan_cache_mode to 'force_generic_plan'");
         for (const path of questions['detail']!) await session.query('select head from api.parcel_answer($1, $2)', [Number(path.split('/').at(-1)), SECTION_NAMES]);
       };
@@ -177,13 +177,13 @@ describeEngines('the plans of the read interface', (engine) => {
       while (rounds.length < 20 && rounds.at(-1)!.some(({ language }) => language === 'sql'));
       return rounds;
     });
-    // Catalogue changes in other databases of the cluster drop a session's plans. Planning then calls functions with constant arguments.
-    // A function that is not inlined is called in every round.
+    // Catalogue changes in other databases of the cluster drop a session's plans. The planner then calls functions with constant arguments, but not in every
+    // round. A function that is not inlined is called in every round.
     const called = rounds.at(-1)!;
     expect(called.filter(({ language }) => language === 'plpgsql').length).toBeGreaterThan(SECTION_NAMES.length);
     expect(called.filter(({ language }) => language === 'sql')).toEqual([]);
     // A function with an argument of the region's type has separate plans for each region. The listed functions run outside the search path of a region, or
-    // plan nothing.
+    // plan no query.
     expect(called.filter(({ language, of_region }) => language === 'plpgsql' && !of_region).map(({ name }) => name))
       .toEqual(['hold_publication', 'parcel_answer', 'publication_tag', 'region_record']);
   });

@@ -26,7 +26,7 @@ const PATHS: Readonly<Record<string, string>> = {
 describeDatabase('access', (engine) => {
   let service: Service;
   let caller = 0;
-  /** Returns a network address without failed attempts. */
+  /** Returns a network address that has not made a request yet. */
   const somewhere = (): string => `198.51.100.${(caller += 1)}`;
   beforeAll(async () => {
     service = await emptyService(engine);
@@ -193,7 +193,7 @@ describeDatabase('access', (engine) => {
       }
     });
 
-    it('are counted without the requests that have no key', async () => {
+    it('do not include requests without a key', async () => {
       const from = somewhere();
       for (let count = 0; count < 25; count += 1) expect((await service.ask('/admin/regions', { from })).status).toBe(401);
       expect((await guess(from)).status).toBe(401);
@@ -333,7 +333,7 @@ describeDatabase('the server\'s role', (engine) => {
 
   it('cannot take the lock between readers and publications', async () => {
     for (const mode of ['access share', 'share row exclusive', 'access exclusive']) expect([mode, await asRole(`do $$ begin lock table ledger.publication_lock in ${mode} mode; end $$`)]).toEqual([mode, 'SQL_42501']);
-    // The functions of the API take this lock mode. No role can take another mode.
+    // The role can take this lock only in ACCESS SHARE mode, through the functions of the API.
     await service.database.session((session) => session.transaction(async () => {
       await session.query('select api.hold_publication()');
       const held = await session.query<{ relation: string | null; mode: string }>(

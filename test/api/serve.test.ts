@@ -56,7 +56,7 @@ describeEngines('mappale serve and mappale token', (engine) => {
     const pending = Array.from({ length: 5 }, () => fetch(`${server.base}/admin/municipalities`, { headers: { 'x-api-key': token } }).then(({ status }) => status, () => 'refused'));
     await Promise.race(pending);
     expect(await server.stop('SIGTERM')).toBe(0);
-    // Requests that arrived before the signal are answered. A later connection is refused, and no connection is closed during an answer.
+    // After the signal, the server answers earlier requests, refuses new connections, and closes no connection during an answer.
     expect((await Promise.all(pending)).filter((status) => status !== 200 && status !== 'refused')).toEqual([]);
     expect(server.said.join('\n')).not.toContain(token);
     expect(server.said.some((line) => line.includes('logs in as a superuser'))).toBe(engine.name === 'postgres');
@@ -87,14 +87,14 @@ describeDatabase('mappale serve and mappale token, with wrong arguments,', (engi
   });
 });
 
-describe('options of mappale serve', () => {
+describe('invalid options of mappale serve', () => {
   afterEach(() => vi.restoreAllMocks());
 
   it.each([
     [['--port', '70000'], '[NUMBER_EXPECTED]'], [['--port', '-1'], '[NUMBER_EXPECTED]'], [['--port', 'eighty'], '[NUMBER_EXPECTED]'], [['--connections', '0'], '[NUMBER_EXPECTED]'], [['--statement-timeout', '0'], '[NUMBER_EXPECTED]'],
     [['--statement-timeout', '99999999999'], '[NUMBER_EXPECTED]'], [['--trust-proxy', 'nonsense'], '[PROXY_INVALID]'], [['--trust-proxy', '10.0.0.0/33'], '[PROXY_INVALID]'], [['--trust-proxy', '127.0.0.1', '::/0'], '[PROXY_INVALID]'],
     [['--host', ''], '[ADDRESS_UNAVAILABLE]'], [['--nonsense'], 'unknown option'], [['nonsense'], 'too many arguments'], [['--port'], 'argument missing'],
-  ] as const)('end with exit code 2 and a message before a database is opened if they are invalid: %j', async (args, words) => {
+  ] as const)('end the command with exit code 2 and a message, before a database is opened: %j', async (args, words) => {
     const said: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0);
     vi.spyOn(process, 'exit').mockImplementation((code) => {

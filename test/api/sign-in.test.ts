@@ -103,7 +103,7 @@ describe('the sign-in link', () => {
     expect(codeOf(await signIn(link.secret))).toEqual([410, 'GONE']);
   });
 
-  it('is refused with a wrong secret, and remains valid', async () => {
+  it('stays valid after a request with a wrong secret is refused', async () => {
     const { signIn, link } = await page();
     for (const secret of ['', 'x', `${link.secret}x`, link.secret.slice(1)]) expect(codeOf(await signIn(secret))).toEqual([401, 'INVALID_API_KEY']);
     expect((await signIn(link.secret)).statusCode).toBe(204);
@@ -177,7 +177,7 @@ describe('an explanation', () => {
   const PATH = '/map/explain/1400000000/basic';
   const token = { 'x-api-key': `mpl_${'a'.repeat(43)}` };
 
-  it('is returned for a session, and is counted against the session\'s hour', async () => {
+  it('is returned for a session, and is counted against the session\'s hourly limit', async () => {
     const { get, cookie } = await signedIn(async (fid, section) => ({ fid, section, evidence: [] }));
     expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link', explains: true });
     const answer = await get(PATH, { cookie });
@@ -197,7 +197,7 @@ describe('an explanation', () => {
     ['through a proxy', { cookie: 'own', 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1', [404, 'NOT_FOUND']],
     ['from another machine', { cookie: 'own' }, '192.0.2.7', [404, 'NOT_FOUND']],
     ['from another machine with a token', token, '192.0.2.7', [404, 'NOT_FOUND']],
-  ])('is refused for a request %s, and nothing runs for it', async (_request, { cookie, ...headers }: Readonly<Record<string, string>>, from, refused) => {
+  ])('is refused without running for a request %s', async (_request, { cookie, ...headers }: Readonly<Record<string, string>>, from, refused) => {
     let runs = 0;
     const { get, keys, cookie: own } = await signedIn(async () => ({ runs: runs += 1 }));
     const given = cookie === 'own' ? own : cookie;

@@ -73,7 +73,7 @@ describeDatabase('a slow client', (engine) => {
     app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
   });
   const ask = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${BASE}${path}`, { headers: { 'x-api-key': key, connection: 'close' } })).status;
-  /** Waits until no session of the server works or keeps a transaction open. */
+  /** Waits until no database session of the server runs a query or keeps a transaction open. */
   const idle = async (): Promise<void> => {
     if (engine.name !== 'postgres') return;
     await expect.poll(() => service.database.query(

@@ -464,7 +464,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'is found by its reference in any case, with or without the prefix, with a slash as %2F, and an unknown reference is 404, a malformed one 400',
+    about: OF_RECORD, says: 'is found by its reference in any case, without the prefix, or with %2F for a slash. An unknown reference gives 404, a malformed one 400',
     holds: async (trial) => {
       const basics = (await trial.basics()).slice(0, 20);
       for (const { fid, cadastral_reference: reference } of basics) {
@@ -500,7 +500,7 @@ export const PARCELS: readonly Statement[] = [
       expect([status, body!['error'], body!['details']]).toEqual([404, 'NOT_FOUND', { id: fid, as_of: day!.before, kept_since: day!.today }]);
       expect(await trial.refusal(`/parcels/1499999997?as_of=${day!.today}`)).toEqual([404, 'NOT_FOUND', undefined]);
       for (const odd of [day!.after, '2026-02-30', '2026-1-31', '0000-01-01', '31.01.2026', '', '2026-01-31T00:00:00Z']) expect(await trial.refusal(`/parcels/${fid}?as_of=${odd}`), odd).toEqual([400, 'INVALID_PARAMS', 'as_of']);
-      // After another publication replaces this one, answers for earlier days have the replaced values.
+      // After a new publication, answers with an earlier `as_of` still have the old values.
       const [first] = await database.query<{ zone: number }>('select seismic_zone as zone from section.risk where fid = $1', [fid]);
       await daysGoBy(database, 3);
       const swap = "insert into ledger.swap (unit_code, publication_id, happened_at) select unit_code, publication_id, now() - interval '1 second' from ledger.publication where state = 'current' and unit_code = 14 returning swap_id as swap";
@@ -519,7 +519,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has in risk the shares of all levels, attention, and whether the zone is exact',
+    about: OF_RECORD, says: 'gives in risk the share of each hazard level, the attention zone, and whether the seismic zone is exact',
     holds: async (trial) => {
       const risks = (await trial.records()).map(({ risk }) => risk as Json);
       for (const risk of risks) {
@@ -558,7 +558,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has in coastal_erosion at most 5 segments within 1,000 m, nearest first, with null for rate and severity if an unstable segment has no rate',
+    about: OF_RECORD, says: 'lists in coastal_erosion at most 5 segments within 1,000 m, nearest first, and a segment without a rate has no severity',
     holds: async (trial) => {
       const all = (await trial.records()).map(
         ({ coastal_erosion: segments }) =>
@@ -589,7 +589,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_COVERAGE, says: 'is mapped if there is a value, except for sources that extend across a border, and an empty value with mapped means none here',
+    about: OF_COVERAGE, says: 'is mapped if basic, valuation, economics, demographics or address has a value, and mapped without a value means none here',
     holds: async (trial) => {
       const records = await trial.records();
       for (const record of records) {

@@ -59,7 +59,7 @@ describeEngines('a tile of the map', (engine) => {
   /** Returns the SQL of the box of a tile, including the margin around its sides. */
   const BOX = 'st_transform(st_tileenvelope($1, $2, $3, margin => 64 / 4096.0), 4326)';
 
-  it.each([14, 16])('at zoom %i has each parcel that SQL finds there once, within a unit of its position', async (z) => {
+  it.each([14, 16])('at zoom %i contains each parcel that SQL finds there exactly once, within one tile unit of the parcel\'s position', async (z) => {
     const found = new Set<number>();
     // A unit of the tile is at most an eighth of a pixel.
     const unit = 360 / 2 ** z / 4096;
@@ -98,7 +98,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('of parcels has labels, kinds and areas in whole square metres, and of ground only roads and water', async () => {
+  it('of layer parcels has labels, kinds and areas in whole square metres, and of layer ground only roads and water', async () => {
     const parcels = new Map((await service.database.query<{ fid: number; label: string; kind: string; area_m2: number }>('select p.fid, p.label, p.kind, round(p.area_m2)::int4 as area_m2 from core.parcel p')).map((row) => [row.fid, row]));
     for (const tile of await tiles(14)) {
       for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...parcels.get(properties['fid'] as number) });
@@ -180,7 +180,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('has suggestions that complete streets and comuni, and that find complete names like a search', async () => {
+  it('is served next to suggestions, which complete streets and comuni and find complete names like a search', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore
@@ -210,7 +210,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual([401, 403, 400, 400]);
   });
 
-  it('on its server comes with explanations for a signed-in browser, which equal the output of mappale explain', async () => {
+  it('is served next to explanations for a signed-in browser, which equal the output of mappale explain', async () => {
     const [sources, link] = [await loadSources(), new SignInLink()];
     const app = await buildServer({
       reader: service.reader, version: VERSION, log: SILENT, signIn: link,
@@ -243,7 +243,7 @@ describeEngines('a tile of the map', (engine) => {
     await app.close();
   });
 
-  it('on its server comes with an open overview of the published regions, with the coverage of each comune as in its quality passport', async () => {
+  it('is served next to an overview without a key, which has the coverage of each comune as in its quality passport', async () => {
     const overview = (await service.ask('/map/overview.json')).body as { regions: Json[]; layers: Json[]; attribution: string[] };
     expect(overview.regions).toMatchObject([{ code: service.region.code, name: service.region.name, parcels: all.length }]);
     expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));
