@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { ROOT } from '../harness/architecture/project.ts';
 
-/** Runs a script of package.json, and returns its lines. @throws Error if the script fails without output */
+/** Runs a script of package.json, and returns the lines of its output. @throws Error if the script fails without output */
 async function linesOf(script: string): Promise<string[]> {
   const { stdout } = await promisify(execFile)('npm', ['run', '--silent', script], { cwd: ROOT, maxBuffer: 1 << 26 }).catch((failure: Error & { stdout: string }) => {
     if (failure.stdout === '') throw failure;

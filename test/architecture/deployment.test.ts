@@ -10,7 +10,7 @@ import { read, ROOT } from '../harness/architecture/project.ts';
 const UNITS = ['mappale-watch.service', 'mappale-serve.service'] as const;
 const ANALYZE = '/usr/bin/systemd-analyze';
 
-/** Returns the settings of a unit by name. A repeated setting has its last value. */
+/** Returns the settings of a unit by name. If a setting is repeated, the last value is returned. */
 function settingsOf(unit: string): ReadonlyMap<string, string> {
   return new Map([...read(`scripts/deploy/${unit}`).matchAll(/^([A-Za-z]+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!]));
 }
@@ -98,7 +98,7 @@ describe('the Kubernetes CronJob', () => {
   const pod = spec.jobTemplate.spec.template.spec;
   const [container] = pod.containers as [Container];
 
-  it('runs by Italian time, with one run at a time', () => {
+  it('runs on Italian time, and never starts a second run during the first', () => {
     expect([spec.timeZone, spec.concurrencyPolicy]).toEqual(['Europe/Rome', 'Forbid']);
   });
 

@@ -1,4 +1,4 @@
-/** Tests that every table and column of the database that is served or kept has a comment. */
+/** Tests that every served or kept table of the database has a comment, and each column of such a table. */
 import { expect, it } from 'vitest';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { commentOf } from '../../pipelines/db/section-tables.ts';

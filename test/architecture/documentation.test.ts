@@ -216,7 +216,7 @@ describe('the documents', () => {
 describe('docs/one-parcel.md', () => {
   const steps = [...read('docs/one-parcel.md').matchAll(/^\| \d+ \| `([^`]+)` \| `([^`]+)` \|/gm)].map(([, file, name]) => ({ file: file!, name: name! }));
 
-  it('lists at most 20 steps, each with a file that declares or writes its object', () => {
+  it('lists at most 20 steps, and each step names a file that declares or writes the object of the step', () => {
     expect(steps.length).toBeGreaterThan(15);
     expect(steps.length).toBeLessThanOrEqual(20);
     const declares = ({ file, name }: { file: string; name: string }): boolean => (file.endsWith('.sql') ? new RegExp(`(?:-- writes:.*|function )\\b${name}\\b`) : new RegExp(`export (?:async )?(?:function|class) ${name}\\b`)).test(read(file));

@@ -1,4 +1,4 @@
-/** Tests that the quality gate covers every published table, and every number and nullable column of the table. */
+/** Tests that the quality gate covers every published table, and every numeric and nullable column of these tables. */
 import { expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import type { TableGate } from '../../pipelines/contract/gate.ts';

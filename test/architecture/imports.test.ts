@@ -1,4 +1,4 @@
-/** Tests the rules of imports. The table of rooms follows the design, and the files are listed from the project. */
+/** Tests the rules of imports. A room is a group of files that may import the same files and packages. */
 import { posix } from 'node:path';
 import { builtinModules } from 'node:module';
 import { describe, expect, it } from 'vitest';
@@ -81,7 +81,7 @@ function target(file: string, { specifier }: Import): string {
   return posix.join(posix.dirname(file), specifier);
 }
 
-/** Returns a line with the reason for each import that the file's room does not allow. */
+/** Returns one line for each import that the file's room does not allow, with the reason. */
 function violations(file: string, text: string): string[] {
   const entry = Object.entries(ROOMS).find(([, { files }]) => files.test(file));
   if (entry === undefined) return [`${file}: belongs to no room`];
@@ -179,8 +179,8 @@ describe('imports', () => {
   });
 
   it('use every package that is installed for the program', () => {
-    // Fastify imports light-my-request. package.json lists light-my-request to keep the last version for Node 20. An installed npm package would ignore
-    // overrides.
+    // Fastify imports light-my-request. package.json lists light-my-request to keep the last version for Node 20, because npm ignores the overrides of an
+    // installed package.
     const program = TYPESCRIPT.filter((file) => !file.startsWith('test/') && !file.endsWith('.test.ts')).map(read).join('\n');
     expect([...SHIPPED].filter((name) => name !== 'light-my-request' && !new RegExp(`['"\`]${name}['"\`/]`).test(program))).toEqual([]);
   });

@@ -40,7 +40,7 @@ describe('an SQL file', () => {
   });
 
   it('folds case with the functions of letter_case.sql, so that results do not depend on the locale of the database', () => {
-    // In a column named run, lower and upper are functions of a range.
+    // On a column named run, lower and upper are range functions.
     const folding = /\b(?:lower|upper|initcap)\s*\((?!\w+\.run\))|~\*|\bilike\b|\bcitext\b/g;
     const files = SQL.filter((file) => !file.startsWith('sql/migrations/') && file !== 'sql/functions/letter_case.sql');
     expect(everywhere((text) => [...code(text).matchAll(folding)].map(({ 0: found, index }) => `line ${lineAt(text, index)}: ${found}`), files)).toEqual([]);
@@ -101,7 +101,7 @@ describe('an SQL file', () => {
     expect(everywhere((text) => stepsOf(text).flatMap((step) => names(step, 'reads')).filter((name) => !names(text, 'reads').includes(name)))).toEqual([]);
   });
 
-  it('copies rows by parcels, except the parcels, which are copied by members', () => {
+  it('copies rows of unchanged parcels, except in core.parcel, which is copied by unchanged members', () => {
     const incremental = SQL.filter((file) => headerValues(read(file), 'incremental').length > 0);
     expect(incremental.length).toBeGreaterThan(5);
     expect(

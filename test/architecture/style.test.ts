@@ -1,4 +1,4 @@
-/** Tests the names and sizes of files, and that no part is unfinished. */
+/** Tests the names and sizes of files, and that no file contains a reminder of unfinished work. */
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from '../harness/architecture/project.ts';
@@ -10,7 +10,7 @@ const MOST_LINES = 750;
 /** File names that tools require. */
 const GIVEN = /^(Makefile|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|Dockerfile|package-lock\.json)$/;
 
-/** Tests whose names are source ids, like the folder of the source: `mef_income.test.ts`. */
+/** Matches tests that are named after a source's folder, such as `mef_income.test.ts`. */
 const TESTS_OF_SOURCES = /^(sources\/[a-z0-9_]+|test\/real)\/[a-z0-9]+(_[a-z0-9]+)*\.test\.ts$/;
 
 const OWN = FILES.filter((file) => !isData(file));
@@ -18,7 +18,7 @@ const CODE = OWN.filter((file) => /\.(ts|mjs|sh|sql)$/.test(file));
 const TEXT = OWN.filter((file) => /\.(ts|mjs|sh|sql|md|json|yaml|yml)$|(^|\/)(Makefile|run)$/.test(file) && file !== 'package-lock.json');
 
 describe('names', () => {
-  it('of files are kebab-case, and of SQL files snake_case', () => {
+  it('of files are in kebab-case, or in snake_case for SQL files', () => {
     const wrong = OWN.filter((file) => {
       const name = basename(file);
       if (name.startsWith('.') || GIVEN.test(name) || TESTS_OF_SOURCES.test(file)) return false;
@@ -27,7 +27,7 @@ describe('names', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of folders are kebab-case, of sources <publisher>_<dataset>, and of sections as in the record', () => {
+  it('of folders are in kebab-case, of source folders <publisher>_<dataset>, and of section folders as in the record', () => {
     const folders = new Set(OWN.flatMap((file) => file.split('/').slice(0, -1).map((_part, index, parts) => parts.slice(0, index + 1).join('/'))));
     expect([...folders].filter((folder) => !/^(sources|sql\/sections)\/[^/]+$/.test(folder) && !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(basename(folder)))).toEqual([]);
     expect(SECTION_FOLDERS.filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name))).toEqual([]);

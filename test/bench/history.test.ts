@@ -35,7 +35,7 @@ describe('a state of the code', () => {
     expect(findState(history, 'last~2')).toBe(stateOf(first));
   });
 
-  it('is another state than its commit if the working copy was changed', () => {
+  it('is distinguished from its commit if the working copy was changed', () => {
     expect(findState(history, 'abd')).toBe(stateOf(second));
     expect(findState(history, 'abd+')).toBe(stateOf(changed));
   });

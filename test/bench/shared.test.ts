@@ -15,11 +15,11 @@ describe('the CPU of a server', () => {
 });
 
 describe('a summary of repeated measurements', () => {
-  it('has the middle value, or the mean of the two middle values, as its median, whatever the order', () => {
+  it('has as its median the middle value, or the mean of the two middle values, for values in any order', () => {
     expect([median([3, 1, 2]), median([4, 1, 3, 2])]).toEqual([2, 2.5]);
   });
 
-  it('has percentiles that are measured values, at most the largest', () => {
+  it('has percentiles that are measured values, and no percentile above the largest value', () => {
     const values = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect([percentile(values, 0.5), percentile(values, 0.95), percentile(values, 1), percentile([7], 0.95)]).toEqual([51, 96, 100, 7]);
   });

@@ -85,7 +85,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     await newest.close();
     opened.delete(newest);
     await citus.forgetRole(ROLE);
-    // The plain database is created first. Only the coordinator then has the server's role, and the workers lack the role.
+    // The database without Citus is created first. After that, the coordinator has the server's role, and the workers lack the role.
     plain = await open(await citus.plain());
     await load(plain, first);
     nodes = await distributed();
@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     for (const database of [plain, nodes]) expect(await database.session((session) => damageOf(session, parts))).toEqual([]);
   });
 
-  it('return the columns of parcels from one node, and the quality of a comune and an export like a single machine', async () => {
+  it('return the columns of parcels from one node, and give the same quality of a comune and the same export as a single node', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const rows = async (database: Database): Promise<unknown[]> => {
       const reader = await openPostgresReader(urlOf(database), { connections: 2, statementTimeoutMs: 60_000 });
