@@ -83,7 +83,7 @@ describe('a zip', () => {
     await archive.close();
   });
 
-  it('is rejected with member, folder and free space if a member is too large for the temporary folder', async () => {
+  it('is rejected if a member is too large for the temporary folder, and the error states member, folder and free space', async () => {
     const path = await zipOf([['CB.zip', noise(9 * MIB / 8)], ['large.zip', zeros(10)]]);
     const archive = await ZipArchive.open(path);
     disk.freeBytes = 20 * MIB;
@@ -128,7 +128,7 @@ describe('text that could slow down regular expressions:', () => {
     ['a comment without an end', '<!--'.repeat(500), false],
     ['declarations and blanks', `${'<?xml version="1.0"?> \n'.repeat(80)}<!DOCTYPE html>`, true],
     ['blanks', ' '.repeat(2_040), false],
-  ])('a file with %s is recognised as a web page or not', (_, text, expected) => {
+  ])('a file with %s is classified correctly as a web page or another file', (_, text, expected) => {
     expect(isPage(Buffer.from(text))).toBe(expected);
   });
 
@@ -187,7 +187,7 @@ describe('perimeters', () => {
     yield `</Placemark><Placemark><name>b</name>${POLYGON}</Placemark></kml>`;
   }
 
-  it('are read after a placemark of more than 32 MiB, and only that placemark is rejected with its first 64 KiB', () => {
+  it('are read after a placemark of more than 32 MiB, which is rejected with its first 64 KiB', () => {
     const { placemarks, broken } = read(long(POLYGON));
     expect(broken).toEqual([]);
     expect(placemarks.map(({ name, parts, fault }) => [name, parts.length, fault])).toEqual([['a', 0, 'a placemark of more than 33554432 characters (its first 65536 are kept)'], ['b', 1, null]]);
@@ -206,11 +206,11 @@ describe('perimeters', () => {
   });
 });
 
-it('rejects only the cadastre member that has endlessly nested elements', () => {
+it('the XML parser rejects elements that are nested more than 100 deep', () => {
   expect(() => new XmlElementParser({}, {}).write('<a>'.repeat(20_000))).toThrow(/more than 100 deep/);
 });
 
-it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('opens a table of %i columns with the error %s', async (columns, code) => {
+it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('opens a table of %i columns, expected error code: %s', async (columns, code) => {
   async function* bytes(): AsyncGenerator<Buffer> {
     yield Buffer.from(`${Array.from({ length: columns }, (_, index) => `c${index}`).join(';')}\n`);
   }

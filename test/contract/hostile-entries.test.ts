@@ -58,7 +58,7 @@ const ENTRIES: readonly Entry[] = [
 ];
 
 describe('a folder with unusable entries', () => {
-  it.each(ENTRIES)('causes a report of %s (%s) as %s, and the file next to it is read', async (_what, name, code, make) => {
+  it.each(ENTRIES)('causes %s (%s) to be reported as %s, and the valid file is still read', async (_what, name, code, make) => {
     const data = folder();
     await make(join(data, name));
     const verdicts = await look(data);

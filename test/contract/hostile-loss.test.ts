@@ -78,7 +78,7 @@ describeEngines('a load of a file that is cut while it is read', (engine) => {
     expect(whole.loaded.map(({ source, rows }) => [source, rows])).toEqual([['istat_soppressi', 500]]);
   });
 
-  it('is repeated if the file has the same size and date but other bytes', async () => {
+  it('is repeated by the next run if only the bytes of the file changed, and not its size and date', async () => {
     const data = folder();
     const path = join(data, SOPPRESSI);
     writeFileSync(path, table(30));

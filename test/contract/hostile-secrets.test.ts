@@ -85,8 +85,8 @@ describeEngines('a run with a password in its URL', (engine) => {
   it('never writes the password to output, logs, JSON, the ledger or process arguments', async () => {
     const url = await engine.createDatabase();
     copyFileSync(join(ROOT, 'sources/dpc_seismic/fixture/several-zones_2024.csv'), join(folder, 'several-zones_2024.csv'));
-    // The connection works because the test server requires no password, or because the URL contains the right password. The second address has the
-    // password twice in a parameter. A parameter takes precedence over the password before the host.
+    // The connection works because the test server requires no password, or because the URL contains the right password. If the URL has no password, the test
+    // adds two password parameters. A parameter takes precedence over the password before the host.
     const secret = `${url}${url.includes('?') ? '&' : '?'}application_name=Qx7kfZw9pt&${new URL(url).password === '' ? 'password=Qx7kf&p%61ssword=Zw9pt' : ''}`;
     const child = spawn(process.execPath, [PROGRAM, 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: secret, MAPPALE_LOG: 'json' } });
     let output = '';

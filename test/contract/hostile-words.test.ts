@@ -98,7 +98,7 @@ describe('coordinates', () => {
     expect(await verdictOn(FLOOD, moved((x, y) => [x, y, 812.5]))).toMatchObject({ ok: true, rejects: 0 });
   });
 
-  it('in degrees with a CRS in metres, or with swapped axes, are rejected at the first position of any shape', () => {
+  it('are rejected if the first position of a shape is in degrees with a CRS in metres, or has swapped axes', () => {
     const ring = (x: number, y: number, srid = 32_633): Buffer => {
       const bytes = Buffer.alloc(9 + 4 + 9 + 4 + 16);
       let at = bytes.writeUInt32LE(0x20000006, 1);

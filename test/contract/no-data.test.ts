@@ -131,7 +131,7 @@ function shapeVariants(shp: Buffer): Buffer[] {
   }));
 }
 
-/** Returns one file of each kind of a source. A file has a function that writes a variant of one part of the file. */
+/** Returns one file of each kind of a source. Each file comes with a function that writes a variant of one part of the file. */
 async function materialOf(
   source: RegisteredSource,
 ): Promise<{ readonly path: string; readonly parts: readonly { readonly name: string; readonly content: Buffer }[]; readonly zipped: boolean }[]> {

@@ -55,7 +55,7 @@ describe('the records of a synthetic region', () => {
     ['istat_comuni', () => file('Elenco-comuni-italiani.csv'), ['Elenco-comuni-italiani.csv', 'Elenco-comuni-italiani_2026-01-31.csv'], ['Elenco-comuni-molise.csv', 'comuni_2026.csv']],
     ['istat_soppressi', () => file('comuni-soppressi.csv'), ['comuni-soppressi.csv', 'Elenco-comuni-soppressi_2024.csv'], ['comuni-soppressi-molise.csv']],
     ['mef_income', () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), [`${MEF}_comunale_CSV_2023.csv`], [`${MEF}_comunale_CSV_2023_molise.csv`, 'redditi.csv']],
-  ])('of %s are complete under the publisher\'s file name, and a part under another name', async (_source, content, whole, parts) => {
+  ])('of %s count as complete under the publisher\'s file name, and as a part under another name', async (_source, content, whole, parts) => {
     for (const name of whole) expect((await recognised(name, content()))?.complete, name).toBe(true);
     for (const name of parts) expect((await recognised(name, content()))?.complete, name).toBe(false);
   });
@@ -113,7 +113,7 @@ describe('a zip of vector files', () => {
 });
 
 describe('names', () => {
-  it('are read without folders, extensions and the marks of a copy, such as (1)', () => {
+  it('are compared without folders, extensions and copy suffixes such as (1)', () => {
     expect(['X.gpkg.zip', 'a/X.shp.zip', 'X.gpkg (2).zip', 'X (2).GPKG.zip', 'X.zip', 'X.gpkg'].map(stemOf)).toEqual(Array.from({ length: 6 }, () => 'X'));
     expect(['V1.2.zip', 'X.shp.xml', 'X.gpkg.csv'].map(stemOf)).toEqual(['V1.2', 'X.shp', 'X.gpkg']);
     expect(['a/b/MOLISE.zip', 'MOLISE (1).zip', 'MOLISE(2).zip', 'MOLISE - Copia.zip', 'MOLISE'].map(stemOf)).toEqual(Array.from({ length: 5 }, () => 'MOLISE'));

@@ -88,7 +88,7 @@ describe('a position', () => {
     expect(outsideItaly(lon, lat)?.code ?? null).toBe(code);
   });
 
-  it('is checked in every ring and every part of a geometry', () => {
+  it('outside Italy is found in every ring and every part of a geometry', () => {
     const ring = (x: number, y: number): [number, number][] => [[x, y], [x + 0.001, y], [x, y + 0.001], [x, y]];
     expect(geometryOutsideItaly(ewkbMultiPolygon([[ring(14, 42)], [ring(14.1, 42), ring(14.1001, 42.0001)]]))).toBeNull();
     expect(geometryOutsideItaly(ewkbMultiPolygon([[ring(14, 42)], [ring(14.1, 42), ring(42, 14)]]))?.code).toBe('coordinates_swapped');

@@ -74,7 +74,7 @@ async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
   };
 }
 
-/** Returns the contradictions with the record. Each line states what to do. */
+/** Returns a line for each contradiction with the recorded versions. Each line states what to do. */
 function violations(was: Versions, now: Versions, upstream: Upstream): string[] {
   const lowered = (name: string, before: Recorded | undefined, after: Recorded): string[] =>
     before !== undefined && after.version < before.version ? [`the version of ${name} was ${before.version} and is ${after.version}. A version must not be lowered.`] : [];
@@ -106,7 +106,10 @@ function violations(was: Versions, now: Versions, upstream: Upstream): string[] 
   return reported;
 }
 
-/** Path of the record. The records of a section's tables are in the section's folder, so that they are moved and deleted with the section. */
+/**
+ * Path of the recorded versions. The versions of a section's tables are recorded in the section's folder, so that the section can be moved or deleted as a
+ * whole.
+ */
 const RECORD = 'test/contract/versions.json';
 const recordsOf = (section: string): string => `${SECTION_FOLDER}/${section}/golden/versions.json`;
 const { versions, upstream } = await found();

@@ -190,7 +190,7 @@ describeEngines('enriching a table', (engine) => {
   it('uses one publication, restarts if another becomes current, and leaves no files if that happens again', async () => {
     const fids = (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const table = ['fid', ...fids].join(LF);
-    // The second query answers from another publication, only once or every time.
+    // The second query reads another publication, either once or in every attempt.
     const changing = (always: boolean): Database => {
       let asked = 0;
       return Object.assign(Object.create(database) as Database, {

@@ -62,7 +62,7 @@ describeDatabase('exporting a region', (engine) => {
     await refresh(context, loadOptions([files.folder], [14]));
     await files.remove();
     duck = await (await DuckDBInstance.create(':memory:')).connect();
-    // The rings of publishers have either direction.
+    // Rings in publishers' files have either direction.
     await database.query('update core.parcel set geom = st_reverse(geom) where fid % 3 = 0');
     parcels = await database.query("select p.fid, encode(st_asbinary(st_forcepolygonccw(p.geom), 'NDR'), 'hex') as wkb from core.parcel p order by p.fid");
     ({ cells } = await rowsOf((sql, parameters) => one(database, sql, parameters), parcels.map(({ fid }) => fid), SECTION_NAMES));

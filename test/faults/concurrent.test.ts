@@ -9,7 +9,7 @@ import { Gate } from '../harness/faults/gate.ts';
 import { Machine, mappale, succeeded, outcomeOf } from '../harness/faults/machine.ts';
 import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
 
-/** Names of cadastre files. The regions may have the same comuni, because no list of comuni is loaded. */
+/** Maps names of cadastre files to region codes. The regions may share comuni, because no list of comuni is loaded. */
 const REGIONS: Readonly<Record<string, number>> = {
   ABRUZZO: 13, BASILICATA: 17, CALABRIA: 18, CAMPANIA: 15, LAZIO: 12, LIGURIA: 7, MARCHE: 11, MOLISE: 14, PUGLIA: 16, UMBRIA: 10,
 };

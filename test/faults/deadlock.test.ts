@@ -34,8 +34,8 @@ describeEngines('a deadlock with another session', (engine) => {
   const refresh = (url: string): Promise<Ended> => mappale(url, 'refresh', 'molise', '--data', version1, '--accept', 'a test', '--parallel', '1');
 
   /**
-   * Runs a command until its transaction has written the table and waits for another session. Then the other session does `work` and ends the wait.
-   * PostgreSQL checks the wait of the command for deadlocks first.
+   * Runs a command until its transaction has written the table and waits for another session. Then the other session does `work` and ends the wait. PostgreSQL
+   * checks the command for a deadlock before the other session.
    */
   async function halted(url: string, { table }: Writes, args: readonly string[], work: (other: pg.Client) => Promise<void>): Promise<Ended> {
     const other = new pg.Client({ connectionString: url, application_name: 'faults' });
@@ -169,7 +169,7 @@ describeEngines('a deadlock with another session', (engine) => {
     expect(await whole(url)).toEqual(before);
   });
 
-  it('brings the file back into use if another run begins between the mark of forget and its refresh', async () => {
+  it('restores the file if another run begins after forget marks the file and before forget\'s refresh', async () => {
     const url = await engine.copyDatabase(base);
     const before = await whole(url);
     const next = new pg.Client({ connectionString: url, application_name: 'faults' });

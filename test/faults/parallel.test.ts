@@ -15,7 +15,7 @@ describeEngines('releases and regions processed in parallel', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('gives the same content with one, two and eight releases at a time', async () => {
+  it('give the same content with one, two and eight releases at a time', async () => {
     const folder = await region.version(0);
     const contents: Record<string, string>[] = [];
     for (const parallel of [1, 2, 8]) {
@@ -30,7 +30,7 @@ describeEngines('releases and regions processed in parallel', (engine) => {
     expect(contents[2]).toEqual(contents[0]);
   });
 
-  it('gives the same content for regions built in parallel', async () => {
+  it('give the same content as regions built one after another', async () => {
     // Only the cadastre is loaded. Without a list of comuni, two regions may have the same comune.
     const { folder, remove } = await syntheticFiles(600, 11, { only: ['ade_cadastre'] });
     try {

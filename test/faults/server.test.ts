@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('ends random backends, and the run exits with 6 or succeeds without the ended backends', async () => {
+  it('ends random backends, and the run exits with 6, or succeeds if it no longer needs these backends', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     for (let attempt = 0; attempt < 4; attempt += 1) {
