@@ -21,7 +21,7 @@ import { contextOn, syntheticFiles, loadOptions } from './region.ts';
 import { rewriteZip } from './rewrite-zip.ts';
 
 export const REGION = 14;
-/** The tests check which files are current, not the metrics of the quality gate. */
+/** Acceptance of every refusal of the quality gate, because the tests only check which files are current. */
 export const ACCEPTED = { who: 'test', why: 'a test' } as const;
 /** Columns that are not content, because they contain where and when a row was read or published. Fids are replaced by references. */
 const NOT_CONTENT = ['release_id', 'member_id', 'position', 'document_id', 'file_id', 'first_run_id', 'fid'];
@@ -155,7 +155,7 @@ export class Story {
     this.context = context;
   }
 
-  /** @param url a copy of the start's database */
+  /** @param url URL of a copy of the start database */
   static async begin(start: Start, url: string): Promise<Story> {
     const root = await mkdtemp(join(tmpdir(), 'mappale-story-'));
     await cp(start.folder, join(root, 'data'), { recursive: true, preserveTimestamps: true });

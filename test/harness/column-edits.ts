@@ -1,4 +1,4 @@
-/** Adds, removes, renames, repeats and retypes a column in the bytes of a file, like a publisher. */
+/** Adds, removes, renames, repeats and retypes a column in the bytes of a file, as a publisher might. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -7,7 +7,7 @@ import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeXlsx } from '../../pipelines/synthetic/xlsx-writer.ts';
 
 export interface Edit {
-  /** `retyped`declares the column as dates. */
+  /** `retyped` declares the column as dates. */
   readonly kind: 'added' | 'removed' | 'renamed' | 'doubled' | 'retyped';
   /** Index of the column, or the position of an added column. */
   readonly at: number;
@@ -36,7 +36,7 @@ export function edited<T>(cells: readonly T[], { kind, at }: Edit, added: T, ren
   }
 }
 
-/** Splits at a separator outside quotes. */
+/** Splits a text at each separator outside quotes. */
 function divided(text: string, separator: string, quotes: boolean): string[] {
   const parts: string[] = [];
   let start = 0;

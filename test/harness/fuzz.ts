@@ -122,7 +122,7 @@ function mutated(bytes: Buffer, random: Random): { readonly how: string; readonl
 
 // --- material ------------------------------------------------------------------------------------------------------
 
-/** A file and the files that belong to it. `entries` is for a zip. */
+/** File to mutate, with the files that belong to the file. `entries` is set for a zip. */
 interface Seed {
   readonly name: string;
   readonly parts: readonly { readonly name: string; readonly bytes: Buffer }[];

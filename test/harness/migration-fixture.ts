@@ -71,7 +71,7 @@ const KEPT = ['access', 'core', 'layer', 'ledger', 'previous', 'section'];
 const LET_GO: readonly RegExp[] = [
   // The ledger now records the arrival of each file, because files become current one by one.
   /^ledger\.release\.last_seen_run$/,
-  // Parcels now refer to their document, which stays the same if a publisher issues it again.
+  // Parcels now refer to their document, which stays the same if a publisher issues the document again.
   /^(core|previous)\.parcel_\d+_\d+(_rows)?\.(release_id|member_id|position)$/,
 ];
 /** Tables in which the program records its own files. */

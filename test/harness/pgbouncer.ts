@@ -41,7 +41,7 @@ export class PgBouncer {
     this.#keeper = keeper;
   }
 
-  /** Starts it. @param url of the database, with a password that PgBouncer logs in with @param settings lines of the section `pgbouncer` */
+  /** Starts PgBouncer. @param url URL of the database, with the password for PgBouncer's login @param settings lines of the section `pgbouncer` */
   static async before(url: string, settings: readonly string[]): Promise<PgBouncer> {
     if (PGBOUNCER === null) throw new Error('pgbouncer is not installed');
     const { hostname, port, pathname, username, password } = new URL(url);

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The template of one content. The promise gives its URL, or null if the preparation failed. */
+/** Template database of one content. The promise gives the URL of the template, or null if the preparation failed. */
 interface Preparation {
   readonly prepared: Promise<string | null>;
   readonly finish: (url: string | null) => void;

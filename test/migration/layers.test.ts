@@ -175,13 +175,13 @@ describeDatabase('layers with rows', (engine) => {
     await database.session(async (session) => {
       await session.query("select pg_advisory_lock(hashtextextended('mappale writer', 0))");
       await expect(migrate(database, all)).rejects.toMatchObject({ code: 'ALREADY_RUNNING', exitCode: 7 });
-      // Without changes the migration continues.
+      // A migration without changes succeeds.
       expect(await migrate(database, sources)).toEqual({ steps: [], losses: [] });
       await session.query("select pg_advisory_unlock(hashtextextended('mappale writer', 0))");
     });
   });
 
-  it('are the only deleted rows, with their releases, if the user confirms the loss', async () => {
+  it('lose only the rows of the changed source and their releases, if the user confirms the loss', async () => {
     const was = await everything();
     const { steps } = await migrate(database, changed(sources, LOSES[0]!.change), { lose: true });
     expect(steps).toEqual([expect.stringMatching(/^dpc_seismic: 5 rows of 1 releases given up \(/)]);

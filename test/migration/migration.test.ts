@@ -13,7 +13,7 @@ import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 import { contentOf, differences, FIXTURES, fixture, publishedByReference, shapeOf, type Shape } from '../harness/migration-fixture.ts';
 
-/** Removes the licences of empty sections, which are no longer cited, and the mandatory licences, which then replace them. */
+/** Removes the licences of empty sections, which this version no longer cites, and the licences of no section (`*`), which this version cites instead. */
 function shown<T>(answer: T): T {
   const record = answer as { meta?: { licenses?: readonly { section: string }[] } } & Record<string, unknown>;
   if (!Array.isArray(record?.meta?.licenses)) return answer;
@@ -85,7 +85,7 @@ for (const name of FIXTURES) {
       }
     });
 
-    it('reports what is stale, with the reason', async () => {
+    it('reports which tables are stale, with the reason', async () => {
       const files = await made.files();
       try {
         const { plan: { loads, builds } } = await preview(context, loadOptions([files.folder], null));

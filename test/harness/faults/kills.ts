@@ -124,7 +124,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
   const target = engine.name === 'postgres' ? WANTED : Math.ceil(WANTED * EMBEDDED_SHARE);
   const random = randomOf('kills', engine.name, seed);
   beforeAll(async () => {
-    // On the server, every source is tested. Fewer suffice on the embedded database, where only opening and closing differ.
+    // On the server, every source is tested. Fewer sources suffice on the embedded database, which differs only in opening and closing.
     region = await smallRegion(engine.name === 'pglite' ? FEW_SOURCES : undefined);
     pair = await Pair.of(engine);
   });

@@ -14,7 +14,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A run of the program. */
+/** Child process that runs the program. */
 export class Machine {
   readonly #child: ChildProcess;
   readonly ended: Promise<Ended>;
