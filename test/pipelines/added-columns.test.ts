@@ -214,7 +214,7 @@ describeDatabase('a file with an added column', (engine) => {
     expect(warningsIn(withoutValues[1]!)).toEqual(warningsIn(metrics));
   }, 300_000);
 
-  it(`names the added column without values in the line of watch and in the webhook, seed ${seed}`, async () => {
+  it(`names the added column, without its values, in the line of watch and in the webhook, seed ${seed}`, async () => {
     const files = await addToTwo();
     const context = await freshContext(engine);
     const reported: string[] = [];

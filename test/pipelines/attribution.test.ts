@@ -28,7 +28,7 @@ describe('the manifests of all sources', () => {
     expect(bare.filter((holder, index) => bare.some((other, place) => place !== index && other.startsWith(holder)))).toEqual([]);
   });
 
-  it('belong to sources that a section cites, except tables of codes and boundaries', () => {
+  it('include a manifest for every source that a section cites', () => {
     const cited = new Set(readSectionFiles('attribution').flatMap(({ cites }) => cites));
     expect([...cited].filter((id) => !sources.some((source) => source.id === id))).toEqual([]);
   });

@@ -44,7 +44,7 @@ function geoJson(properties: object, shapes: readonly unknown[], type: 'Polygon'
   return `{"type":"FeatureCollection","features":[${features.join(',\n')}]}`;
 }
 
-describe(`an export of a service; seed ${seed}`, () => {
+describe(`an export of a service (seed ${seed})`, () => {
   const file = async (name: string, text = '{}'): Promise<{ path: string; name: string; size: number }> => {
     const path = join(folder, name);
     await writeFile(path, text);

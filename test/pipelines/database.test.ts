@@ -56,7 +56,7 @@ describeEngines('a database', (engine) => {
     expect(await (await engine.openDatabase(url)).query(joined)).toEqual([{ n: 0 }]);
   });
 
-  it('overlays with the grid that the engine needs', async () => {
+  it('intersects two polygons with the grid size that the engine needs', async () => {
     const rows = await database.query<{ area: number }>('select st_area(st_intersection(st_geomfromtext(a), st_geomfromtext(b), core.overlay_grid(1e-10))) as area from pair where i in (1, 50) order by i');
     // The expected area comes from the shoelace formula on the corners.
     expect(rows[0]!.area).toBeCloseTo(2.184518305e-7, 14);
@@ -76,7 +76,7 @@ describeEngines('a database', (engine) => {
     expect(cut!.share).toBeCloseTo(1, 9);
   });
 
-  it('cuts a long ragged valley in any direction into only a few more pieces than its corners require', async () => {
+  it('cuts a long ragged polygon, in any direction, into only a few more pieces than the number of corners requires', async () => {
     const rows = await database.query<{ degrees: number; pieces: number; filled: number; share: number }>(
       `with bank as (
          select

@@ -179,7 +179,7 @@ describe('an invalid page', () => {
     ['other columns', status(200, {}, '"s","p"\n"urn:1","x"\n'), 'DOWNLOAD_OTHER', /columns|column/],
     ['a row with a missing column', status(200, {}, `${HEADER}\n${row('urn:3').replace(',', '')}\n`), 'DOWNLOAD_OTHER', /.+/],
     ['a body that is cut each time', served(Buffer.from(page([row('urn:3')])).subarray(0, 50), { ranges: false, length: 5000 }), 'DOWNLOAD_SHORT', /whole page/],
-  ] as const)('is refused by name with the page number, and no part of the file is left: %s', async (_what, bad, code, detail) => {
+  ] as const)('causes an error that states the page number, and no part of the file is left: %s', async (_what, bad, code, detail) => {
     for (const [number, handlers] of [[1, [bad]], [2, [good, bad]]] as const) {
       server.routes.set(ROUTE, inOrder(handlers[0], ...handlers.slice(1)));
       const { report, all } = await fetchPlaces();

@@ -32,7 +32,7 @@ const sources = await loadSources();
 let files: Awaited<ReturnType<typeof syntheticFiles>>;
 let server: PublisherServer;
 let folder: string;
-/** Seconds for which the program wanted to wait. The test's clock does not wait. */
+/** Seconds that the program asked to wait. The test's clock returns at once. */
 let waits: number[];
 let said: string[];
 
@@ -342,7 +342,7 @@ describe('a publisher that limits requests', () => {
     expect(waits).toEqual(expected);
   });
 
-  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for longer than any date', { 'retry-after': '99999999999999999' }, []], ['for ever', {}, [30, 60, 120, 240]]])('that is busy %s is given up, and its other files are not requested', async (_long, headers, expected) => {
+  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for longer than any date', { 'retry-after': '99999999999999999' }, []], ['for ever', {}, [30, 60, 120, 240]]])('is given up if it is busy %s, and its other files are not requested', async (_long, headers, expected) => {
     server.routes.set('/anncsu_addresses?STRAD_MOLI', status(503, headers));
     const { sources: [report], failures } = await fetchOf(['anncsu_addresses']);
     expect(failures).toMatchObject([{ code: 'DOWNLOAD_BUSY', exitCode: 3 }]);
@@ -399,7 +399,7 @@ describe('a publisher that requires a token', () => {
     ['in the title of a page', () => status(200, {}, `<html><title>${SECRET} has expired</title>`)],
     ['in a redirect, with another encoding', () => status(302, { location: `ftp://login/${encodeURIComponent(SECRET).toLowerCase()}` })],
     ['in a body that is not a tile', () => status(200, {}, JSON.stringify({ error: SECRET }).replaceAll('/', '\\/'))],
-  ])('cannot make the program show a token that comes back %s', async (_where, answer) => {
+  ])('cannot make the program show the token if the answer contains it %s', async (_where, answer) => {
     const path = `/egms_vertical?EGMS_L3_E46N20_100km_U_2020_2024_2.zip&id=${encodeURIComponent(SECRET)}`;
     server.routes.set(path, answer(path));
     const { failures } = await fetchOf(['egms_vertical'], { token: SECRET });
@@ -449,7 +449,7 @@ describe('a configured address', () => {
     expect(visible('dpc_seismic')).toEqual([name]);
   });
 
-  it('causes a usage error with the correct setting if it is one file but the source has several', async () => {
+  it('causes a usage error with the correct setting if it names one file but the source has several', async () => {
     await expect(fetchOf(['anncsu_addresses'], { url: `${server.url}/mirror/STRAD_MOLI.zip` }))
       .rejects.toMatchObject({ code: 'CONFIG_UNKNOWN', fix: `export MAPPALE_ANNCSU_ADDRESSES_URL=${server.url}/mirror/` });
   });

@@ -32,7 +32,7 @@ async function screen(url: string): Promise<{ text: string; next: string[] }> {
 afterEach(() => vi.unstubAllEnvs());
 
 describe('without a database, mappale', () => {
-  it('names the properties of this machine and the first load, and creates nothing', async () => {
+  it('prints the properties of this machine and the commands of a first load, and creates nothing', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-first-'));
     try {
       const { text, next } = await screen(`pglite:${join(folder, 'none', 'database')}`);

@@ -295,7 +295,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused(history(100), history(34))).toEqual(['province 001, 20: rows']);
   });
 
-  it('refuses impossible values on a first load, and later only if there are more than were accepted', async () => {
+  it('refuses impossible values on a first load, and later only if there are more of them than were accepted before', async () => {
     const sums = (broken: number, count = 1000): Line[] => lines(count, (index) => ({ comune: 'A001', part: 1, n: 2, whole: index < broken ? 4 : 3 }));
     expect(await refused([], sums(10))).toEqual([]);
     expect(await refused([], sums(11))).toEqual(['province 001, 0: rows without part + n = whole, share']);

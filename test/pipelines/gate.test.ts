@@ -31,7 +31,7 @@ interface Damage {
   /** Files that the publisher issued again. */
   readonly files: RegExp;
   edit(path: string): Promise<void>;
-  /** A part of the violations that the gate must report, in each of these places. */
+  /** Section, table and metric of the violations that the gate must report in each of `places`. */
   readonly says: Pick<Violation, 'section' | 'relation'> & { readonly figure: string };
   readonly places: readonly RegExp[];
   /** Checks the reported numbers against the publication and the new files. */

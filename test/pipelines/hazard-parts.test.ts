@@ -147,7 +147,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('give other comuni not_mapped, comuni with P1 only partial, and maps that were never loaded not_loaded', async () => {
+  it('give not_mapped in other comuni, partial in comuni with P1 only, and not_loaded for sections without a loaded map', async () => {
     const rest = Object.fromEntries(Object.entries(only([], 0, 'not_mapped')).filter(([comune]) => comune > 'Z002'));
     expect(await said('flood')).toEqual({ Z001: ['mapped'], Z002: ['partial'], ...rest });
     expect(await said('landslide')).toEqual(only(['Z004'], 'mapped', 'not_mapped'));
@@ -199,7 +199,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     await holds();
   });
 
-  it('cover the comuni whose parcels the areas contain if no boundaries are loaded, and copied rows do not depend on parcels', async () => {
+  it('without boundaries, cover the comuni whose parcels the areas contain, and copied rows do not depend on parcels', async () => {
     const before = { files, context };
     const fresh = await syntheticFiles(600, 5, { only: SOURCES.filter((id) => id !== 'istat_boundaries'), comuni: 6 });
     try {

@@ -84,7 +84,7 @@ describeDatabase('an incremental build', (engine) => {
     expect(report.failures).toEqual([]);
   };
 
-  /** Returns the stale tables by the way that a plan announces. */
+  /** Returns the stale tables, grouped by how the plan builds each table. */
   const announced = async (): Promise<Record<Way, readonly string[]>> => {
     const { plan, distributed } = await preview(context, { data: [files.folder], regions: [REGION] });
     const tables = plan.builds.filter(({ region }) => region === REGION).flatMap((job) => staleTables(job, { distributed }));

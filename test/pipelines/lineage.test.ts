@@ -14,7 +14,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 /** Latitude and longitude, as in the file. */
 type Point = readonly [lat: string, lng: string];
 
-/** Part of a parcel's area that another parcel shares, after a cut of this test. */
+/** Expected overlap of a parent and a child, after a change that this test made. */
 interface Truth {
   readonly kind: Kin['kind'];
   readonly parent: string;

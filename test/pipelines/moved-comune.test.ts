@@ -29,7 +29,7 @@ function moved(list: string, { belfiore, istatCode }: SyntheticComune): string {
     const cells = line.split(';');
     if (cells[20] !== belfiore) return line;
     const now = { 0: '15', 1: '061', 2: '061', 3: ' 999 ', 4: '061999', 10: 'Campania', 11: 'Caserta', 14: 'CE', 15: '61999' };
-    // The code before the move is the first of the codes with earlier numbers of provinces.
+    // Column 16, the first column with an earlier numbering of provinces, gets the code before the move.
     return Object.assign(cells, now, { 16: String(Number(istatCode)) }).join(';');
   }).join('\r\n');
 }
@@ -125,7 +125,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     expect(await search('Sardegna')).toEqual([]);
   });
 
-  it('is only in its current region after the cadastre has the comune there', async () => {
+  it('is only in its current region after the cadastre file of that region contains the comune', async () => {
     expect(await regions()).toEqual([FORMER]);
     await copyFile(path('MOLISE.zip'), path('CAMPANIA.zip'));
     await rewriteZip(path('CAMPANIA.zip'), (name, content) => {

@@ -24,7 +24,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
   const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'the test adds one comune' } }))).failures).toEqual([]);
-  /** Returns, for each land parcel by reference, the fields that newer parts may change, and whether the fields have values. */
+  /** Maps the reference of each land parcel to the fields that a newer file may change, and to whether the fields have values. */
   const records = async (): Promise<Map<string, Record>> => {
     const rows = await context.database.query<{ comune: string; reference: string; json: Omit<Record, 'comune' | 'reference'> }>(
       "select belfiore as comune, reference, api.parcel(fid, $1) as json from core.parcel where kind = 'land' order by reference", [SECTION_NAMES],
@@ -47,7 +47,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('of quotations does not change the half-year of other comuni, even if its ZONE names them all', async () => {
+  it('of quotations does not change the half-year of other comuni, even if its ZONE file lists all comuni', async () => {
     const before = await records();
     expect([...before.values()].filter(({ comune, valuation }) => comune === 'Z001' && valuation.length > 0).length).toBeGreaterThan(100);
     const newer = (text: string): string => text.replace('Semestre 2015/1', 'Semestre 2026/1').replace(/elaborazione del \S+/, 'elaborazione del 03-OTT-26');
@@ -63,7 +63,7 @@ describeDatabase('a newer file of one comune', (engine) => {
 
   it('of incomes or postal codes does not change the year or edition of other comuni', async () => {
     const before = await records();
-    // Without postal codes, the rows of the table by postal codes are for comuni.
+    // Removing the CAP column turns the table by postal code into a table by comune.
     const lines = (await readFile(await named(/subcomunale_CSV_2023/))).toString('latin1').split('\r\n');
     const cap = lines[0]!.split(';').indexOf('CAP');
     const without = (line: string): string => line.split(';').filter((_cell, index) => index !== cap).join(';');

@@ -78,7 +78,7 @@ it('results come in the order of the items, with at most the given number of tas
   }
 });
 
-it('the error of a later task is thrown at the position of the task', async () => {
+it('the error of a task is thrown after the results of all earlier tasks', async () => {
   const given: number[] = [];
   await expect(async () => {
     for await (const index of resultsInOrder(3, [0, 1, 2], (each) => (each === 1 ? Promise.reject(new Error('stopped here')) : Promise.resolve(each)))) given.push(index);

@@ -21,7 +21,7 @@ async function split(...chunks: readonly (string | Buffer)[]): Promise<string[]>
 }
 
 describe('the lines of parcel --stdin', () => {
-  it('include empty lines, without line ends of both kinds and outer spaces', async () => {
+  it('include empty lines, and lose their line ends (LF or CRLF) and outer spaces', async () => {
     expect(await split('a\n\r\n\n b \r\n')).toEqual(['a', '', '', 'b']);
   });
   it('are joined across chunks, and the last line needs no line end', async () => {

@@ -58,7 +58,7 @@ describeDatabase('files of a region', (engine) => {
     context = await freshContext(engine);
   });
 
-  it('are both published if they are CB.zip and IS.zip of two days, and a newer zip of a comune replaces the comune in the zip of its region', async () => {
+  it('are both published if they are CB.zip and IS.zip of different days, and a newer zip of a comune replaces only that comune', async () => {
     await only(/^MOLISE/, ...LISTS);
     const names = await unpack(at('MOLISE.zip'), folder);
     expect(names).toEqual(['CB.zip', 'IS.zip']);
@@ -81,7 +81,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await one('select count(*)::int4 as v from core.region where area_km2 is not null')).toBeGreaterThan(0);
   });
 
-  it('are loaded with one row of each reference, also if a duplicate is in a reused member', async () => {
+  it('are loaded with one row per cadastral reference, even if the duplicate is in a reused member', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     // The document of a comune gets a parcel that is also in another, reused document.
@@ -140,7 +140,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(whole());
   });
 
-  it('are published if they have addresses but no parcels, and the command exits with 3 if they have neither parcels nor addresses', async () => {
+  it('are published if they have addresses but no parcels, and cause exit code 3 if they have neither', async () => {
     await only(/^indirizzario/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     expect(await one('select count(*)::int4 as v from core.access_point')).toBeGreaterThan(10);
@@ -200,7 +200,7 @@ describeDatabase('files of a region', (engine) => {
     expect((await load()).runId).toBeNull();
   });
 
-  it('give the streets of the newest STRAD and the addresses of the newest INDIR, also for INDIR alone', async () => {
+  it('give the streets of the newest STRAD and the addresses of the newest INDIR, even if INDIR is the only file', async () => {
     const later = async (kind: 'stradario' | 'indirizzario'): Promise<void> => {
       const name = (await readdir(folder)).find((each) => each.startsWith(kind))!;
       const later = (of: string): string => of.replace(/\d{8}/, '20260803');
@@ -244,7 +244,7 @@ describeDatabase('files of a region', (engine) => {
     await expect(refresh(context, loadOptions([empty], [MOLISE]))).rejects.toMatchObject({ code: 'DATA_EMPTY', exitCode: 2 });
   });
 
-  it('are refused by name and not published if two have the same age and different content', async () => {
+  it('are not published if two have the same age and different content, and the error names both files', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     await mkdir(at('again'));

@@ -96,13 +96,13 @@ describe('a plan', () => {
     expect(found.unused).toEqual([{ path: '/data/MOLISE.zip', source: PARCELS.id, reason: 'it belongs to Molise, which was not requested' }]);
   });
 
-  it('is done if the publication was built from the loaded files, with or without a folder', () => {
+  it('has nothing left to do if the publication was built from the loaded files, with or without a folder', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), survey(zip), null)) });
     for (const folder of [survey(zip), null]) expect(isDone(plan(state, folder, null))).toBe(true);
   });
 
-  it('is the same for loaded files as before loading, except for the reading', () => {
+  it('is the same before and after its files are loaded, except for the list of files to read', () => {
     const before = plan(known(loaded([])), survey(zip), null);
     const after = plan(known(loaded([zip])), null, null);
     expect(after.loads).toEqual([]);
@@ -117,7 +117,7 @@ describe('a plan', () => {
     expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
   });
 
-  it('patches tables of parcels, checks tables of areas and builds all others whole if a file of parcels is new, with the reason', () => {
+  it('if a file of parcels is new, patches tables of parcels, checks tables of areas, builds the others whole, and states the reasons', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), null, null)) });
     const { builds: [build] } = plan(state, survey({ ...zip, files: [{ ...zip.files[0]!, sha256: 'another' }], content: 'another' }), null);

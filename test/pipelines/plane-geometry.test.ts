@@ -29,7 +29,7 @@ describe('areas', () => {
   });
 
   test('measures square metres in EPSG:3035', () => {
-    // The expected area has each edge, straight in degrees, split into 5,000 parts. With unsplit edges the area would be 3.86 m² larger.
+    // For the expected area, each edge was split into 5,000 parts in degrees before the projection. Without the split, the area would be 3.86 m² larger.
     expect(polygonsAreaM2(FIELD)).toBeCloseTo(905_956.3182, 2);
   });
 });
@@ -56,13 +56,13 @@ describe('the common part of polygons', () => {
     expect(commonPart([boxPolygon([0, 0, 1, 1])], [boxPolygon([1, 1, 2, 2])])).toEqual([]);
   });
 
-  test('is the whole polygon for a polygon and itself, and counts overlaps within one argument once', () => {
+  test('of a polygon and itself is the whole polygon, and overlaps within one argument are counted once', () => {
     expect(commonArea(NOTCHED, NOTCHED)).toBeCloseTo(66, 10);
     expect(commonArea(NOTCHED, [boxPolygon([-1, -1, 6, 11]), boxPolygon([4, -1, 11, 11])])).toBeCloseTo(66, 10);
     expect(polygonsAreaM2(commonPart(FIELD, FIELD))).toBeCloseTo(polygonsAreaM2(FIELD), 3);
   });
 
-  test('adds up to the whole for the parts on both sides of a line', () => {
+  test('of a polygon and each side of a line adds up to the whole polygon', () => {
     const random = randomOf('split');
     for (let round = 0; round < 20; round += 1) {
       const at = random.next() * 10;
@@ -73,7 +73,7 @@ describe('the common part of polygons', () => {
 });
 
 describe('distances', () => {
-  test('the nearest point of a segment is an end of the segment for points beyond that end', () => {
+  test('from points beyond the end of a segment are measured to that end', () => {
     expect(nearestOnSegment([5, 5], [0, 0], [2, 0])).toEqual([2, 0]);
     expect(nearestOnSegment([1, 5], [0, 0], [2, 0])).toEqual([1, 0]);
     expect(nearestOnSegment([1, 5], [3, 3], [3, 3])).toEqual([3, 3]);

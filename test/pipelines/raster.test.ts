@@ -121,7 +121,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected);
   });
 
-  it('is half a cell further to the north-west if its coordinates refer to points', async () => {
+  it('begins half a cell further to the north-west if its coordinates refer to cell centres', async () => {
     writeGeoTiff(path('point.tif'), { ...base, epsg: 4326, west: 14, north: 42, cell: 1 / 3600, isPoint: true });
     const { grid } = await whole(path('point.tif'));
     expect(grid.transform).toEqual([14 - 0.5 / 3600, 1 / 3600, 0, 42 + 0.5 / 3600, 0, -1 / 3600]);
@@ -134,7 +134,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected.map((value, index) => (index % WIDTH === 5 || index % WIDTH === 6 ? NaN : value)));
   });
 
-  it('rounds its no-data value like its cells before the comparison', async () => {
+  it('has its no-data value rounded to the type of its cells before the comparison', async () => {
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4028234663852886e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4028234663852886e38 : value)) });
     expect((await whole(path('low.tif'))).cells).toEqual(expected);
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4e38 : value)) });
@@ -291,7 +291,7 @@ describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
     expect((await whole(file)).cells).toEqual(expected.map((value) => Math.round(value) * 0.5 + 100));
   });
 
-  it('is rejected by name if it is rotated, upside down, masked or JPEG-compressed, or has ground control points', async () => {
+  it('is rejected with a specific error code if it is rotated, upside down or masked, or has ground control points or an unsupported compression', async () => {
     const vrt = (name: string, transform: string): string => {
       gdal(`${name}.vrt`, '-of', 'VRT');
       const text = readFileSync(path(`${name}.vrt`), 'utf8').replace(/<GeoTransform>[^<]*</, `<GeoTransform>${transform}<`);

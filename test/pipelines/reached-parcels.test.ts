@@ -10,7 +10,7 @@ import { describeEngines } from '../harness/database.ts';
  */
 const SIDE = 100;
 const CELL = 0.001;
-/** Changed parcels: one in a hundred, at a distance from each other. */
+/** Changed parcels: one in a hundred, far from each other. */
 const CHANGED = Array.from({ length: 100 }, (_, i) => (Math.floor(i / 10) * 10 + 4) * SIDE + (i % 10) * 10 + 4);
 
 const SETTING = `
@@ -43,7 +43,7 @@ const fidsIn = async (session: Session, table: string): Promise<number[]> => (
 const sorted = (fids: Iterable<number>): number[] => [...new Set(fids)].sort((a, b) => a - b);
 
 describeEngines('the parcels that a change affects', (engine) => {
-  it('are under the building of a changed parcel or within a distance, and are found with few box comparisons', async () => {
+  it('share a building with a changed parcel or are within a distance of one, and are found with few box comparisons', async () => {
     const database = await engine.openDatabase();
     await database.script(SETTING, 'reached-parcels.test.ts');
     const compared = await database.transaction(async (session) => {

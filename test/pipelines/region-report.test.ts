@@ -29,7 +29,7 @@ const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'istat_comuni
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
 
 /**
- * Returns the part of a report that is the same everywhere. Times, order, durations and bytes are left out. Numbers are rounded to the precision
+ * Returns the part of a report that is the same on both engines. Times, order, durations and bytes are left out. Numbers are rounded to the precision
  * on which builds of PROJ agree.
  */
 function lasting(value: unknown): unknown {

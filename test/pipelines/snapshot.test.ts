@@ -97,7 +97,7 @@ async function extensionsOf(database: Database): Promise<unknown> {
     others: await database.query(`
       select pg_describe_object(classid, objid, 0) as object from pg_depend where deptype = 'e' and classid <> 'pg_proc'::regclass order by 1`),
     references: await database.query('select count(*)::int as systems, md5(string_agg(s::text, chr(10) order by s.srid)) as digest from spatial_ref_sys s'),
-    // Settings with a dot appear when the session loads their library.
+    // Leaves out settings with a dot, which appear only after the session has loaded their library.
     settings: await database.query("select name, setting, source from pg_settings where setting not like '/%' and name not like '%.%' order by name"),
     roles: await database.query('select rolname, rolsuper, rolcanlogin, rolinherit from pg_roles order by rolname'),
   };

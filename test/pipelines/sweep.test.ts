@@ -251,7 +251,7 @@ describe('a mosaic', () => {
     expect(await windowOf(mosaic!, -3, -2, 36, 14)).toEqual(whole(-3, -2, 36, 14, there));
   });
 
-  it('uses the first overlapping tile by name that has data', async () => {
+  it('takes each cell from the first tile, in order of name, that has data for the cell', async () => {
     const holes = (column: number, row: number): number => ((column + row) % 3 === 0 ? NaN : 1000);
     const [mosaic] = mosaicsOf([tileOf('a', 5, 0, 20, 10, { value: holes }).tile, tileOf('b', 0, 0, 15, 10).tile], new Blocks());
     // Columns are counted from the first tile.
@@ -335,7 +335,7 @@ describe('the samples of a shape', () => {
     expect([look(true, 8), look(true, 9), look(false, 9), look(false, 10)]).toEqual([true, false, true, false]);
   });
 
-  it('are for a point the value of its cell, or an interpolation between the four nearest cell centres', async () => {
+  it('of a point are the value of its cell, or an interpolation between the four nearest cell centres', async () => {
     const plane = (column: number, row: number): number => (column === 3 && row === 3 ? NaN : 10 * column - 4 * row);
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 4, 8, { value: plane }).tile, tileOf('b', 4, 0, 4, 8, { value: plane }).tile], new Blocks());
     const at = async (sample: 'nearest' | 'bilinear', column: number, row: number): Promise<unknown> => {

@@ -44,7 +44,7 @@ it.each(['exits', 'throws later'] as const)('the error of a thread that %s names
   expect(sink.paths.filter((path) => path === 'writes one row')).toHaveLength(2);
 });
 
-it('waiting readings fail if no thread is left', async () => {
+it('reads that wait for a thread fail if no thread is left', async () => {
   pool = new Threads(MODULE, 1);
   const readings = [pool.start('exits', 'a.zip!1'), pool.start('writes one row', 'a.zip!2')];
   for (const [index, reading] of readings.entries()) {

@@ -124,7 +124,7 @@ describe('the files that validate reads', () => {
     expect(named).toMatchObject({ ok: false, findings: [{ code: 'FILE_UNKNOWN', detail: expect.any(String), hint: expect.any(String) }] });
   });
 
-  it('may be in a zip, and an added column is reported with the zip', async () => {
+  it('may be in a zip, and an added column is reported with the path of the zip', async () => {
     const path = join(folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip');
     await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/made_column-added.csv'))]]);
     const [verdict] = await validate([path], sources, null, () => undefined);
@@ -136,7 +136,7 @@ describe('the files that validate reads', () => {
     ]);
   });
 
-  it('do not include known files that are ignored: a named one causes exit code 3 with a reason, and all others are noted', async () => {
+  it('do not include ignored files, which cause exit code 3 with a reason if they are named, and otherwise only a note', async () => {
     const place = join(folder, 'aside');
     mkdirSync(place);
     const census = join(place, 'R14_indicatori_2011_sezioni.csv');

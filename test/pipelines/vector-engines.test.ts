@@ -57,7 +57,9 @@ function vectorFiles(below: string): string[] {
     .sort();
 }
 
-/** Fields of each type that GDAL's drivers read, as a GeoPackage and a File Geodatabase. The file has no value, an empty text, and large and small numbers. */
+/**
+ * Fields of each type that GDAL's drivers read, as a GeoPackage and a File Geodatabase. The values include nulls, an empty text, and large and small numbers.
+ */
 const ALL_TYPES = `{"type":"FeatureCollection","features":[
 ${[
   '{"t":"Agliè","i":1,"b":true,"r":0.1,"big":9007199254740991,"d":"2024-02-29","dt":"2024-02-29T12:34:56"}', '{"t":"","i":-5,"b":false,"r":1e-300,"big":-1,"d":null,"dt":null}',

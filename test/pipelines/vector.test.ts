@@ -88,7 +88,7 @@ async function failure(promise: Promise<unknown>): Promise<MappaleError> {
   return error as MappaleError;
 }
 
-/** Returns the first and later points of the first ring of an EWKB polygon. */
+/** Returns the points of the first ring of an EWKB polygon. */
 function ring(ewkb: Buffer): [number, number][] {
   expect(ewkb.readUInt32LE(1)).toBe(0x20000003);
   const count = ewkb.readUInt32LE(13);
@@ -162,7 +162,7 @@ describe('a shapefile', () => {
     expect((await failure(openVector(path))).code).toBe('SHAPEFILE_INCONSISTENT');
   });
 
-  it('is rejected if a part is missing', async () => {
+  it('is rejected if one of its files is missing', async () => {
     const path = await write([row(1)]);
     await rm(path.replace('.shp', '.dbf'));
     const error = await failure(openVector(path));
@@ -247,7 +247,7 @@ describe('a GeoPackage', () => {
     ]);
   });
 
-  it('is rejected if it is truncated, with the number of pages', async () => {
+  it('is rejected if it is truncated, and the error states the number of pages', async () => {
     const path = join(folder, 'd.gpkg');
     await writeGeoPackage(path, layers);
     await truncate(path, 40_960);
@@ -378,7 +378,7 @@ describe('a big file', () => {
     await dataset.close();
   });
 
-  it('reports the end of its thread, like every later file', async () => {
+  it('reports that its thread ended, and so does every file opened later', async () => {
     const path = await write(Array.from({ length: 5_000 }, (_, i) => row(i)));
     const errors = await alone(`
       let thread;

@@ -31,7 +31,7 @@ const PAGE = '<!DOCTYPE html><html><body>made: the server is busy</body></html>'
 /** Returns the name of a file as the program shows it, without the tax code of a user. */
 const nameOf = (path: string): string => maskTaxCode(basename(path));
 
-/** The files that fail, and how. */
+/** Maps the names of failing files to the kind of failure. */
 type Failing = ReadonlyMap<string, 'input' | 'rejects' | 'checks'>;
 
 /** Returns the sources. Reading some files ends with an error after all their records. */
