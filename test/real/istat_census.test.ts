@@ -60,7 +60,7 @@ describe("Istat's own files", () => {
       expect([...found!.sidecars!].sort()).toEqual(['R15_21_WGS84.cpg', 'R15_21_WGS84.dbf', 'R15_21_WGS84.prj', 'R15_21_WGS84.shx']);
     });
 
-    it('has 5,726 census sections in EPSG:32632, including one without a place', async () => {
+    it('has 5,726 census sections in EPSG:32632, including one for residents without a known census section', async () => {
       const { members, rows } = await collect(source, SHAPEFILE!, { role: 'sections', region: 15 });
       const sections = rows['raw_census_section']!;
       expect(members).toMatchObject([{ records: 5726, rows: 5726, rejects: [] }]);

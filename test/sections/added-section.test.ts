@@ -1,5 +1,5 @@
 /**
- * Tests that a section is one folder. Copies the checkout, adds the folder `shaking` to its sections, and checks every part of a section.
+ * Tests that adding one folder adds a section. Copies the checkout, adds the folder `shaking` to its sections, and checks every part of a section.
  * `docs/adding-a-section.md` describes the same steps.
  */
 import { spawn, type ChildProcess } from 'node:child_process';

@@ -57,7 +57,7 @@ describeDatabase('with --json, a command', (engine) => {
   const report = z.looseObject({ runId: z.number().nullable(), failures: z.array(z.unknown()), units: rows });
   let words: Readonly<Record<string, readonly [line: readonly string[], schema: z.ZodType]>>;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** This folder has none of the files that `watch` requires. */
+  /** Server that has none of the files that `watch` requests. */
   let publisher: PublisherServer;
 
   beforeAll(async () => {

@@ -159,7 +159,7 @@ describe('a newcomer', () => {
     expect(await fixOf(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
   });
 
-  it('gets the reason before any module is loaded that a too old version of Node cannot read', async () => {
+  it('gets the required version of Node before a module is loaded that an older version cannot read', async () => {
     const older = 'data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.4" } })';
     const failed = await run(process.execPath, ['--import', older, join(ROOT, 'pipelines/mappale.mjs'), 'status'], { env: childEnvironment({}) })
       .then(() => null, (error: unknown) => error as { code: number; stderr: string });

@@ -66,7 +66,7 @@ describe('the compiled program', () => {
     expect(JSON.parse(stdout)).toEqual((await loadSources()).map(({ id, reader, layer }) => [id, reader, layer.digest]));
   });
 
-  it('is not run by a checkout, even if it is broken', async () => {
+  it('is not run by a checkout, so a broken compiled program has no effect on the checkout', async () => {
     await writeFile(join(copy.folder, 'dist/cli/main.js'), 'throw new Error("a stale dist/ was run");');
     expect(await copy.run(process.execPath, [join(copy.folder, 'pipelines/mappale.mjs'), '--version'])).toMatch(/^\d+\.\d+\.\d+\n$/);
   });

@@ -36,7 +36,7 @@ function plain(html: string): string {
   return html.replace(/<[^>]*>/g, '').replace(/&#?\w+;/g, (entity) => ENTITIES[entity] ?? entity);
 }
 
-/** Returns the texts of a page that differ from the source only in backquotes and spaces. */
+/** Returns the texts that a page lacks, compared without backquotes and repeated spaces. */
 function missing(texts: readonly string[], html: string): string[] {
   const spaced = (text: string): string => text.replaceAll('`', '').replace(/\s+/g, ' ').trim();
   const text = spaced(plain(html));

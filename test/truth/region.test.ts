@@ -52,7 +52,7 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   'solar.roof_area_m2': 0.0101,
   'solar.kwp_max_total': 0.0101,
   'solar.pvout_kwh_year_total': 2.01,
-  // This is measured on a sphere here, and on the ellipsoid in PostGIS.
+  // The truth measures this distance on a sphere, and PostGIS measures it on the ellipsoid.
   'cultural_heritage.distance_m': 0.0101,
   // The last hundredth is given to the largest remainder, which is computed from hundredths of a square metre.
   'population.estimated': 0.0101,
@@ -68,7 +68,7 @@ const TOLERANCE: Readonly<Record<string, number>> = {
 /** Lists with elements from several sources, with the order of the elements and their maximum number. */
 const LISTS: Readonly<Record<string, { readonly by: readonly string[]; readonly most: number }>> = { poi: { by: ['category', 'name', 'id'], most: 50 } };
 
-/** Returns the list in the form of an answer. */
+/** Returns a section's list in the order, and with the maximum length, of an answer. */
 function ordered(section: string, list: Json): Json {
   const order = LISTS[section];
   if (order === undefined || !Array.isArray(list)) return list;
