@@ -37,7 +37,7 @@ describeDatabase('uploads:', (engine) => {
   });
   const broken = (key: string): Promise<Socket> => send(`${head(key, 'Content-Length: 1000')}fid\n1`);
   const whole = async (key: string): Promise<number> => statusOf(await send(`${head(key, 'Content-Length: 6')}fid\n1\n`));
-  /** Repeats a request until it is no longer refused because its token is busy. */
+  /** Repeats a request until the server no longer refuses the request because the token is busy. */
   const settled = async (ask: () => Promise<number>): Promise<number> => vi.waitFor(async () => {
     const status = await ask();
     expect(status).not.toBe(429);

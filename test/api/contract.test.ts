@@ -279,7 +279,7 @@ describeEngines('the read interface', (engine) => {
       ['/admin/municipalities?province=A&province=B', 'INVALID_PARAMS', 'province'],
     ];
 
-    it('with invalid values are refused, with their name and the allowed values', async () => {
+    it('with invalid values are refused, and the error has the parameter\'s name and the allowed values', async () => {
       const fresh = await service.token();
       for (const [path, code, parameter] of refused) {
         const answered = await service.ask(path, { key: fresh });
@@ -332,7 +332,7 @@ describeEngines('the read interface', (engine) => {
       expect(await status('/parcels/1?include=risk', { key })).toEqual([404, 'NOT_FOUND']);
     });
 
-    it('gives 405 with Allow for every other method on every path, with any body', async () => {
+    it('gives 405 with Allow for every method except GET on every path, with any body', async () => {
       for (const path of ['/health', '/openapi.json', '/docs', '/map', ...questions().map((question) => question.split('?')[0]!)]) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
           const answered = await service.ask(path, { method, headers: { 'content-type': 'text/plain' }, ...(method === 'HEAD' ? {} : { body: '{' }) });
@@ -473,7 +473,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('contain Vary, and the request ID that the log line has', async () => {
+    it('contain Vary, and the same request ID as the log line', async () => {
       const seen = new Set<string | undefined>();
       for (const [path, options] of [[`/parcels/${parcel.fid}`, { key }], ['/parcels/x', { key }], ['/parcels/1', {}], ['/nothing', {}], ['/health', {}], ['/openapi.json', {}], ['/docs', {}], ['/map/map.js', {}], ['/%zz', {}], ['/health', { method: 'POST' }], ['/health', { method: 'OPTIONS' }]] as const) {
         const { headers } = await service.ask(path, options);
@@ -487,7 +487,7 @@ describeEngines('the read interface', (engine) => {
       expect([again.status, again.headers['vary'], typeof again.headers['x-request-id']]).toEqual([304, headers['vary'], 'string']);
     });
 
-    it('report compression only for large answers to clients that accept it', async () => {
+    it('declare compression only for large answers to clients that accept compression', async () => {
       const plain = await service.ask(`/parcels/${parcel.fid}`, { key });
       expect(plain.headers['content-encoding']).toBeUndefined();
       const packed = await service.app.inject({ method: 'GET', url: `${BASE}/parcels/${parcel.fid}`, headers: { 'x-api-key': key, 'accept-encoding': 'gzip' } });

@@ -290,7 +290,7 @@ describeEngines('the map in use', (engine) => {
       const named = await page.locator('#content > header td button').allTextContents();
       expect([named[0], new Set(named).size]).toEqual([known.reference, 2]);
       expect(await page.locator('[data-section=terrain] tr:first-child td').count()).toBe(2);
-      // A missing level is shown with its reason.
+      // A missing hazard level is shown as its reason, not as a dash.
       expect(await page.locator('[data-section=risk] tr', { hasText: 'hazard' }).locator('td').allTextContents()).not.toContain('–');
       await page.locator('#content > header td button').first().click();
       await expect.poll(() => page.locator('#content h2').textContent(), SOON).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);

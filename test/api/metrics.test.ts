@@ -72,7 +72,7 @@ describeDatabase('the metrics of a server', (engine) => {
       expect(served.get('mappale_last_success_timestamp_seconds{region="molise"}')).toBeGreaterThan(1.7e9);
       expect(served.get('mappale_region_held{region="molise"}')).toBe(0);
       expect(served.get('mappale_database_bytes')).toBeGreaterThan(served.get('mappale_previous_bytes')!);
-      // The file has no ages, because a text file may be old.
+      // The file has no ages, because an age in a file becomes wrong.
       expect([served.has('mappale_published_age_seconds{region="molise"}'), written.has('mappale_published_age_seconds{region="molise"}')]).toEqual([true, false]);
     } finally {
       await rm(folder, { recursive: true });

@@ -71,7 +71,7 @@ describeDatabase('OGC API - Features', (engine) => {
   afterAll(() => service?.close());
 
   type Parcel = (typeof all)[number];
-  /** Everywhere. A filter needs at least one condition that can use an index. */
+  /** Box that contains every parcel. A filter needs at least one condition that can use an index. */
   const EVERYWHERE = 'bbox=6,35,19,47';
   /** Expects that a filter selects the same parcels as a predicate, in text and in JSON. */
   const selects = async (filter: string, predicate: (parcel: Parcel) => boolean, json?: unknown): Promise<void> => {

@@ -70,8 +70,7 @@ describeEngines('the plans of the read interface', (engine) => {
       suggestions: addresses.map(({ text }, index) => `/map/suggestions?q=${encodeURIComponent(index % 2 === 0 ? text.replace(/\w{2} \d+$/, '') : `${text}, Cas`)}`),
       'features of a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&municipality_code=${belfiore}`),
-      // Requests of QGIS, as in docs/ogc-conformance.md. The requests have the filter of the layer with the box of the view, in CRS84 and in UTM, or a
-      // filter alone.
+      // Requests of QGIS, as in docs/ogc-conformance.md. Each request has the filter of the layer and the box of the view in CRS84 or UTM, or only the filter.
       'features of QGIS in a view': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map(String).join(',')}`),
       'features of QGIS in a view in UTM': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[x - 50, y - 50, x + 50, y + 50].map(String).join(',')}&bbox-crs=${UTM33}&crs=${UTM33}`),
       'features of QGIS without a view': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&${qgis(`(("municipality_code" = '${belfiore}') AND "label" IN ('1','2','3'))`)}&crs=${UTM33}`),
@@ -90,7 +89,7 @@ describeEngines('the plans of the read interface', (engine) => {
   });
   afterAll(() => service?.close());
 
-  /** Waits for the counts that a connection reports shortly after its close. */
+  /** Waits until closed connections have reported their counts. */
   async function reported(): Promise<void> {
     for (let wait = 0; wait < 100; wait += 1) {
       const [open] = await service.database.query<{ n: number }>("select count(*)::int4 as n from pg_stat_activity where datname = current_database() and application_name = 'mappale server'");

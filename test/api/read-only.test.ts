@@ -107,7 +107,7 @@ describeEngines('a read-only database', (engine: TestEngine) => {
     expect(await used()).not.toEqual(counted);
   });
 
-  it('works for the commands parcel, export and status', async () => {
+  it('can be read by the commands parcel, export and status', async () => {
     await setReadOnly('set default_transaction_read_only to on');
     for (const command of [['parcel', String(PARCEL)], ['status'], ['export', 'molise', '--out', EXPORTED]]) {
       const { code, stderr } = await mappale(url, ...command);

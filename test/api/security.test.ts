@@ -149,7 +149,7 @@ describeDatabase('access', (engine) => {
   describe('bad keys', () => {
     const guess = (from: string): ReturnType<Service['ask']> => service.ask('/admin/regions', { key: `mpl_${'x'.repeat(43)}`, from });
 
-    it('block their address for 15 minutes after the twentieth, but never block a valid key', async () => {
+    it('block their network address for 15 minutes after the twentieth bad key, but never block a valid key', async () => {
       const from = somewhere();
       const key = await service.token();
       for (let count = 1; count <= 20; count += 1) expect([count, (await guess(from)).status]).toEqual([count, 401]);
@@ -199,7 +199,7 @@ describeDatabase('access', (engine) => {
       expect((await guess(from)).status).toBe(401);
     });
 
-    it('leave no rows in the database after their 15 minutes', async () => {
+    it('leave no rows in the database after 15 minutes', async () => {
       await service.database.query("update access.failed_attempt set started_at = now() - interval '16 minutes'");
       const [before] = await service.database.query<{ n: number }>('select count(*) as n from access.failed_attempt');
       for (let count = 0; count < 20 && before!.n > 0; count += 1) await guess(somewhere());
@@ -331,7 +331,7 @@ describeDatabase('the server\'s role', (engine) => {
     expect(await missingRights(service.database)).toEqual([]);
   });
 
-  it('cannot take the lock between readers and publications', async () => {
+  it('cannot lock ledger.publication_lock, with which a publication waits for readers', async () => {
     for (const mode of ['access share', 'share row exclusive', 'access exclusive']) expect([mode, await asRole(`do $$ begin lock table ledger.publication_lock in ${mode} mode; end $$`)]).toEqual([mode, 'SQL_42501']);
     // The role can take this lock only in ACCESS SHARE mode, through the functions of the API.
     await service.database.session((session) => session.transaction(async () => {

@@ -221,7 +221,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'finds the same parcels for a box without width and height as for its point',
+    about: OF_LOCATE, says: 'finds the same parcels for a box without width and height as for the point itself',
     holds: async (trial) => {
       const basics = await trial.basics();
       const places = [...some(meetings(basics), 20).map(([corner]) => corner), ...some(basics, 10).map(({ centroid: { lat, lng } }) => `${lng},${lat}`), '6.5,38.5'];
@@ -483,7 +483,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'with as_of is the record at the end of that day, with meta.as_of; before the first publication 404 gives the first day; future and invalid days are 400',
+    about: OF_RECORD, says: 'with as_of is the record at the end of that day, or 404 before the first publication, or 400 for a future or invalid day',
     holds: async (trial) => {
       await onOneDay();
       const { fid } = await trial.parcel();
@@ -531,7 +531,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has in economics the number of earners, which turns the total income into the average',
+    about: OF_RECORD, says: 'has in economics the number of earners, by which the total income divides into the average income',
     holds: async (trial) => {
       const all = (await trial.records()).map(({ economics }) => economics as Record<string, number> | null).filter((each) => each !== null);
       expect(all.length).toBeGreaterThan(0);

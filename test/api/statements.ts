@@ -15,7 +15,7 @@ const OF_ERRORS = 'errors';
 const OF_LIMITS = 'limits and tokens';
 const OF_HEADERS = 'headers';
 
-/** Returns requests with results, one for each endpoint. */
+/** Returns one request path per endpoint. Each answer is not empty. */
 async function questions(trial: Trial): Promise<string[]> {
   const { centroid, fid, municipality, cadastral } = await trial.parcel();
   return [
@@ -227,7 +227,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LISTS, says: 'of provinces have code, name, abbreviation and region, and are filtered by code of the region, or by its name regardless of case and accents',
+    about: OF_LISTS, says: 'of provinces have code, name, abbreviation and region, and are filtered by the region\'s code, or its name in any case or accents',
     holds: async (trial) => {
       const all = await trial.list('/admin/provinces');
       expect(Object.keys(all[0]!)).toEqual(['code', 'name', 'abbreviation', 'region_code']);

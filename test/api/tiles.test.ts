@@ -21,7 +21,6 @@ interface Feature {
   readonly geometry: object;
 }
 
-/** Returns the tiles of a zoom that have parcels, sorted by decreasing number of parcels. */
 type TileRow = { readonly x: number; readonly y: number };
 
 describeEngines('a tile of the map', (engine) => {
@@ -50,13 +49,14 @@ describeEngines('a tile of the map', (engine) => {
     });
   };
 
+  /** Returns the tiles of a zoom that have parcels, sorted by decreasing number of parcels. */
   const tiles = (z: number): Promise<TileRow[]> => service.database.query<TileRow>(
     `select floor((st_x(p.point) + 180) / 360 * 2 ^ $1)::int4 as x,
        floor((0.5 - ln(tan(pi() / 4 + radians(st_y(p.point)) / 2)) / (2 * pi())) * 2 ^ $1)::int4 as y
      from core.parcel p group by 1, 2 order by count(*) desc, 1, 2`, [z],
   );
 
-  /** Returns the SQL of the box of a tile, including the margin around its sides. */
+  /** SQL expression for the box of a tile, including the margin around the tile. */
   const BOX = 'st_transform(st_tileenvelope($1, $2, $3, margin => 64 / 4096.0), 4326)';
 
   it.each([14, 16])('at zoom %i contains each parcel that SQL finds there exactly once, within one tile unit of the parcel\'s position', async (z) => {
@@ -157,7 +157,7 @@ describeEngines('a tile of the map', (engine) => {
   it.each([
     ['/tiles/23/0/0?layer=parcels', 'z'], ['/tiles/x/0/0?layer=parcels', 'z'], ['/tiles/14/16384/0?layer=parcels', 'x'], ['/tiles/14/0/16384?layer=parcels', 'y'], ['/tiles/14/0/-1?layer=parcels', 'y'],
     ['/tiles/0/1/0?layer=parcels', 'x'], ['/tiles/14/1/1?layer=nowhere', 'layer'], ['/tiles/14/1/1', 'layer'], ['/tiles/14/1/1?layer=parcels&layer=risk', 'layer'],
-  ])('with invalid parameters is refused, with the allowed values: %s', async (path, parameter) => {
+  ])('with invalid parameters is refused, and the error lists the allowed values: %s', async (path, parameter) => {
     const answered = await service.ask(path, { key });
     expect(violationsOf(path, answered)).toEqual([]);
     expect([answered.status, answered.body!['error'], (answered.body!['details'] as Json)['parameter']]).toEqual([400, 'INVALID_PARAMS', parameter]);

@@ -16,7 +16,7 @@ import { sectionWorkspace } from '../harness/section-workspace.ts';
 
 interface Comune {
   readonly belfiore: string;
-  /** Returns the comune's names. */
+  /** Names of the comune, in one or two languages. */
   readonly names: readonly string[];
   readonly province: string;
   readonly sigla: string;
