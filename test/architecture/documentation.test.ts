@@ -15,7 +15,7 @@ const SCRIPTS = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 
 interface Typed {
   readonly file: string;
-  /** Returns the command of a line, without the environment settings before it. */
+  /** Command, without the environment settings before the command. */
   readonly line: string;
 }
 

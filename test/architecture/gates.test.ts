@@ -10,7 +10,7 @@ import { FILES } from '../harness/architecture/project.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 
 const ANY_REGION = 14;
-/** Columns with the position of a row in its file, and with the row's partition. */
+/** Columns that identify the file, position and partition of a row. */
 const OUTSIDE = ['release_id', 'member_id', 'document_id', 'position', 'region_code'];
 const NUMBERS = ['int2', 'int4', 'int8', 'float4', 'float8', 'numeric'];
 
@@ -63,7 +63,7 @@ describeEngines('the quality gate', (engine) => {
     })).toEqual([]);
   });
 
-  it('measures numbers as numbers and bools as bools', async () => {
+  it('measures each column by a rule for the column\'s type (number or bool)', async () => {
     expect(await everywhere(({ fields }, columns) => columns.filter(({ name, type }) => {
       const kind = fields[name]?.kind;
       return (kind === 'quantity' && !NUMBERS.includes(type)) || (kind !== undefined && (kind === 'truth') !== (type === 'bool'));

@@ -110,7 +110,7 @@ describe('an SQL file', () => {
         const by = incrementalOf(value!, file)!.by;
         if (by === 'members') return headerValues(text, 'writes').some((value) => relations(value)?.[0] === 'core.parcel') ? [] : ['only the parcels are copied by members'];
         if (by === 'content') return /^sql\/(?:core|sections\/[^/]+)\/[^/]+\.sql$/.test(file) && !/\/checks\.sql$/.test(file) ? [] : ['only tables may be built completely and compared'];
-        // The most frequent value of parcels depends on all parcels.
+        // `mode()` over parcels depends on all parcels.
         if (file.endsWith('/attribution.sql')) return by === 'parcels' && !/\bmode\(/.test(code(text)) ? [] : ['each citation must depend on one parcel'];
         return /^(sql|test)\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are copied by parcels'];
       }, incremental),

@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     for (const database of [plain, nodes]) expect(await database.session((session) => damageOf(session, parts))).toEqual([]);
   });
 
-  it('return the columns of parcels from one node, and give the same quality of a comune and the same export as a single node', async () => {
+  it('read the columns of parcels on one node, and return the same quality report and export as a single node', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const rows = async (database: Database): Promise<unknown[]> => {
       const reader = await openPostgresReader(urlOf(database), { connections: 2, statementTimeoutMs: 60_000 });
