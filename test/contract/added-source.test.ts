@@ -1,5 +1,5 @@
 /**
- * Tests that adding one folder adds a source. Copies the checkout, adds `test/stations` to its sources, and expects all parts of a source.
+ * Tests that adding one folder adds a source. Copies the checkout, adds `test/stations` to its sources, and checks every part of a source.
  * `sources/README.md` has the same steps.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ describeDatabase('a source added as one folder', (engine) => {
     })));
   });
 
-  it('has a reason for each reject, and comments in the database', async () => {
+  it('has a reason for each reject, and comments on its tables and columns', async () => {
     const { rejects } = JSON.parse(await copy.mappale(url, 'rejects', '--json')) as { rejects: { code: string; message: string; raw: string }[] };
     expect(rejects.filter(({ code }) => code === 'station_code_invalid')).toMatchObject([{ message: expect.stringContaining('expected S and five digits') as string, raw: 'X;Senza codice;41.50000;14.50000;RFI' }]);
     expect(await look((database) => database.query("select obj_description('layer.station'::regclass) as comment"))).toEqual([{ comment: 'Railway stations (RFI)' }]);

@@ -33,7 +33,7 @@ const ASIDE: readonly (readonly [source: string, part: RegExp, reason: string])[
   ['urban_atlas', /_Boundary$/, 'only the shape of the boundary is used'],
 ];
 
-/** Columns that identify a table under another name than the publisher's. The other columns are numbers and coordinates. */
+/** Columns by which a table is recognised even if the file's name is not the publisher's. The other columns are numbers and coordinates. */
 const DISTINCTIVE: readonly (readonly [source: string, column: RegExp])[] = [
   ['ingv_mps04', /^(?:ag|pga)(?:_475|\(g\))?$/i], ['ispra_flood', /^scenario(?:p\d)?$/i], ['ispra_landslide', /^(?:peric_ita|cod_per_it)$/i],
   ['postal_codes', /^cap$/i],

@@ -22,7 +22,7 @@ const PAGE = Buffer.from('<!DOCTYPE html>\n<html lang="it"><head><title>429 Too 
 const ZIP = /\.(?:zip|kmz|xlsx)$/i;
 const TEXT = /\.(?:csv|txt|gml|kml|json|geojson)$/i;
 
-/** A damage has a name and a function that changes the bytes of a file. */
+/** Name of a damage, and a function that applies the damage to a file. */
 type Damage = readonly [what: string, apply: (path: string) => Promise<void>];
 
 const replaced = (what: string, change: (content: Buffer) => Buffer): Damage => [what, async (path) => writeFileSync(path, change(readFileSync(path)))];
@@ -124,7 +124,7 @@ function headerOnly(content: Buffer): Buffer {
   return Buffer.from(`${lines.slice(0, end + 1).join('\n')}\n`, 'latin1');
 }
 
-/** Returns all entries except the main kind. For example, the .shp of a shapefile is left out. */
+/** Returns all entries of a zip except those of the main kind, such as the .shp of a shapefile. */
 async function withoutMain(archive: ZipArchive): Promise<[string, Buffer][]> {
   const extension = (name: string): string => name.replace(/^.*\./, '').toLowerCase();
   const files = archive.entries.filter(({ isFolder }) => !isFolder);
@@ -144,7 +144,7 @@ function samples(files: readonly LocatedFile[]): LocatedFile[] {
   return [...found.values()];
 }
 
-/** Counts the different cells of a file's tables that were encoded twice. */
+/** Counts the distinct cells of a file's tables that were encoded twice. */
 async function doubled(path: string): Promise<number> {
   const texts: string[] = [];
   if (ZIP.test(path)) {
@@ -182,7 +182,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
             tried += 1;
             const errors = verdict.findings.filter(({ level }) => level === 'error');
             if (verdict.ok) {
-              // A file that is saved again in another known encoding may lose no letter.
+              // A file that is saved again in another known encoding must not lose a letter.
               const lossless = JSON.stringify(await rowsOf(source, target)) === JSON.stringify(await rowsOf(source, path));
               // One or two names that were encoded twice come from the publisher. Such names are reported, not rejected.
               const own = /read as windows-1252/.test(what) && verdict.findings.some(({ code }) => code === 'ENCODED_TWICE') && (await doubled(target)) <= 2;

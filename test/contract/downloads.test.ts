@@ -65,7 +65,7 @@ it('finds the last day of issue up to now, in this year or in the previous year'
 });
 
 describe('tiles of a region', () => {
-  it('are the tiles of a grid in degrees or metres that intersect its box', () => {
+  it('are the tiles of a grid in degrees or metres that intersect the region\'s box', () => {
     const box = { west: 13.9, south: 41.3, east: 15.2, north: 42.15 };
     expect(tilesOf(box, 4326, 1)).toEqual([41, 42].flatMap((north) => [13, 14, 15].map((east) => ({ east, north }))));
     // The point 14.5° E 41.6° N is at (957 km, 4,625 km) in UTM zone 32, and at (4,695 km, 2,085 km) in EPSG:3035.

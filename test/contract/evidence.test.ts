@@ -15,7 +15,7 @@ const sources = await loadSources();
 const notesOf = (id: string): string => readFileSync(join(ROOT, 'sources', id, 'notes.md'), 'utf8');
 const { seed } = testEnvironment();
 
-/** Returns the items of the section with a simple reader, without the parser under test. */
+/** Reads the items of the evidence section without the parser under test. */
 function written(notes: string): string[] {
   const lines = notes.slice(notes.indexOf('\n## Evidence\n') + 1).split('\n').slice(1);
   const end = lines.findIndex((line) => line.startsWith('## '));

@@ -63,7 +63,7 @@ describe('a zip', () => {
   it('is rejected if its members overlap', async () => {
     const path = await zipOf([['a.csv', noise(5000)], ['b.csv', noise(5000)]]);
     const bytes = readFileSync(path);
-    // Overwrites the compressed size in the second header of the directory.
+    // Overwrites the compressed size in the second entry of the central directory.
     bytes.writeUInt32LE(9000, bytes.lastIndexOf('PK\u0001\u0002', undefined, 'latin1') + 20);
     writeFileSync(path, bytes);
     await expect(ZipArchive.open(path)).rejects.toMatchObject({ code: 'ZIP_UNREADABLE', detail: expect.stringContaining('overlapping members') });

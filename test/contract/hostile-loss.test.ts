@@ -29,7 +29,7 @@ function folder(): string {
   return path;
 }
 
-/** Returns the sources with an action that runs when a file is read, after the file was found and hashed. */
+/** Returns the sources, changed so that `act` runs after a file was found and hashed, and before the file is read. */
 function meanwhile(act: (path: string) => void): RegisteredSource[] {
   return sources.map((source) => (source.id !== 'istat_soppressi' ? source : {
     ...source,
@@ -93,7 +93,7 @@ describeEngines('a load of a file that is cut while it is read', (engine) => {
 
 // --- zips ----------------------------------------------------------------------------------------------------------
 
-/** Changes bytes of every local and central header with this name. */
+/** Changes bytes of every local and central header of the entries with this name. */
 function patchHeaders(path: string, name: string, patch: (bytes: Buffer, flagsAt: number, nameAt: number) => unknown): void {
   const bytes = readFileSync(path);
   for (let at = bytes.indexOf('PK', 0, 'latin1'); at !== -1; at = bytes.indexOf('PK', at + 2, 'latin1')) {

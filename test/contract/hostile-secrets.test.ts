@@ -17,7 +17,7 @@ import { PROGRAM } from '../harness/program.ts';
 const folder = mkdtempSync(join(tmpdir(), 'mappale-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Every part of the password, also if a character of the password was parsed as a separator. */
+/** Matches every part of the password, even if a character of the password was parsed as a separator. */
 const PIECES = /Qx7kf|Zw9pt/i;
 
 describe('an invalid or unreachable address', () => {

@@ -19,7 +19,7 @@ import { recognise } from '../../pipelines/ingest/locate.ts';
 import { collect } from '../harness/collect.ts';
 
 const TOKENS = ['NaN', '-nan', 'inf', '-Infinity', '1e999', '-9999', '-9999.0', '-9999,00', '1.#QNAN'];
-/** Values that are tried if each needs a separate file. */
+/** Values that are tried if each value needs a separate file. */
 const FEW = ['NaN', '1e999', '-9999'];
 /** Number of records of a table, or of numbers of a document, that are tried one by one. */
 const RECORDS = 3;
@@ -82,7 +82,7 @@ function tableOf(text: string): { readonly delimiter: string; readonly header: r
   return first < 1 ? null : { delimiter, header: lines.slice(0, first), rows: lines.slice(first).slice(-RECORDS) };
 }
 
-/** Yields every variant of a content. For a table, one file contains all variants. */
+/** Returns every variant of a file's content. For a table, one file contains all variants. */
 function variantsOf(name: string, content: Buffer): Buffer[] {
   const random = randomOf(`no data ${name}`);
   if (/\.dbf$/i.test(name)) return dbfVariants(content);
@@ -164,7 +164,7 @@ async function materialOf(
 
 /** Returns a similar raster with a column of no-data values. */
 async function rasterVariants(name: string, content: Buffer): Promise<Buffer[]> {
-  // An HDF5 file has whole numbers, and most of a tile has the fill value.
+  // An HDF5 file needs no variant: its numbers are whole, and most cells already have the fill value.
   if (/\.h5$/i.test(name)) return [content];
   const file = join(root, basename(name));
   writeFileSync(file, content);

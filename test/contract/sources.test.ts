@@ -61,7 +61,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('lists every folder under sources as a source', () => {
+it('the registry lists every folder under sources as a source', () => {
   const folders = readdirSync(join(ROOT, 'sources'), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
   expect(sources.map(({ id }) => id)).toEqual(folders.sort());
 });

@@ -24,13 +24,13 @@ interface Recorded {
 
 interface Versions {
   readonly synthetic: number;
-  /** By source id. */
+  /** Recorded versions of readers, by source id. */
   readonly sources: Readonly<Record<string, Recorded>>;
-  /** By SQL file. */
+  /** Recorded versions of tables, by SQL file. */
   readonly tables: Readonly<Record<string, Recorded>>;
 }
 
-/** Returns the tables and sources from which a table is built, directly or indirectly. */
+/** Maps a table to the tables and sources from which the table is built, directly or indirectly. */
 type Upstream = ReadonlyMap<string, readonly string[]>;
 
 function digest(...texts: readonly (string | Buffer)[]): string {

@@ -64,7 +64,7 @@ describe('the catalogue of exports', () => {
 
   beforeAll(async () => {
     const sources = await loadSources();
-    // The sources outside the regulation come first.
+    // Sources that the regulation does not list come first.
     licensed = sources.toSorted((a, b) => Number(a.manifest.highValue !== undefined) - Number(b.manifest.highValue !== undefined))
       .map(({ manifest: { attribution: { text, holder, url, license } } }) => ({ attribution: text, holder, url, license }));
     folder = await mkdtemp(join(tmpdir(), 'mappale-catalog-'));

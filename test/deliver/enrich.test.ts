@@ -177,7 +177,7 @@ describeEngines('enriching a table', (engine) => {
     ]);
   });
 
-  it('can be repeated on its own result, and never gives two columns the same name', async () => {
+  it('works on its own result too, and never gives two columns the same name', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const once = await enrich(`fid\n${fid}\n`);
     const { rows, summary } = await enrich(once.text, { by: 'fid' });
@@ -209,7 +209,7 @@ describeEngines('enriching a table', (engine) => {
     expect((await readdir(folder)).filter((name) => name.startsWith('out.csv') && !name.endsWith('metadata.json'))).toEqual([]);
   });
 
-  it('equals an export of the same values', async () => {
+  it('gives the same cells as an export of the same parcels', async () => {
     const work = { region: findRegion(14)!, area: { kind: 'region' }, sections: parseSections(undefined), createdBy: 'test', verbatim: false } as const;
     const parcels = await database.query<{ fid: number }>('select fid from core.parcel order by geom, fid');
     for (const name of ['geoparquet', 'csv']) {
@@ -222,7 +222,7 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.map(({ fid: _own, status: _s, reason: _r, candidates: _c, mappale_fid: fid, ...cells }) => ({ fid, ...cells }))).toEqual(exported);
   });
 
-  it('has metadata with the meaning of each column and the attributions', async () => {
+  it('writes metadata with the meaning of each column and the attributions', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { summary, text } = await enrich(`fid\n${fid}\n`, { sections: 'all' });
     const metadata = JSON.parse(await readFile(summary.metadata, 'utf8')) as { tableSchema: { columns: { titles: string; datatype: string }[] }; 'dc:license': { 'dc:rights': string }[] };

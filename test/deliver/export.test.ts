@@ -309,7 +309,7 @@ describeDatabase('exporting a region', (engine) => {
       }
     });
 
-    it('writes the whole parcels whose representative points are in the box', async () => {
+    it('writes each parcel whose representative point is in the box, without cutting the parcel', async () => {
       const points = parcels.map(({ fid }) => pointOf(fid));
       const middle = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
       const [lng, lat] = [middle(points.map(([x]) => x)), middle(points.map(([, y]) => y))];

@@ -17,7 +17,7 @@ import { childEnvironment } from '../harness/environment.ts';
 const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child=SIGKILL'];
 const missing = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0 ? null : 'no PID namespaces: unshare --user --pid';
 
-/** Returns the number that a process inside a container has outside the container. */
+/** Returns the process number, outside the container, of a process inside a container. */
 function inside({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }
@@ -47,7 +47,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
       register('data:text/javascript,${encodeURIComponent(hooks)}');
       setInterval(() => process.stdout.write('waiting\\n'), 20);`);
     const container = run(['--import', hold, 'pipelines/mappale.mjs', '--version'], {});
-    // In the second case, the program is already running and waiting.
+    // By the fifth line, the loader is waiting for the module.
     const lines = createInterface(container.stdout!);
     for (let line = 0; line < 5; line += 1) await once(lines, 'line');
     const ended = once(container, 'exit');

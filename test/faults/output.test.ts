@@ -36,7 +36,7 @@ afterEach(() => {
 });
 
 describe('a command whose output is lost', () => {
-  it.skipIf(full !== null)(`reports a full disk by name and exits with code 2${full === null ? '' : ` [not run: ${full}]`}`, async () => {
+  it.skipIf(full !== null)(`reports DISK_FULL without a stack trace and exits with code 2${full === null ? '' : ` [not run: ${full}]`}`, async () => {
     const child = start(['sources'], {}, [openSync(FULL, 'w'), 'pipe']);
     let stderr = '';
     child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text));

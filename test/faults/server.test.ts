@@ -219,13 +219,13 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       return disk;
     }
 
-    /** The last subject of each step in an undisturbed run, as `stage of dpc_seismic 2025 begins`. */
+    /** Returns the last subject of each step in an undisturbed run, as `stage of dpc_seismic 2025 begins`. */
     async function lastOfEach(): Promise<Map<string, string>> {
       const steps = await withDatabase(server.url('peaceful'), (database) => database.query<{ step: string; subject: string }>(
         'select step, subject from ledger.step where run_id = (select max(run_id) from ledger.step) order by step_id',
       ));
       const subjects = new Map(steps.map(({ step, subject }) => [step, subject]));
-      // The undisturbed run loaded releases in parallel. A run without parallelism loads the release last that was read last.
+      // The undisturbed run loaded releases in parallel. A run without parallelism loads releases in the order in which they were read.
       subjects.set('load', subjects.get('stage')!);
       return new Map([...subjects].map(([step, subject]) => [step, nameOf({ step, subject, edge: 'begins' })]));
     }
@@ -236,7 +236,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       await gate.shut(boundary);
       const machine = refresh(url, 1);
       if (await gate.reached(machine)) {
-        // Old log segments would be removed during the run.
+        // The checkpoint removes old log segments now, so that the run cannot gain space by removing them.
         await server.admin('checkpoint');
         await disk.shrink(spareKib);
         await server.admin(USE_SEGMENTS);

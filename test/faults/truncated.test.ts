@@ -31,7 +31,7 @@ describeEngines('truncated files', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('files cut at random places: the load exits with 3, keeps the region unchanged and leaves nothing', async () => {
+  it('cause exit code 3, keep the region unchanged and leave nothing behind, wherever the files are cut', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => CONTAINER.test(name)).sort();
     expect(names.length).toBeGreaterThan(15);
     const codes: Record<string, number> = {};
@@ -49,7 +49,7 @@ describeEngines('truncated files', (engine) => {
     expect(await orphans(context.database)).toEqual([]);
   });
 
-  it('a text file cut in the middle of a line: the cut line is not loaded', async () => {
+  it('that are text, cut in the middle of a line, are never loaded with the cut line', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(csv|txt)$/i.test(name)).sort();
     expect(names.length).toBeGreaterThan(4);
     for (const name of names) {
