@@ -23,7 +23,7 @@ import { rewriteZip } from './rewrite-zip.ts';
 export const REGION = 14;
 /** Acceptance of every refusal of the quality gate, because the tests only check which files are current. */
 export const ACCEPTED = { who: 'test', why: 'a test' } as const;
-/** Columns that are not content, because they contain where and when a row was read or published. Fids are replaced by references. */
+/** Columns that are not content, because they record where and when a row was read or published. Fids are replaced by references. */
 const NOT_CONTENT = ['release_id', 'member_id', 'position', 'document_id', 'file_id', 'first_run_id', 'fid'];
 
 /** Returns a digest of each current table of these regions. Fids are replaced by references, so the same files give the same digests in any order. */
@@ -57,7 +57,7 @@ const WITHHOLDING = /^(?:MOLISE|CB|IS|[AZ]\d{3}_.*|indirizzario.*|stradario.*)\.
 /** Files that the test issues again. */
 const REISSUED = /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/;
 
-/** All files of a shapefile are added and removed together, because a shapefile without one of its files is refused as damaged. */
+/** Returns the names of the files that are added and removed together. A shapefile without one of its files would be refused as damaged. */
 function partsOf(name: string, names: readonly string[]): string[] {
   const [stem] = /^.*(?=\.(?:shp|shx|dbf|prj)$)/.exec(name) ?? [];
   return stem === undefined ? [name] : names.filter((each) => ['shp', 'shx', 'dbf', 'prj'].some((end) => each === `${stem}.${end}`));
@@ -182,7 +182,7 @@ export class Story {
     return report;
   }
 
-  /** Copies are also made after a run in another process that was killed. */
+  /** Copies the loaded files. Tests also call this after a run in another process that was killed. */
   async keep(): Promise<void> {
     await this.#archive.keep(this.context.database);
   }

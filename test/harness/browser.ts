@@ -21,7 +21,7 @@ interface Looked {
   readonly bottoms: readonly number[];
 }
 
-/** Opens a page at each size in light and dark, and takes pictures. @param name first part of the file names of the pictures */
+/** Opens a page at each size in light and dark, and takes screenshots. @param name first part of the file names of the screenshots */
 export async function lookAt(html: string, name: string, selectors: readonly string[]): Promise<Looked[]> {
   await mkdir(PICTURES, { recursive: true });
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--headless', '--no-sandbox'] });

@@ -15,7 +15,7 @@ export interface CollectedMember {
   rows: number;
   rejects: Reject[];
   duplicates: { position: number; code: string }[];
-  /** Added columns that the reader reported, with their samples. */
+  /** Added columns that the reader reported, with sample values. */
   added: Map<string, string[]>;
 }
 

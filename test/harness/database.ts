@@ -25,7 +25,7 @@ import { databaseUrl, EXTENSIONS } from './postgres.ts';
 export interface TestEngine {
   readonly name: EngineName;
   /**
-   * Creates an empty database with PostGIS and all other extensions. The database is dropped after the suite. Call it in a test or hook.
+   * Creates an empty database with PostGIS and all other required extensions. The database is dropped after the suite. Call it in a test or hook.
    * @returns the URL of the database, in the form of `DATABASE_URL`
    */
   createDatabase(): Promise<string>;

@@ -16,7 +16,7 @@ export interface TestEnvironment {
   readonly image: string;
   /** `MAPPALE_TEST_ENGINES`: `postgres`, `pglite` or both, on which every suite runs. By default, suites that depend on the engine run on both. */
   readonly engines: readonly EngineName[];
-  /** Returns whether the environment names the engines. If so, every suite runs on each named engine. */
+  /** Whether the environment names the engines. If so, every suite runs on each named engine. */
   readonly enginesNamed: boolean;
   /** `MAPPALE_TEST_SEED`: seed of all random choices in tests. By default the seed is derived from the commit, so that runs cover different cases. */
   readonly seed: number;

@@ -11,7 +11,7 @@ const HOLE = Symbol('inserted value');
 
 type Said = readonly (string | typeof HOLE)[];
 
-/** @throws Error if a rule, a unit or a field has words inside a function, because such texts cannot be read */
+/** Returns the texts of one `explain.sql`. @throws Error if a rule, a unit or a field has words inside a function, because such texts cannot be read */
 export function sentencesOf(file: string, text: string): Sentences {
   const parts = sqlParts(text);
   const start = parts.findIndex((part, at) => part === 'view' && parts[at + 1] === 'evidence');

@@ -98,7 +98,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
   'number changed': (bytes, random) => {
     if (bytes.length < 4) return bytes;
-    // Counts, offsets and lengths of binary formats.
+    // Changes a count, an offset or a length of a binary format.
     const copy = Buffer.from(bytes);
     const value = random.pick([0, 1, -1, 0x7fffffff, -0x80000000, 0xffff, random.below(1000)]);
     const at = random.below(2) === 0 ? random.below(Math.min(200, bytes.length - 3)) : random.below(bytes.length - 3);
@@ -151,7 +151,7 @@ async function seedsOf(source: RegisteredSource, root: string): Promise<Seed[]> 
           await zip.close();
           if (found.length > 0) entries = found;
         } catch {
-          // A fixture of a damaged zip: mutating its bytes is enough.
+          // The fixture is a damaged zip, so mutating its bytes is enough.
         }
       }
       seeds.push({ name: basename(name), parts, entries });

@@ -12,10 +12,13 @@ export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random
 /** Tests that need no database but take more than some seconds: sets of mutated files, the compiler, large files, other programs. */
 const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(evidence|hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer|libpq|raster|pmtiles|fetch|cut-short|start-cache))|sources\/ade_cadastre\/(scan|threads))/;
 
-/** Long tests on randomly drawn cases: sequences of arrivals, edited and mutated files, kills. */
+/** Long tests on randomly drawn cases: sequences of file changes, edited and mutated files, kills. */
 const RANDOM = /^test\/(pipelines\/(arrival|changes)|contract\/(columns|fuzz-)|faults\/kills-)/;
 
-/** Matches the text of a test that changes its process or loads the compiled program into it. Later files in the same process would see the change. */
+/**
+ * Matches the text of a test that changes process-wide state, or loads the compiled program into its process. Later files in the same process would see the
+ * change.
+ */
 const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|once)\(|\bimport\(pathToFileURL\(/;
 
 /** Folders that have not been run in a shared process yet. */

@@ -12,7 +12,7 @@ import type { TestEngine } from './database.ts';
 
 const FOLDER = join(ROOT, 'test/migration/fixture');
 
-/** Names of the fixtures, which are the commits that created them. */
+/** Names of the fixtures. Each name is the commit that created the fixture. */
 export const FIXTURES: readonly string[] = readdirSync(FOLDER).sort();
 
 interface About {

@@ -24,7 +24,7 @@ const OLDEST = { postgres: 15, postgis: [3, 3] } as const;
  */
 export const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
-/** Test databases need not survive a crash. */
+/** Settings of the server. Test databases need not survive a crash. */
 const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200', 'shared_buffers=256MB'];
 
 /** A server on which databases may be created. */
@@ -216,8 +216,7 @@ export async function installations(path: readonly string[]): Promise<{ bin: str
 }
 
 /**
- * Runs the server and waits. The closed standard input shows that the test run ended. Even if the run is killed, `cat` ends, and
- * the server and its files are removed.
+ * Shell script that runs the server. When the test run ends, even if it is killed, `cat` ends, and the script removes the server and its files.
  */
 const KEEPER = `
 "$1/postgres" -D "$2/data" >"$2/log" 2>&1 &

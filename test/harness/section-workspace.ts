@@ -138,7 +138,7 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
         loaded.push(await load(database, staged, await openRun(database), SILENT));
       }
     } finally {
-      // A section may read the files of such a source until its test ends.
+      // Keeps the folder, because a section may read files such as rasters until its test ends.
       written.push(folder);
     }
   }

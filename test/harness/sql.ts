@@ -9,8 +9,8 @@ export function sqlOf(path: string): string {
 }
 
 /**
- * Creates the tables that the step `comune_today.sql` reads in addition to parcels and comuni. There are no merged comuni. For workspaces that a test
- * defines.
+ * SQL that creates the tables that the step `comune_today.sql` reads in addition to parcels and comuni, for workspaces that a test defines. No comune is
+ * merged.
  */
 export const NO_MERGERS = `
   create table if not exists file_place (file_id int4, places text[], names text[]);
@@ -19,7 +19,7 @@ export const NO_MERGERS = `
 
 /**
  * Splits a text at the statement that creates a table or view from a query.
- * @returns the statements before it, and the query
+ * @returns the statements before that statement, and its query
  * @throws Error if the text does not create the table or view
  */
 export function splitAt(text: string, name: string): { readonly above: string; readonly query: string } {

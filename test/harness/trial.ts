@@ -13,7 +13,10 @@ export interface Trial {
   readonly error: MappaleError | null;
 }
 
-/** @throws any error other than an input error, because such an error is a bug. Throws Error if the records of a member do not add up. */
+/**
+ * Recognises and reads one file. @throws any error other than an input error, because such an error is a bug, and Error if the records of a member do not add
+ * up
+ */
 export async function trial(source: Source, path: string): Promise<Trial> {
   let recognition: Recognition | null = null;
   try {

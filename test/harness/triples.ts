@@ -56,7 +56,7 @@ class Reader {
     this.#prefixes.set(this.take().replace(/:$/, ''), this.take().slice(1, -1));
   }
 
-  /** A variable, an IRI or a literal. */
+  /** Reads a variable, an IRI or a literal. */
   term(): string {
     const token = this.take();
     if (/^[<?]/.test(token)) return token;
@@ -98,7 +98,7 @@ export interface Query {
   readonly offset: number;
 }
 
-/** @throws Error for syntax that this evaluator does not support */
+/** Parses a query. @throws Error for syntax that this evaluator does not support */
 export function readQuery(text: string): Query {
   const reader = new Reader(tokensOf(text), {});
   while (reader.takeIf('prefix')) reader.prefix();

@@ -33,7 +33,7 @@ for (const name of FIXTURES) {
     let context: Context;
     let shape: Shape;
     let before: Record<string, string>;
-    /** Leaves out the rows that two rollbacks write: the runs and the retirement dates of parcels. */
+    /** Tables and columns that two rollbacks do not change. The runs and the retirement dates of parcels are left out. */
     let lasting: Shape;
     let lastingBefore: Record<string, string>;
 

@@ -1,4 +1,4 @@
-/** Readers of SQL files for the architecture tests. */
+/** Reads SQL files for the architecture tests. */
 
 /** Returns the text with comments and quoted parts blanked, with unchanged offsets and lines. Function bodies between `$$` are code and are kept. */
 export function code(text: string): string {

@@ -1,4 +1,4 @@
-/** Readers of TypeScript for the architecture tests, with TypeScript's own parser. */
+/** Reads TypeScript files for the architecture tests, with TypeScript's own parser. */
 import ts from 'typescript';
 
 export interface Import {

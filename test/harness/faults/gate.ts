@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Machine } from './machine.ts';
 
-/** `stage begins of dpc_seismic 2025` */
+/** Boundary of a step, such as `stage begins of dpc_seismic 2025`. */
 export interface Boundary {
   readonly step: string;
   readonly subject: string;

@@ -40,7 +40,7 @@ class Pair {
     return new Pair(await engine.createDatabase(), await engine.createDatabase());
   }
 
-  /** Runs undisturbed. @returns the run's step boundaries in order */
+  /** Runs the program undisturbed. @returns the run's step boundaries in order */
   async inPeace(folder: string, parallel: number): Promise<Boundary[]> {
     const startedAt = performance.now();
     const ended = await mappale(this.calm, 'refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel));

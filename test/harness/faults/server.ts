@@ -21,8 +21,8 @@ wait
 `;
 
 /**
- * Commits must survive a crash of the server. Only the protection against a crash of the machine is off. Log segments are small and are not recycled, so
- * that the disk is full soon.
+ * Settings of the server. Commits must survive a crash of the server. Only the protection against a crash of the machine is off. Log segments are small and are
+ * not recycled, so that the disk is full soon.
  */
 const SETTINGS = ['wal_recycle=off', "listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
 
@@ -41,7 +41,7 @@ export class Server {
     this.port = port;
   }
 
-  /** Returns null if this machine has no PostgreSQL. */
+  /** Creates and starts a server, or returns null if this machine has no PostgreSQL. */
   static async make(): Promise<Server | null> {
     const [found] = (await installations(testEnvironment().path)).filter(({ version }) => version >= 15);
     if (found === undefined) return null;

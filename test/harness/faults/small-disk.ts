@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Size of the file system, which is more than any test writes. KiB. */
+/** Size of the file system in KiB, which is more than any test writes. */
 const PLENTY = 512 * 1024;
 
 export class SmallDisk {
@@ -15,7 +15,7 @@ export class SmallDisk {
     this.folder = folder;
   }
 
-  /** @returns the reason as text if this machine does not allow the mount */
+  /** Mounts a small disk on a folder. @returns the disk, or the reason as text if this machine does not allow the mount */
   static async mount(folder: string): Promise<SmallDisk | string> {
     await mkdir(folder, { recursive: true });
     try {
