@@ -87,7 +87,7 @@ describeEngines('files that come in any order', (engine) => {
         const again = await story.refresh();
         expect(again.units).toEqual([]);
         if (again.leftOut.length === 0) expect(again.runId).toBeNull();
-        // Many sequences take hours.
+        // Prints the progress, because many sequences take hours.
         if ((held += 1) % 10 === 0) console.log(`${engine.name}: ${held} of ${runs} sequences passed`);
       } catch (error) {
         console.log(`${engine.name}: failed sequence: ${JSON.stringify(happenings)}`);

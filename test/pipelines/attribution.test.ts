@@ -56,7 +56,7 @@ interface License {
 describeDatabase('the licences of a record', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** Returns a parcel that has the given sections. */
+  /** Fid of a parcel that has all the sections below. */
   let fid: number;
 
   const licenses = async (include: readonly string[]): Promise<License[]> => {
@@ -90,7 +90,7 @@ describeDatabase('the licences of a record', (engine) => {
       risk: { dpc_seismic: '2025', ingv_mps04: '2004', ispra_flood: '2020', ispra_landslide: '2024' },
       subsidence: { egms_vertical: '2020_2024' },
       coastal_erosion: { ispra_shoreline: '2020' },
-      // Adds a comune with quotations and incomes of other periods.
+      // Another comune has quotations and incomes of other periods.
       valuation: { omi_quotations: '2025_2' },
       valuation_history: { omi_quotations: '2015_1–2016_2, 2018_2, 2021_1, 2025_2' },
       economics: { mef_income: '2023', omi_quotations: '2025_2', postal_codes: '2025' },

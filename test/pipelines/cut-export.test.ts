@@ -59,7 +59,7 @@ describe(`an export of a service (seed ${seed})`, () => {
     for (const name of ['made_e.shp', 'made_f.csv', 'made_g.gpkg']) expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toBeNull();
   });
 
-  it('may be incomplete if it states more features than it has', async () => {
+  it('may be incomplete if the number of features that it states is larger than the number in the file', async () => {
     const [returned, more] = [3 + random.below(900), 1 + random.below(90_000)];
     const wfs = (matched: number | string): string => `<wfs:FeatureCollection numberMatched="${matched}" numberReturned="${returned}" timeStamp="2026-01-01T00:00:00Z"><a/>`;
     const geoServer = (matched: number | string): string => `{"type":"FeatureCollection","features":[],"totalFeatures":${matched},"numberMatched":${matched},"numberReturned":${returned}}`;

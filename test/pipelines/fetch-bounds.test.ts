@@ -259,7 +259,7 @@ describe('the disk space of a download', () => {
 });
 
 const byte = (): number => random.below(256);
-/** Returns a random address in each network of RFC 6890 and its successors. */
+/** Random addresses, one in each network of RFC 6890 and its successors. */
 const PRIVATE: readonly (readonly [network: string, host: string])[] = [
   ['this host', '0.0.0.0'], ['loopback', `127.${byte()}.${byte()}.${byte()}`], ['10/8', `10.${byte()}.${byte()}.${byte()}`], ['172.16/12', `172.${16 + random.below(16)}.${byte()}.${byte()}`],
   ['192.168/16', `192.168.${byte()}.${byte()}`], ['link-local', `169.254.${byte()}.${byte()}`], ['CGNAT', `100.${64 + random.below(64)}.${byte()}.${byte()}`], ['multicast', `${224 + random.below(16)}.1.2.3`],

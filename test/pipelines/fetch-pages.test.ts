@@ -113,7 +113,7 @@ describe('a paged file', () => {
     expect([visible(), partial()]).toEqual([[first.name], []]);
     server.routes.set(ROUTE, endpoint([...rows, row('urn:new')], 11));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261124.csv' });
-    // The first content returns. The file of the day in between differs, so this file is new.
+    // The endpoint serves the first content again. The last file has other content, so the download is new.
     now += 86_400_000;
     server.routes.set(ROUTE, endpoint(rows, 7));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261125.csv', sha256: first.sha256 });

@@ -245,7 +245,7 @@ describe('a file that is already in the folder', () => {
 
 describe('an interrupted download', () => {
   const half = 5000;
-  /** Ends the connection when that many bytes are on the disk. */
+  /** Ends the connection when half of the file is on the disk. */
   const cut = { cutAt: half, cutWhen: () => (statSync(path('ade_cadastre', '.partial/MOLISE.zip'), { throwIfNoEntry: false })?.size ?? 0) >= half };
 
   it('continues at the same byte if the server sends the rest (206, If-Range)', async () => {

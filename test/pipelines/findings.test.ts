@@ -116,7 +116,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
 
   describe('out of order', () => {
     const at = (metres: number): Promise<Point> => moved(INSIDE, metres);
-    /** Places numbers 1 and 5 with a gap. Number 3 is at a distance from 1 on the other side, so that 3 is farther from 5. */
+    /** Places numbers 1 and 5 `gap` metres apart. Number 3 is `distance` metres from number 1, on the side away from number 5. */
     async function outOfOrder(gap: number, distance: number, numbers: readonly [number, number, number] = [1, 3, 5]): Promise<Finding[]> {
       const places = [await at(0), await moved(INSIDE, distance, 270), await at(gap)];
       return found('out_of_order', numbers.map((number, index) => ({ id: index + 1, street: 1, number, at: places[index]! })));

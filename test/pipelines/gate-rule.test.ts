@@ -65,7 +65,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }
 
-/** Returns the values of `a` that are missing in `b`. A value that is missing several times is returned as often. */
+/** Returns how many values of `a` are missing in `b`. A value that is missing several times is counted each time. */
 function without(a: readonly number[], b: readonly number[]): number {
   const left = [...b];
   return a.filter((value) => {

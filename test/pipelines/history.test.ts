@@ -99,7 +99,7 @@ async function asOf(database: Database, fid: number, daysAgo: number): Promise<{
 
 describeEngines('history', (engine) => {
   const random = randomOf('history', engine.name, testEnvironment().seed);
-  /** The embedded database runs the same statements, but slowly. */
+  /** Number of random events. The embedded database runs the same statements, but slowly. */
   const happenings = engine.name === 'postgres' ? 7 : 2;
   let region: Region;
   let context: Context;

@@ -33,7 +33,7 @@ describe('the lines of parcel --stdin', () => {
   it('are cut if they are longer than any identifier, even lines of a megabyte', async () => {
     expect(await split('a\n', 'x'.repeat(1_000_000), '\nb\n')).toEqual(['a', '1024 cut', 'b']);
   });
-  it('have replacement characters for invalid UTF-8', async () => {
+  it('contain the replacement character in place of invalid UTF-8', async () => {
     expect(await split(Buffer.from([0x61, 0xff, 0x0a]))).toEqual(['a\ufffd']);
   });
 });

@@ -179,7 +179,7 @@ function suite(engine: TestEngine): void {
     expect(await readFile(out('pooled.csv'), 'utf8')).toBe(await readFile(out('direct.csv'), 'utf8'));
     // `diff` reads the tables before it detects that there is no previous publication.
     await expect(run(poolers[0].url('transaction'), 'diff', region)).rejects.toMatchObject({ code: 'NO_PREVIOUS' });
-    // The rules use temporary tables of a session.
+    // `explain` uses temporary tables, which need a session.
     await expect(run(poolers[0].url('transaction'), 'explain', fid, 'basic')).rejects.toMatchObject(REFUSED);
     expect(await run(poolers[0].url('session'), 'explain', fid, 'basic')).toBe(await run(url, 'explain', fid, 'basic'));
     await expect(run(poolers[0].url('statement'), 'status')).rejects.toMatchObject(REFUSED);
@@ -227,7 +227,7 @@ function suite(engine: TestEngine): void {
     expect(await reader.call('select current_user::text as name, current_setting($1) as read_only', ['transaction_read_only'])).toEqual({ name: 'mappale_api', read_only: 'on' });
     await expect(reader.call('select fid from core.parcel limit $1', [1])).rejects.toMatchObject({ code: 'SQL_42501' });
     await expect(reader.call('select pg_sleep($1)::text as slept', [5])).rejects.toMatchObject({ code: 'SQL_57014' });
-    // The PostgreSQL process keeps no setting of the transaction.
+    // After a transaction, the PostgreSQL process keeps none of its settings.
     const database = await open(address, 'read');
     for (let turn = 0; turn < 5; turn += 1) expect(await database.query('select current_user::text = session_user::text as same')).toEqual([{ same: true }]);
     await reader.close();

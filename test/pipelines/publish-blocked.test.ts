@@ -62,7 +62,7 @@ describeEngines('a swap during a long read', (engine) => {
       },
     };
   };
-  /** Waits until the swap waits for the reader, or until it no longer waits. */
+  /** Waits until the swap starts to wait for the reader (`waits`), or stops waiting. */
   const untilWaiting = async (waits: boolean): Promise<void> => {
     for (;;) {
       const [found] = await reader.query<{ waits: boolean }>("select exists (select from pg_locks where not granted and relation = 'ledger.publication_lock'::regclass and mode = 'AccessExclusiveLock') as waits");

@@ -18,7 +18,7 @@ import { testEnvironment } from '../harness/environment.ts';
 const [WIDTH, HEIGHT] = [45, 37];
 const HOLES = new Set([0, 7, WIDTH + 3, WIDTH * HEIGHT - 1]);
 
-/** Returns a hilly surface in which all numbers differ. The numbers are integers if requested. */
+/** Returns the height of a cell of a hilly surface on which all heights differ. */
 function hill(index: number): number {
   return Math.fround(700 + 300 * Math.sin(index / 11) + (index % 13) * 1.37);
 }

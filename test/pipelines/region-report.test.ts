@@ -218,7 +218,7 @@ describeEngines('a region that was published twice', (engine) => {
 });
 
 describe('the report', () => {
-  it('has the same report on both engines', ({ skip }) => {
+  it('is the same on both engines', ({ skip }) => {
     const [one, other] = [...seen.values()];
     if (one === undefined || other === undefined) return skip('one engine only');
     expect(lasting(one)).toEqual(lasting(other));

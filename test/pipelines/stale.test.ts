@@ -1,4 +1,4 @@
-/** Tests which changes make a table stale, how these are reported, and which changes do not. */
+/** Tests which changes make a table stale, which changes do not, and how stale tables are reported. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '../../pipelines/contract/fingerprint.ts';

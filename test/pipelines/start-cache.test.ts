@@ -16,7 +16,7 @@ const environment = (): NodeJS.ProcessEnv => {
   const { TSX_DISABLE_CACHE: _unset, ...rest } = childEnvironment({ TMPDIR: shared });
   return rest;
 };
-/** Starts that compile TypeScript: the program itself, and one of its threads. */
+/** Script that starts a thread of the program. The program and its threads compile TypeScript. */
 const THREAD = `const { Worker } = await import('node:worker_threads');
 const worker = new Worker(${JSON.stringify(join(ROOT, 'pipelines/formats/thread.mjs'))}, { execArgv: [], workerData: { module: ${JSON.stringify(join(ROOT, 'pipelines/progress.ts'))} } });
 await new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject));`;
@@ -37,7 +37,7 @@ describe('a start of the program', () => {
   });
 
   it('does not run compiled code that another user planted in the temporary folder', async () => {
-    // The loader itself, with its cache, writes the entries that an attacker would copy.
+    // The loader writes the cache entries that an attacker would copy.
     const fill = (api: string, load: string): Promise<unknown> => {
       const script = `const { register } = await import('tsx/${api}/api'); register(); ${load}`;
       return run(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT, env: environment() });

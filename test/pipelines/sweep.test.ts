@@ -58,7 +58,7 @@ function cellsOf(shape: Shape): string[] {
   return found;
 }
 
-/** Tests a point by the even-odd rule, edge by edge. */
+/** Returns whether a point is in polygons, by the even-odd rule. */
 function holds(polygons: readonly (readonly Ring[])[], x: number, y: number): boolean {
   let inside = false;
   for (const ring of polygons.flat()) {
@@ -152,7 +152,7 @@ describe('the cells of an area', () => {
   });
 });
 
-/** Returns a height of the whole mosaic, or null if no value is known. */
+/** Returns the height of a cell of the mosaic, or null if no value is known. */
 function height(column: number, row: number): number {
   return (column * 7919 + row * 104_729) % 101 === 0 ? NaN : Math.fround(Math.sin(column / 9) * 40 + Math.cos(row / 7) * 30 + ((column * 31 + row * 17) % 11));
 }

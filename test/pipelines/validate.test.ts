@@ -161,7 +161,7 @@ describe('the files that validate reads', () => {
     expect(out).not.toContain('RSSMRA80A01H501U');
   });
 
-  it('include the classification of 2020 as a workbook', async () => {
+  it('include the seismic classification of 2020, which is a workbook', async () => {
     const { code, out } = await mappale(fixture('dpc_seismic/layout-2020-workbook.xlsx'));
     expect(code).toBe(0);
     expect(out).toContain('dpc_seismic comuni 2020');
