@@ -86,7 +86,7 @@ describe.skipIf(FILE === null)('the published list of comuni', () => {
       }
     });
 
-    it('finds a comune before its present province and before every earlier one', async () => {
+    it('finds a comune if its present province, or any earlier province, follows in the query', async () => {
       const moved = comuni.filter((each) => pasts(each).length > 0);
       for (let index = 0; index < 60; index += 1) {
         const comune = random.pick(moved);
@@ -99,7 +99,7 @@ describe.skipIf(FILE === null)('the published list of comuni', () => {
       }
     });
 
-    it('finds no comune with a province to which it never belonged', async () => {
+    it('finds no comune if a province follows to which the comune never belonged', async () => {
       for (let index = 0; index < 60; index += 1) {
         const [comune, other] = [random.pick(comuni), random.pick(comuni)];
         const namesakes = comuni.filter(({ name }) => comuneKey(name) === comuneKey(comune.name));

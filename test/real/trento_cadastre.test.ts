@@ -31,7 +31,7 @@ describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data ne
     });
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
-    it('has 1,493 parts of 1,320 parcels, which is the number that its boundary states', async () => {
+    it('has 1,493 parts of 1,320 parcels, and its boundary states the same number of parcels', async () => {
       expect(report.failures).toEqual([]);
       expect(report.loaded.find(({ source }) => source === 'trento_cadastre')).toMatchObject({ vintage: '2024-07-01', region: TRENTINO, records: 1494, rows: 1494, rejects: 0, duplicates: 0 });
       const [counts] = await context.database.query(`

@@ -13,7 +13,7 @@ const SYMBOLS = ['m', 'm2', 'm²', 'g', '€', '€/m²', 'euro/m2', 'nW cm⁻²
 /** Words of the page itself, for every section. */
 const STATES = ['mapped', 'partial', 'not_mapped', 'not_loaded'];
 const KINDS = ['land', 'road', 'water', 'building'];
-/** Units that are no words, of any language. */
+/** Returns whether a unit is a symbol, which needs no translation. */
 const isSymbol = (unit: string): boolean => SYMBOLS.includes(unit) || !hasLetters(unit) || /^(kW|kWh|kWh\/kW|nW\/cm²\/sr|share)$/.test(unit);
 /** Names of fields, one or several, with their parents: `elevation, slope`, `coverage.flood`, `poi[{1}].placed_by`. */
 const NAMES = /^[a-z][a-z0-9_]*(?:\[\{1\}\])?(?:\.[a-z0-9_]+)*(?:, [a-z][a-z0-9_.]*)*$/;

@@ -37,8 +37,8 @@ describeDatabase('the names of places', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** The rows that the SQL creates: key, kind, code. */
   type Suppressed = readonly [code: string, name: string, day: string, heir: string, divided?: string];
+  /** Returns the rows that the SQL creates: key, kind, code. */
   const rowsOf = (comuni: readonly Made[], suppressed: readonly Suppressed[]): Promise<string[]> =>
     rolledBack(database, async (session) => {
       await session.script(

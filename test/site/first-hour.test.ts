@@ -12,8 +12,8 @@ import { childEnvironment, testEnvironment } from '../harness/environment.ts';
 
 const run = promisify(execFile);
 
-/** Returns the lines of the code blocks, without the installation. */
 const [local = ''] = read('docs/first-hour.md').split(/^## A real region$/m);
+/** Lines of the code blocks, without the installation. */
 const LINES = [...local.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.trim().split('\n')).filter((line) => line !== 'make setup');
 
 let folder: string;

@@ -21,7 +21,7 @@ interface Lock {
 /** Modules that the help of the program does not need. */
 const HEAVY = /node_modules\/(?!commander\/)|\/sources\/|\/sql\/|\/api\/|\/pipelines\/(?:db|contract|readers|run)\//;
 
-/** Prints the address of each module that a process loads. */
+/** Module that prints the address of each module that a process loads. */
 const TRACE = `import { register } from 'node:module';
 register('data:text/javascript,' + encodeURIComponent("import { writeSync } from 'node:fs'; export async function load(url, context, next) { writeSync(2, url + '\\\\n'); return next(url, context); }"));`;
 

@@ -75,7 +75,7 @@ describeDatabase('the site', (engine) => {
   /** Returns the content of a page without its menu. */
   const contentOf = (path: string): string => /<main[^>]*>(.*)<\/main>/s.exec(pages.get(path)!)![1]!;
 
-  it('has a page for each document, section and source, and every page is in the menu of the first', async () => {
+  it('has a page for each document, section and source, and lists every page in the menu of the first page', async () => {
     const documents = FILES.filter((file) => file.endsWith('.md') && !isData(file) && !file.startsWith('.') && !/^test\/.*\/notes\.md$/.test(file));
     const wanted = [
       ...documents.map((file) => pageOf(file)!), ...SECTIONS.map(({ name }) => `sections/${name}.md`), ...(await loadSources()).map(({ id }) => `sources/${id}.md`),

@@ -104,7 +104,7 @@ function coverageOf(region: SyntheticRegion, section: string, parcel: SyntheticP
   return ((expected['coverage'] ?? {}) as JsonObject)[section] ?? 'mapped';
 }
 
-/** Returns null for a section without any value. */
+/** Returns a section, or null if the section has no value. */
 function valueOrNull(section: Json | undefined): Json {
   return section === undefined || (isObject(section) && Object.values(section).every((value) => value === null)) ? null : section;
 }
@@ -294,7 +294,7 @@ describe.each(REGIONS.map((each) => [each.name, each] as const))('%s', (name, re
   }, 900_000);
 }));
 
-/** The last of six decimals may differ. */
+/** Matches shares, whose last of six decimals may differ. */
 const SHARE = /"((?:built_|flood_|landslide_)?share)"\s*:\s*([0-9.e-]+)/g;
 
 function alike(a: string, b: string | undefined): boolean {

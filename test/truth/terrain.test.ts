@@ -18,7 +18,7 @@ const FOLDER = fileURLToPath(new URL('./terrain/', import.meta.url));
 const DECIMALS: Readonly<Record<string, number>> = {
   elevation_min: 1, elevation_max: 1, elevation_mean: 1, elevation_std: 1, slope_mean: 1, slope_max: 1, ruggedness_index: 2, tri_mean: 2,
 };
-/** gdaldem computes with floats of 32 bits. */
+/** Tolerance for the results of gdaldem, which computes in 32-bit floats. */
 const ROUNDING = 2e-4;
 
 const [header = '', ...lines] = readFileSync(join(FOLDER, 'terrain.tsv'), 'utf8').trimEnd().split('\n');
