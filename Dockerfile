@@ -1,4 +1,4 @@
-# Builds an image with the npm package of this checkout and Node. Vector files are read with gdal3.js, because GDAL would add
+# Builds an image with the npm package of this checkout and Node. The image reads vector files with gdal3.js, because GDAL would add
 # 190 MB. `docker build -t mappale .`, then `docker compose up`.
 # Data is in the volume /srv/mappale. The rest of the file system can be read-only: `docker run --read-only --tmpfs /tmp`.
 FROM node:22-bookworm-slim AS build
@@ -15,7 +15,7 @@ COPY sql sql
 RUN npm pack --pack-destination /tmp \
  && npm install --global --prefix /opt/mappale --omit=dev --omit=optional --ignore-scripts /tmp/mappale-*.tgz \
  && find /opt/mappale -type f \( -name '*.map' -o -name '*.d.*ts' \) -delete
-# Removes tests, sources and manuals of packages, which Node never loads.
+# Removes tests, TypeScript sources and manuals of npm packages. Node never loads these files.
 RUN find /opt/mappale/lib/node_modules/mappale/node_modules \
       \( -type d \( -name test -o -name tests \) -o -type f \( -name '*.ts' -o -name '*.md' ! -iname 'licen[cs]e*' \) \) -prune -exec rm -rf {} +
 

@@ -14,10 +14,10 @@ export type Scope = (typeof SCOPES)[number];
 /** Form of a key: `mpl_` and 32 random bytes in base64url. */
 const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;
 
-/** Result of a look-up of a key in the database. */
+/** Result of `api.admit`, which looks up a key in the database. */
 type Admission = {
   readonly outcome: 'ADMITTED' | 'INVALID_API_KEY' | 'INSUFFICIENT_SCOPE' | 'RATE_LIMITED' | 'TOO_MANY_ATTEMPTS';
-  /** True if the database is read-only and counts no requests. */
+  /** True if the database is read-only and therefore cannot count requests. */
   readonly read_only?: boolean;
   /** Network of the client that sent a bad key. */
   readonly network?: string | null;
@@ -29,28 +29,28 @@ export interface Caller {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Returns the SHA-256 of a key in hexadecimal. A key is stored only in this form. */
+/** Returns the SHA-256 of a key in hexadecimal. The database stores only this digest, never the key. */
 export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Maximum number of parallel requests of a token on a server with all its workers. */
+/** Maximum number of parallel requests of a token on a server, for all workers together. */
 export const PER_TOKEN = 3;
 
-/** Maximum waiting time of other requests, in milliseconds. */
+/** Maximum waiting time in the queue in milliseconds, for all requests except tiles and explanations. */
 const PATIENCE_MS = 2_000;
 
-/** Maximum numbers of active and waiting tiles of a token in a process. A map requests all tiles of a screen at once. */
+/** Maximum numbers of active and waiting tile requests of a token in one process. A map requests all tiles of a screen at once. */
 export const TILES_PER_TOKEN = { working: 8, waiting: 64 } as const;
 
-/** Maximum waiting time of tiles in milliseconds. The last waiting tile needs eight rounds. */
+/** Maximum waiting time of tile requests in milliseconds. With 64 waiting and 8 active requests, the last request waits for eight others. */
 const TILES_PATIENCE_MS = 10_000;
 
 /** Limits of a queue. */
 interface Queue {
   readonly perToken: number;
   readonly patienceMs: number;
-  /** States whether requests count against the token's hourly limit. */
+  /** True if requests count against the token's hourly limit. */
   readonly counted: boolean;
 }
 
@@ -58,7 +58,7 @@ const REQUESTS: Queue = { perToken: PER_TOKEN, patienceMs: PATIENCE_MS, counted:
 
 export const TILES: Queue = { perToken: TILES_PER_TOKEN.working, patienceMs: TILES_PATIENCE_MS, counted: false };
 
-/** Explanations run a section's rule on a separate connection, one at a time. Further explanations wait longer than other requests. */
+/** Limits of explanations, which run a section's rule on a separate connection, one at a time. Waiting explanations time out later than other requests. */
 export const EXPLANATIONS: Queue = { perToken: 1, patienceMs: 30_000, counted: true };
 
 /** Credential of a request. */
@@ -78,56 +78,56 @@ interface Applicant<S = Scope> {
 }
 
 /**
- * Admits or refuses a request. When the token has a free slot, the request is counted and its work begins.
- * @param applicant its `gone` returns true if the client left while the request waited
- * @param identified receives the client before the request is refused or the work begins
- * @throws ApiError 401, 403, 408, 429, 503; MappaleError; errors of the work
+ * Admits or refuses a request. If the token has a free slot, the request is counted and `work` runs.
+ * @param applicant the request; `gone` returns true if the client closed the connection while the request waited
+ * @param identified receives the client before the request is refused or `work` runs
+ * @throws ApiError 401, 403, 408, 429, 503; MappaleError; errors of `work`
  */
 export type Admit = <T>(applicant: Applicant & { readonly gone: () => boolean }, identified: (caller: Caller) => void, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Admits or refuses a request to a path that needs no key, and counts it for the network of the client.
- * @throws ApiError 408, 429, 503; errors of the work
+ * Admits or refuses a request to a path that needs no key. The request counts against the limit of the client's network.
+ * @throws ApiError 408, 429, 503; errors of `work`
  */
 export type AdmitOpen = <T>(
   applicant: { readonly address: string; readonly gone: () => boolean }, identified: (caller: Caller) => void, work: () => Promise<T>,
 ) => Promise<T>;
 
-/** Maximum number of requests of a network per fixed hour to paths that need no key. */
+/** Maximum number of requests that a network may send per fixed hour to paths that need no key. */
 export const OPEN_QUOTA = 1_000;
 
 /**
  * Checks the key and the scope of a request without counting the request. If the scope is null, the scope depends on the body and is checked later.
- * @returns the name of the client in queues
+ * @returns the name that queues use for the client
  * @throws ApiError 401, 403, 429 for bad keys; MappaleError
  */
 export type Identify = (applicant: Applicant<Scope | null>) => Promise<string>;
 
-/** @param parallel number of parallel requests of a worker, or of a server without workers */
+/** @param parallel maximum number of parallel requests of a worker, or of a server without workers */
 export function queueFor(parallel: number): FairQueue {
   return new FairQueue({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }
 
-/** Creates the queue of tiles for one process. At least half of the connections remain free for other requests. @param parallel see `queueFor` */
+/** Creates the queue of tile requests for one process. Tiles use at most half of the database connections. @param parallel see `queueFor` */
 export function tileQueueFor(parallel: number): FairQueue {
   const { working, waiting } = TILES_PER_TOKEN;
   return new FairQueue({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
 }
 
-/** Creates the queue of explanations for a server with all its workers. */
+/** Creates the queue of explanations that all workers of a server share. */
 export function explanationQueue(): FairQueue {
   const { perToken, patienceMs } = EXPLANATIONS;
   return new FairQueue({ perCaller: perToken, total: perToken, patienceMs });
 }
 
 /**
- * Counts the rows of an uploaded table, or refuses all of them. The request itself was counted as its first row.
- * @param identified receives the remaining requests of the token's hour
+ * Counts the rows of an uploaded table against the hourly limit, or refuses all rows. The request itself was counted as the first row.
+ * @param identified receives the number of requests that the token has left in this hour
  * @throws ApiError 403, 429; MappaleError
  */
 export async function admitRows({ reader, count }: Counter, tokenId: number, scope: Scope, rows: number, identified: (caller: Caller) => void): Promise<void> {
   const found = await ask(reader, 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only from api.admit_rows($1, $2, $3)', [tokenId, scope, rows]);
-  // The request was counted as its first row.
+  // The request was counted as the first row.
   const admission = await countedHere(count, found, Math.max(rows, 1) - 1);
   identified({ tokenId, headers: rateHeaders(admission) });
   requireAdmitted(admission, scope);
@@ -137,9 +137,9 @@ export async function admitRows({ reader, count }: Counter, tokenId: number, sco
 interface Claim {
   /** Null: the request has a key. */
   readonly session: string | null;
-  /** SHA-256 of the key. Empty for an invalid key, which counts as a bad key without a comparison. */
+  /** SHA-256 of the key. Empty for a malformed key, which counts as a bad key without a look-up. */
   readonly hash: string;
-  /** Name of the client in queues. */
+  /** Name that queues use for the client. */
   readonly caller: string;
 }
 
@@ -161,14 +161,14 @@ interface Looking {
 
 const ADMIT = 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only, network from api.admit($1, $2, $3, $4)';
 
-/** Looks up a key or session. With the use `count`, the request counts against the hourly limit of its token. */
+/** Looks up a key or session. If `use` is `count`, the request counts against the hourly limit of the token. */
 async function lookUp({ reader, count }: Counter, signIn: SignIn | null, { session, hash }: Claim, { scope, address, use }: Looking): Promise<Admission> {
   if (session !== null && signIn !== null) return admitSession(signIn, session, use);
   const found = await ask(reader, ADMIT, [hash, scope, address, use === 'count']);
   return countedHere(count, found, use === 'count' ? 1 : 0);
 }
 
-/** Counts requests in the database, or in memory while the database is read-only. */
+/** Connection that counts requests in the database, and counter in memory for a read-only database. */
 export interface Counter {
   readonly reader: Reader;
   readonly count: Count;
@@ -184,7 +184,7 @@ async function ask(reader: Reader, statement: string, parameters: readonly unkno
 }
 
 const HOUR_MS = 3_600_000;
-/** Limit of bad keys per network and the time for which they count, as in `api.blocked_until`. */
+/** Maximum number of bad keys per network and period. The same limit is in `api.blocked_until`. */
 const BAD_KEYS = { limit: 20, periodMs: 900_000 } as const;
 
 /** Counts in memory while the database cannot count. */
@@ -217,11 +217,11 @@ export function identifier(counter: Counter, signIn: SignIn | null): Identify {
   };
 }
 
-/** @param signIn sign-in of browsers on this machine; null: none */
+/** @param signIn sign-in of browsers on this machine; null: browsers cannot sign in */
 export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
   return async ({ credential, scope, address, gone }, identified, work) => {
     const claim = claimOf(credential, address, signIn);
-    // Requests wait in the queue before the look-up of the key, because the look-up takes time, too.
+    // Requests wait in the queue before the look-up of the key, because the look-up uses the database, too.
     const slot = await takeSlot(claim.caller);
     try {
       if (gone()) throw refusal.CALLER_GONE();
@@ -237,7 +237,7 @@ export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | 
   };
 }
 
-/** @param client name for which slots are counted @throws ApiError 429, 503 */
+/** @param client word for the client in the message @throws ApiError 429, 503 */
 function requireSlot(slot: Slot, client: 'token' | 'caller', { perToken, patienceMs }: Pick<Queue, 'perToken' | 'patienceMs'>): void {
   if (slot === 'own') {
     const problem = `${perToken} requests of this ${client} are in progress, and no slot became free within ${patienceMs / 1000} seconds; send the request again in 1 second`;
@@ -265,7 +265,7 @@ export function openAdmitter(count: Count, takeSlot: TakeSlot): AdmitOpen {
   };
 }
 
-/** Token number of a session in logs. A server has at most one session. */
+/** Number that logs show as the token of a session. A server has at most one session. */
 const SESSION_ID = 0;
 
 /** Admits a session, which has all scopes that the map needs. @throws ApiError `API_KEY_REQUIRED` for a session of an earlier server process */

@@ -11,7 +11,7 @@ import { STATUS, type ErrorCode } from './errors.ts';
 
 const matched = {
   match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street'])
-    .describe('Precision of the match: the exact number, the number with another exponent or colour, the nearest number, or only the street'),
+    .describe('Precision of the match: number: the exact house number; number_without_exponent: the same number with another exponent or colour; nearest_number: the nearest number; street: only the street'),
   score: z.number().min(0).max(1).describe('Similarity of the address to the query. The score decreases with match_type'),
 };
 
@@ -42,7 +42,7 @@ export const health = z.strictObject({
     published: z.boolean().describe('True if a region is published; false: the service works, but has no data yet'),
     regions: z.array(z.strictObject({
       code: whole.describe('ISTAT code, 1–20'),
-      name: nullable(z.string(), 'Null: no list of comuni is loaded'),
+      name: nullable(z.string(), 'Null: no ISTAT list of comuni is loaded'),
       published_at: z.string().describe('Time at which the publication became current, UTC'),
     })).describe('Published regions'),
     addresses: whole.min(0).describe('Number of published addresses'),
@@ -61,7 +61,7 @@ const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, cover
 const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
 
 export const licenses = z.array(z.strictObject({
-  section: z.string().describe('Section with values from the source; *: the attribution must always be shown'),
+  section: z.string().describe('Section that has values from the source; *: show the attribution for every section'),
   source: z.string().describe('Title of the dataset'),
   holder: z.string().describe('Holder of the rights'),
   license: z.string().describe('Name of the licence'),
@@ -77,7 +77,7 @@ export const parcel = z.strictObject({
   meta: z.strictObject({
     sections_included: z.array(z.string()).describe('Sections of this answer'),
     coverage: z.strictObject(coverage)
-      .describe(`Coverage of each requested section, except ${coveredIn('block').join(', ')}, whose block states the coverage by level. ${COVERAGE_MEANING}`),
+      .describe(`Coverage of each requested section by section name, except ${coveredIn('block').join(', ')}, whose block states the coverage by level. ${COVERAGE_MEANING}`),
     licenses,
     attribution_required: z.literal(true).describe('Always'),
     as_of: z.strictObject({
@@ -91,7 +91,7 @@ export const parcel = z.strictObject({
 function list(id: string, item: z.ZodType, order: string, meta: z.ZodRawShape): z.ZodType {
   return z.strictObject({
     data: z.array(item).describe(order),
-    meta: z.strictObject({ ...meta, count: whole.min(0).describe('Number of elements in data') }).describe('Parameters of the request, and number of results'),
+    meta: z.strictObject({ ...meta, count: whole.min(0).describe('Number of elements in `data`') }).describe('Parameters of the request, and number of results'),
   }).meta({ id });
 }
 
@@ -128,32 +128,32 @@ const locatedMeta = z.union([
   z.strictObject({
     mode: z.literal('bbox').describe('Answer for a box'),
     bbox: z.array(z.number()).min(4).max(4).describe('minLng, minLat, maxLng and maxLat of the request'),
-    after: nullable(whole, 'As in the request; null: starts with the first parcel'),
+    after: nullable(whole, 'As in the request; null: the first page was requested'),
     ...counts,
   }),
   z.strictObject({
     mode: z.literal('polygon').describe('Answer for a polygon'),
     polygon: z.string().describe('WKT with the corners of the request'),
-    after: nullable(whole, 'As in the request; null: starts with the first parcel'),
+    after: nullable(whole, 'As in the request; null: the first page was requested'),
     ...counts,
   }),
 ]).meta({ id: 'LocatedMeta', description: 'Parameters of the request, and number of results' });
 
 export const located = z.union([
-  z.strictObject({ data: z.array(locatedParcel).describe('Smallest first; for a box or polygon, sorted by fid'), meta: locatedMeta }),
+  z.strictObject({ data: z.array(locatedParcel).describe('For points, the smallest parcel first; for a box or polygon, sorted by fid'), meta: locatedMeta }),
   z.strictObject({
     type: z.literal('FeatureCollection').describe('GeoJSON, with format=geojson'),
-    features: z.array(locatedFeature).describe('In the order of data'),
+    features: z.array(locatedFeature).describe('In the same order as `data`'),
     meta: locatedMeta,
   }),
 ]).meta({ id: 'LocatedParcels' });
 
 const kin = z.strictObject({
   fid: whole.describe('Parcel identifier'),
-  cadastral_reference: z.string().describe('National cadastral reference, of a parent before the publication, of a child after the publication'),
+  cadastral_reference: z.string().describe('National cadastral reference: of a parent before the publication, or of a child after the publication'),
   publication: whole.describe('Number of the publication or rollback, as in /changes'),
-  kind: z.enum(['split', 'merge', 'renumbered', 'survey']).describe('split: one parcel became several, at least one of them new; merge: several became one, at least one of them gone; '
-    + 'renumbered: another fid or reference at the same place; survey: another outline'),
+  kind: z.enum(['split', 'merge', 'renumbered', 'survey']).describe('split: one parcel became several, and at least one of these is new; merge: several parcels became one, and at least one of these is retired; '
+    + 'renumbered: the parcel got another fid or reference, with the same outline; survey: the parcel got another outline'),
   share_of_parent: z.number().min(0).max(1).describe('Shared area divided by the area of the parent; 4 decimals'),
   share_of_child: z.number().min(0).max(1).describe('Shared area divided by the area of the child; 4 decimals'),
 });
@@ -165,13 +165,13 @@ export const lineage = z.strictObject({
   }).describe('Lineage of the parcel'),
   meta: z.strictObject({
     fid: whole.describe('Parcel identifier'),
-    kept_since: z.iso.date().describe('First day of kept history, Europe/Rome'),
+    kept_since: z.iso.date().describe('First day for which history is kept, Europe/Rome'),
   }).describe('The parcel'),
 }).meta({ id: 'Lineage', description: 'Parents and children of a parcel' });
 
 export const neighbours = z.strictObject({
   data: z.array(z.strictObject({
-    ...parcelFacts, kind, shared_m: z.number().min(0.1).describe('Length of the border within 0.10 m of this parcel in metres'),
+    ...parcelFacts, kind, shared_m: z.number().min(0.1).describe("Length in metres of the neighbour's border that is within 0.10 m of this parcel"),
   }).meta({ id: 'Neighbour' })).describe('Longest shared border first, ties by fid'),
   meta: z.strictObject({ fid: whole.describe('The parcel'), count: counts.count, truncated: counts.truncated }).describe('The parcel, and number of results'),
 }).meta({ id: 'Neighbours' });
@@ -195,11 +195,11 @@ const unloadedComune = z.strictObject({
 }).meta({ id: 'UnloadedComune', description: 'A comune without loaded addresses that the query names' });
 
 export const found = list('FoundAddresses', z.strictObject({ ...addressFacts, ...matched }).meta({ id: 'FoundAddress' }), 'Best match first', {
-  query: z.string().describe('q as in the request'), city: nullable(z.string(), 'As in the request; null: none'),
+  query: z.string().describe('q as in the request'), city: nullable(z.string(), 'As in the request; null: the request has no city'),
   not_loaded: z.array(unloadedComune).optional().describe('Comuni that the query names and whose addresses are not loaded; present only if `data` is empty'),
 });
 
-const nearAddress = z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('True ground distance in metres') }).meta({ id: 'NearAddress' });
+const nearAddress = z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('Distance on the ellipsoid in metres') }).meta({ id: 'NearAddress' });
 
 export const near = list('NearAddresses', nearAddress, 'Nearest first, ties by address_id', {
   lat: latitude, lng: longitude, radius_m: whole.describe('As in the request'),
@@ -207,19 +207,19 @@ export const near = list('NearAddresses', nearAddress, 'Nearest first, ties by a
 
 export const regions = list('Regions', z.strictObject({
   code: whole.describe('ISTAT code, 1–20'),
-  name: nullable(z.string(), 'Name as published by Istat; null: no list of comuni is loaded, and no file names the comune'),
+  name: nullable(z.string(), 'Name as published by Istat; null: no list of comuni is loaded, and no file has a name'),
   area_km2: nullable(z.number(), 'Area in square kilometres; null: no boundaries are loaded'),
 }).meta({ id: 'Region' }), 'By code', {});
 
 export const provinces = list('Provinces', z.strictObject({
   code: z.string().describe('ISTAT code, 3 digits'),
   name: z.string().describe('Name as published by Istat'),
-  abbreviation: nullable(z.string(), 'Car plate code; null: none published'),
+  abbreviation: nullable(z.string(), 'Car plate code; null: Istat publishes no code'),
   region_code: whole.describe('ISTAT code of the region'),
 }).meta({ id: 'Province' }), 'By code', {});
 
 const coverageState = z.enum(['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable']).describe(
-  'mapped; none: mapped without any feature; partial: only parts of the comune or some of the maps; not_mapped: the loaded files do not cover the comune; not_loaded: no file is loaded; '
+  'mapped: the loaded files cover the comune; none: the files cover the comune and have no feature there; partial: the files cover only parts of the comune, or some maps are missing; not_mapped: the loaded files do not cover the comune; not_loaded: no file is loaded; '
   + 'not_applicable: the section does not exist for any of the checked parcels',
 );
 const measured = nullable(z.number(), 'Null: the field is not a quantity, or it has no value in the comune');
@@ -235,27 +235,27 @@ export const municipalityQuality = z.strictObject({
     parcels_asked: whole.min(0).describe('Land parcels that were checked: the outermost of the comune in eight directions, and four random parcels'),
     sections: z.array(z.strictObject({
       section: z.string().describe('Section of the record'),
-      map: text('Map, in a section that states coverage for each map; null: the complete section'),
+      map: text('Map of a section that states coverage by map; null: the entry is about the complete section'),
       state: coverageState,
-      rows: nullable(whole.min(0), 'Rows of the section, or values of the map, in the comune; null: not counted'),
-      answers: z.record(z.string(), whole.min(1)).describe('Checked parcels by coverage: mapped, partial, not_mapped, not_loaded, not_applicable'),
+      rows: nullable(whole.min(0), 'Number of rows of the section, or of values of the map, in the comune; null: not counted'),
+      answers: z.record(z.string(), whole.min(1)).describe('Number of checked parcels by coverage: mapped, partial, not_mapped, not_loaded, not_applicable'),
     })).describe('In the order of the record'),
   }).describe('Coverage of the comune by section'),
   files: z.array(z.strictObject({
     source: z.string().describe('Source, as listed by mappale sources'),
     file: z.string().describe('Name of the file'),
     vintage: z.string().describe('Vintage; sorts as text'),
-    dated: text('Date inside the file; null: the file has none'),
-    layers: z.array(z.string()).describe('Result of loading the file'),
+    dated: text('Date in the content of the file; null: the content has no date'),
+    layers: z.array(z.string()).describe('Layers that the file was loaded into'),
     names_comune: z.boolean().describe('True: the file names the comune; false: the file does not distinguish comuni'),
-  })).describe('Current files that cover the comune, newest first in each source. If a layer has several files, the newest file that names the comune is used'),
+  })).describe('Current files that cover the comune, newest first in each source. If a layer has several current files, values come from the newest file that names the comune'),
   figures: z.array(z.strictObject({
     table: z.string().describe('Published table'),
-    slice: text('Common property of the rows, such as the half-year; null: none'),
-    rows: whole.min(0).describe('Rows of the comune'),
+    slice: text('Property that the counted rows share, such as the half-year; null: all rows of the table are counted'),
+    rows: whole.min(0).describe('Number of rows in the comune'),
     rows_province: countedOrNull,
     fields: z.record(z.string(), z.strictObject({
-      values: whole.min(0).describe('Rows that have a value, or whose value is true'),
+      values: whole.min(0).describe('Number of rows with a value, or with the value true for a boolean column'),
       median: measured,
       p95: measured,
       values_province: countedOrNull,
@@ -270,34 +270,34 @@ export const municipalityQuality = z.strictObject({
     examples: z.array(z.strictObject({
       file: z.string().describe('Name of the file'),
       member: text('Path inside the file; null: the file itself'),
-      position: whole.min(0).describe('Line, byte offset or feature number'),
+      position: whole.min(0).describe('Line, byte offset or feature number of the record'),
       message: z.string().describe('expected … found …'),
     })).describe('At most three examples'),
-  })).describe("Rejected records whose file, member or bytes contain the comune's codes. Other rejects cannot be assigned to a comune"),
+  })).describe('Rejected records that contain a code of the comune in the file name, the member name or the record. Other rejected records cannot be assigned to a comune'),
   address_register: z.strictObject({
     addresses: nullable(whole.min(0), 'Published addresses; null: no file of addresses is loaded for the comune'),
     compared_with: nullable(
       z.strictObject({ file: z.string().describe('Name of the file'), vintage: z.string().describe('Vintage; sorts as text') }),
-      'The earlier file of addresses; null: the database has no earlier file, so `moved`, `new` and `missing` are unknown',
+      'The earlier file of addresses; null: the database has no earlier file, so the numbers of `moved`, `new` and `missing` are unknown',
     ),
     findings: z.array(z.strictObject({
       kind: z.enum(FINDING_KINDS).describe(
-        'outside: outside the boundary of the comune; same_point: two or more different numbers with the same point; grid_10m: on multiples of 10 m in UTM, like at least 20 addresses of the comune; '
-        + 'no_numbers: a street without any number; out_of_order: 500 m or more from both neighbours of the same parity, which are at most 200 m apart; '
-        + 'moved: more than 20 m from the earlier point; new, missing: compared with the earlier file',
+        'outside: addresses outside the boundary of the comune; same_point: two or more different numbers with the same point; grid_10m: at least 20 addresses with UTM coordinates that are multiples of 10 m; '
+        + 'no_numbers: a street without any number; out_of_order: 500 m or more from the previous and the next number on the same side of the street, which are at most 200 m apart; '
+        + 'moved: more than 20 m from the point in the earlier file; new: not in the earlier file; missing: only in the earlier file',
       ),
-      from_m: nullable(z.number(), 'Lower limit of the distances in the class; null: not counted by distance'),
-      below_m: nullable(z.number(), 'Upper limit of the distances in the class; null: no limit, or not counted by distance'),
+      from_m: nullable(z.number(), 'Lower limit of the distance class in metres; null: this kind is not counted by distance'),
+      below_m: nullable(z.number(), 'Upper limit of the distance class in metres; null: no limit, or this kind is not counted by distance'),
       count: nullable(whole.min(0), 'Number of findings; null: unknown, because a needed file or boundary is not loaded, or the comune has more than 100,000 addresses'),
-    })).describe('Findings by kind, and by distance from the comune'),
-  }).describe('Findings about the addresses of the comune. `mappale findings` lists each finding'),
+    })).describe('Number of findings by kind; kind outside also by distance from the boundary of the comune'),
+  }).describe('Possible errors in the published addresses of the comune. `mappale findings` lists each finding'),
   meta: z.strictObject({ licenses, attribution_required: z.literal(true).describe('Always') }).describe('Attributions that must be shown'),
 }).meta({ id: 'MunicipalityQuality', description: 'The quality report of a comune' });
 
 export const municipalities = list('Municipalities', z.strictObject({
   code: belfiore,
   istat_code: nullable(z.string().regex(/^\d{6}$/), 'Province and comune; null: the comune is not in the list of comuni'),
-  name: nullable(z.string(), 'Italian name; null: no list and no file has a name of the comune'),
+  name: nullable(z.string(), 'Italian name; null: no list of comuni is loaded, and no file has a name of the comune'),
   province: nullable(z.string(), 'Name of the province; null: the comune is not in the list of comuni'),
   region: nullable(z.string(), 'Name of the region; null: unknown'),
 }).meta({ id: 'MunicipalityEntry' }), 'Sorted by ISTAT code; comuni without a code last', {});

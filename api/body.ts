@@ -7,7 +7,7 @@ import { FairQueue, type TakeSlot } from './fair-queue.ts';
 /** Maximum time until a body is complete, in milliseconds. */
 export const BODY_MS = 20_000;
 
-/** Maximum number of bodies that a server reads in parallel, per token and in total. */
+/** Maximum number of request bodies that a server reads in parallel, per token and in total. */
 const BODIES = { perToken: 3, total: 64 } as const;
 
 interface BodyLimits {
@@ -17,13 +17,13 @@ interface BodyLimits {
 }
 
 /**
- * Reads the body of a request with a valid key.
- * @throws ApiError `INVALID_PARAMS` for a body that is too long; 401, 403 and 429 of the key; `RATE_LIMITED` and `SERVICE_UNAVAILABLE` for too many bodies;
+ * Checks the key of a request and reads its body.
+ * @throws ApiError `INVALID_PARAMS` for a body that is too long; 401, 403 and 429 for the key; `RATE_LIMITED` and `SERVICE_UNAVAILABLE` for too many bodies;
  * `REQUEST_TIMEOUT` for a late or interrupted body; MappaleError
  */
 export type Receive = (request: IncomingMessage, applicant: Parameters<Identify>[0], limits: BodyLimits) => Promise<Buffer>;
 
-/** Returns the queue of bodies of a server. If the queue is full, a body is refused immediately. */
+/** Returns the queue of bodies of a server. If the queue is full, a request with a body is refused immediately. */
 export function bodyQueue(): FairQueue {
   return new FairQueue({ perCaller: BODIES.perToken, total: BODIES.total, patienceMs: 0 });
 }
@@ -65,7 +65,7 @@ function read(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
       clearTimeout(late);
       resolve(Buffer.concat(chunks));
     });
-    // These events have no effect after the body ended or was refused.
+    // After the body is complete or refused, these events have no effect.
     request.once('error', () => fail(refusal.CALLER_GONE()));
     request.once('close', () => fail(refusal.CALLER_GONE()));
     if (request.destroyed) fail(refusal.CALLER_GONE());

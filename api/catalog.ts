@@ -1,4 +1,4 @@
-/** Returns the catalogue of exports and of the API, which the program writes and the server answers. */
+/** Serves the catalogue of exports and of the API below /catalog. `mappale catalog` writes the same catalogue to files. */
 
 export interface CatalogDocument {
   readonly type: string;
@@ -7,6 +7,6 @@ export interface CatalogDocument {
 
 /**
  * Returns the documents by path below /catalog.
- * @param api base address of the API for the client
+ * @param api base URL of the API, as the client sees it
  */
 export type Catalog = (api: string) => Promise<ReadonlyMap<string, CatalogDocument>>;

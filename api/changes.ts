@@ -11,7 +11,7 @@ import { endpoint, type Answer, type Described, type Endpoint } from './endpoint
 import { invalidParameter, refusal, type ApiError } from './errors.ts';
 import { changesParameters, feedParameters, noParameters, publicationPath, REGION_FORMS } from './parameters.ts';
 
-/** Maximum number of comparisons of parcels for a page. A page with many unchanged parcels ends early. */
+/** Maximum number of batches of parcels that a page compares. If most parcels are unchanged, the page therefore has fewer parcels than `limit`. */
 const BATCHES = 5;
 
 const operation = z.enum(['add', 'remove', 'change']);
@@ -21,10 +21,10 @@ const change = z.strictObject({
   published_at: z.iso.datetime().describe('Time of the publication; UTC'),
   op: operation.describe('Effect of the publication on the parcel'),
   fid: whole.describe('Parcel identifier'),
-  cadastral_reference: z.string().describe('National cadastral reference; for a removed parcel the last reference'),
-  comune: nullable(belfiore, 'Null for a parcel of a land register in a withdrawn region'),
+  cadastral_reference: z.string().describe('National cadastral reference; for a removed parcel, its last reference'),
+  comune: nullable(belfiore, 'Null: the comune of the parcel is unknown, because its region is withdrawn and the parcel is from a land register'),
   columns: z.record(z.string(), z.unknown())
-    .describe('Values by column of an export, and geometry: all values of an added parcel, new values of a changed parcel, and no values of a removed parcel'),
+    .describe('Values by column name of `mappale export`, and the geometry. An added parcel has all values, a changed parcel only the new values, and a removed parcel none'),
 }).meta({ id: 'Change', description: 'A parcel that a publication added, removed or changed' });
 
 const changesAnswer = z.strictObject({
@@ -32,8 +32,8 @@ const changesAnswer = z.strictObject({
   meta: z.strictObject({
     region: whole.describe('ISTAT code of the region'),
     count: whole.min(0).describe('Number of elements in data'),
-    publication: whole.min(0).describe('Number of the last publication of the region. To get later changes, use this number as since'),
-    cursor: nullable(z.string(), 'Cursor of the next page; null: this is the last page. A page may have fewer elements than limit, or none'),
+    publication: whole.min(0).describe('Number of the last publication of the region. To get only later changes in the next request, use this number as since'),
+    cursor: nullable(z.string(), 'Cursor of the next page; null: this is the last page. A page that is not the last may have fewer elements than limit, or no element'),
     licenses,
   }).describe('Number of results, and the attributions that must be shown'),
 }).meta({ id: 'Changes', description: 'A page of changes' });
@@ -43,8 +43,8 @@ const kind = z.enum(['publication', 'rollback', 'withdrawal']);
 const counts = {
   added: whole.min(0).describe('Parcels that were not published before'),
   removed: whole.min(0).describe('Parcels that are no longer published'),
-  changed: whole.min(0).describe('Parcels with a new value'),
-  unchanged: whole.min(0).describe('All other parcels'),
+  changed: whole.min(0).describe('Parcels that were published before and have at least one other value'),
+  unchanged: whole.min(0).describe('Parcels whose values are all the same as before'),
 };
 
 const countsAnswer = z.strictObject({
@@ -54,10 +54,10 @@ const countsAnswer = z.strictObject({
     region: whole.min(0).describe('ISTAT code of the region; 0: the national lists'),
     published_at: z.iso.datetime().describe('Time of the publication; UTC'),
     kind: kind.describe('Kind of publication'),
-    counts: z.strictObject(counts).nullable().describe('Numbers of all comuni; null: not counted, because too many parcels may have changed, or the publication is from an earlier version'),
-    comuni: nullable(whole.min(0), 'Number of comuni with changes; null: not counted'),
+    counts: z.strictObject(counts).nullable().describe('Sums over all comuni; null: not counted, because too many parcels may have changed, or an earlier version of mappale made the publication'),
+    comuni: nullable(whole.min(0), 'Number of comuni that have changed parcels; null: not counted'),
     sources: z.record(z.string(), z.iso.date().nullable()).nullable()
-      .describe('Last day of the period that each source describes; null: the files have no date. Without sources (null), the publication is a withdrawal, or they were not recorded'),
+      .describe('Last day of the period that each source describes, by source; null for a source whose files have no date. Null instead of the sources: the publication is a withdrawal, or its sources were not recorded'),
   }).describe('The publication'),
 }).meta({ id: 'PublicationCounts', description: 'Parcels that a publication added, removed, changed and left unchanged, by comune' });
 
@@ -70,7 +70,7 @@ function regionOf(text: string): Region {
   return region;
 }
 
-/** Returns the start of a page, which is the cursor or follows `since`. @throws ApiError `INVALID_PARAMS` */
+/** Returns the position at which a page starts, from `cursor` or `since`. @throws ApiError `INVALID_PARAMS` */
 function startOf(since: string | undefined, cursor: string | undefined): ChangesFrom {
   const allowed = 'exactly one of since and cursor';
   if (cursor !== undefined) {
@@ -87,7 +87,7 @@ function refused(region: Region, { reason, kept_since: keptSince = '', kept_afte
     case 'never_kept': return refusal.NO_HISTORY();
     case 'not_published': return refusal.NO_REGION(region.name);
     case 'not_kept': return refusal.CHANGES_GONE(keptSince, keptAfter);
-    case 'unknown': return invalidParameter('since', 'a day, or the number of a publication', 'names no publication');
+    case 'unknown': return invalidParameter('since', 'a day, or the number of a publication', 'is not the number of a kept publication');
   }
 }
 
@@ -138,7 +138,7 @@ function entryOf({ publication, region, published_at: time, kind, counts, comuni
   ].join('\n');
 }
 
-/** Returns the feed as Atom. @param base base address for links */
+/** Returns the feed as Atom. @param base base URL for links */
 function feedOf(entries: readonly Entry[], region: Region | null, base: string): string {
   const name = region === null ? '' : ` of ${region.name}`;
   const self = `${base}/changes/feed.atom${region === null ? '' : `?region=${region.slug}`}`;
@@ -155,12 +155,12 @@ export const CHANGES_ENDPOINTS: readonly Endpoint[] = [
     path: '/changes',
     operation: 'listChanges',
     scope: 'parcels:read',
-    summary: 'Parcels that publications added, removed or changed',
-    description: 'Returns the changes of a region after a publication (`since=41`) or from a day on (`since=2026-01-31`, Europe/Rome), sorted by publication and fid. '
+    summary: 'List the parcels that publications added, removed or changed',
+    description: 'Returns the changes of a region after a publication (`since=41`) or from the start of a day (`since=2026-01-31`, Europe/Rome), sorted by publication and fid. '
       + 'Rollbacks and withdrawals are publications, too. A client that applies all changes to an old export gets the content of the new export. '
-      + '`columns` has the names of `mappale export`, and `geometry` as GeoJSON. Follow `meta.cursor` until it is null. A cursor remains valid after new publications. '
-      + 'The answer is 410 for changes that are no longer kept. `details.kept_since` is the first accepted day, and `details.kept_after` the first accepted publication. '
-      + 'While a region is withdrawn, only removals are listed. A database on several nodes keeps no history and answers 501.',
+      + 'The names in `columns` are the column names of `mappale export`. The geometry is GeoJSON. To get all pages, send `meta.cursor` as `cursor` until `meta.cursor` is null. A cursor remains valid after new publications. '
+      + 'If the changes are no longer kept, the answer is 410. Its `details.kept_since` is the first accepted day, and `details.kept_after` is the first accepted publication. '
+      + 'For a withdrawn region, only removed parcels are listed. A database on several nodes keeps no history, and the answer is 501.',
     parameters: changesParameters,
     answer: changesAnswer,
     errors: ['NOT_FOUND', 'GONE', 'NO_HISTORY'],
@@ -175,9 +175,9 @@ export const CHANGES_ENDPOINTS: readonly Endpoint[] = [
     path: '/changes/publications/{publication}',
     operation: 'getPublication',
     scope: 'parcels:read',
-    summary: 'Numbers of parcels that a publication changed',
+    summary: 'Count the parcels that a publication changed',
     description: 'Returns the numbers of parcels that a publication, rollback or withdrawal added, removed, changed and left unchanged, by comune, and the last day that each '
-      + 'source describes. A publication of the national lists has numbers in each region.',
+      + 'source describes. A publication of the national lists (of comuni, for example) has numbers for each region.',
     parameters: feedParameters,
     pathParameters: publicationPath,
     answer: countsAnswer,
@@ -194,13 +194,13 @@ export const CHANGES_ENDPOINTS: readonly Endpoint[] = [
   }),
 ];
 
-/** The feed needs no key, because it has no data of parcels. */
+/** The feed needs no key, because the feed has no parcel data. */
 export const FEED_ENDPOINT: Described = {
   path: '/changes/feed.atom',
   operation: 'getPublicationFeed',
   scope: null,
   summary: 'Feed of publications',
-  description: `Returns the latest ${ENTRIES} publications, rollbacks and withdrawals as an Atom feed, newest first, with numbers of parcels and the last day that each source describes.`,
+  description: `Returns the last ${ENTRIES} publications, rollbacks and withdrawals as an Atom feed, newest first, with numbers of parcels and the last day that each source describes.`,
   parameters: feedParameters,
   pathParameters: noParameters,
   answer: feed,
@@ -211,7 +211,7 @@ export const FEED_ENDPOINT: Described = {
   refused: { region: '' },
 };
 
-/** @param base base address for links @throws ApiError `INVALID_PARAMS`; MappaleError (kind `database`) */
+/** @param base base URL for links @throws ApiError `INVALID_PARAMS`; MappaleError (kind `database`) */
 export async function publicationFeed(reader: Reader, { region: named }: z.output<typeof feedParameters>, base: string): Promise<Omit<Answer, 'answer'> & { readonly text: string }> {
   const region = named === undefined ? null : regionOf(named);
   const { publication, answer } = await reader.call<Answer>('select publication, answer from api.publication_feed($1, $2)', [region?.code ?? null, ENTRIES]);

@@ -1,4 +1,4 @@
-/** Finds the address of the client, which is the address of the connection or the address that a trusted proxy reports. */
+/** Finds the client's address: the peer address of the connection, or the address that a trusted proxy reports. */
 import { BlockList, isIP } from 'node:net';
 import { MappaleError } from '../pipelines/errors.ts';
 
@@ -37,7 +37,7 @@ function family(version: number): 'ipv4' | 'ipv6' {
   return version === 6 ? 'ipv6' : 'ipv4';
 }
 
-/** Returns the network that limits count as one client, which is an IPv4 address or the first 64 bits of an IPv6 address. */
+/** Returns the network of an address: an IPv4 address, or the first 64 bits of an IPv6 address. Limits treat a network as one client. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
@@ -47,7 +47,7 @@ export function networkOf(address: string): string {
 }
 
 /**
- * Returns an address without brackets, port and zone, which some proxies add. IPv4 in IPv6 notation becomes IPv4.
+ * Returns an address without the brackets, port and zone that some proxies add. An IPv4 address in IPv6 notation is returned as IPv4.
  * @returns null if the text contains no address
  */
 export function plainAddress(text: string | undefined): string | null {

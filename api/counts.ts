@@ -1,14 +1,14 @@
 /** Counts requests and bad keys in memory if the database is read-only, such as a standby. All workers of a server share the counts. */
 
-/** Count of a token or network in a fixed period. */
+/** Number of requests or bad keys of a token or network in a fixed period. */
 interface Period {
   readonly used: number;
-  /** Milliseconds since 1970. */
+  /** End of the period in milliseconds since 1970. */
   readonly endsAt: number;
 }
 
 export interface Counted extends Period {
-  /** True if the limit is exceeded. In this case the count did not change. */
+  /** True if adding would exceed the limit. Then nothing was added. */
   readonly over: boolean;
 }
 
@@ -16,17 +16,17 @@ export interface Counted extends Period {
 export interface Counting {
   /** Token or network. */
   readonly key: string;
-  /** Amount to add. 0 only reads the count. */
+  /** Number of requests to add. 0 only reads the count. */
   readonly add: number;
   readonly limit: number;
   readonly periodMs: number;
-  /** Count in the database before the database became read-only. Null: there is none. */
+  /** Count in the database before the database became read-only. Null: the database has no count. */
   readonly before: Period | null;
 }
 
 export type Count = (counting: Counting) => Promise<Counted>;
 
-/** Maximum number of counted tokens and networks. Beyond this number, the oldest counts are forgotten. */
+/** Maximum number of counted tokens and networks. If more are counted, the oldest counts are deleted. */
 const MOST = 10_000;
 
 /**

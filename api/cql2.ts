@@ -1,5 +1,5 @@
 /**
- * Parses filters in CQL2, as text or JSON, into one tree of conditions. The tree contains only names of queryables and values, which the database gets as
+ * Parses filters in CQL2, as text or JSON, into one tree of conditions. The tree has only names of queryables and values. The database gets the tree as
  * one parameter. Length, depth and number of conditions are limited.
  */
 import { invalidParameter, type ApiError } from './errors.ts';
@@ -10,7 +10,7 @@ type FilterLanguage = (typeof FILTER_LANGUAGES)[number];
 /** Limits of a filter. */
 export const FILTER_BOUNDS = { bytes: 8_192, conditions: 50, depth: 10 } as const;
 
-/** Properties that a filter may name, with their types. The database uses the same names. */
+/** Type of each property that a filter may name. The database uses the same names. */
 export const FILTER_PROPERTIES = {
   cadastral_reference: 'string', municipality_code: 'string', sheet: 'string', label: 'string', kind: 'string', region_code: 'number', area_m2: 'number',
 } as const;
@@ -51,12 +51,12 @@ function problem(words: string): ApiError {
   return invalidParameter('filter', 'CQL2 with and, or, not, comparisons, between, in, like, is null and s_intersects; see docs/ogc-conformance.md', words);
 }
 
-/** Builds a tree and checks names, types and limits. The parsers of both languages use this class. */
+/** Builds a tree and checks names, types and limits. The parsers of text and JSON use this class. */
 class Builder {
   readonly shapes: Shape[] = [];
   conditions = 0;
 
-  /** @param depth of the condition, from 1 on */
+  /** @param depth nesting depth of the condition, from 1 on */
   count<T extends Condition>(depth: number, condition: T): T {
     this.conditions += 1;
     if (this.conditions > FILTER_BOUNDS.conditions) throw problem(`has more than ${FILTER_BOUNDS.conditions} conditions`);
@@ -70,14 +70,14 @@ class Builder {
 
   property(name: string): Property {
     if (Object.hasOwn(FILTER_PROPERTIES, name)) return name as Property;
-    throw problem(`names a property that is not queryable; queryable are ${Object.keys(FILTER_PROPERTIES).join(', ')}, and ${FILTER_GEOMETRY} in s_intersects`);
+    throw problem(`names a property that is not queryable; the queryable properties are ${Object.keys(FILTER_PROPERTIES).join(', ')}, and ${FILTER_GEOMETRY} in s_intersects`);
   }
 
   /** Checks the type of a value. */
   value(property: Property, value: unknown): Scalar {
     const type = FILTER_PROPERTIES[property];
     if (typeof value !== type || (typeof value === 'number' && !Number.isFinite(value))) throw problem(`compares ${property} with a value that is not a ${type}`);
-    if (typeof value === 'string' && UNFIT.test(value)) throw problem('has a text with control characters or half a character');
+    if (typeof value === 'string' && UNFIT.test(value)) throw problem('has a text with control characters or unpaired surrogates');
     return value as Scalar;
   }
 
@@ -86,16 +86,16 @@ class Builder {
     const pattern = this.value(property, value) as string;
     let escapes = 0;
     while (pattern.at(-1 - escapes) === '\\') escapes += 1;
-    if (escapes % 2 === 1) throw problem('has a pattern that ends with the escape character');
+    if (escapes % 2 === 1) throw problem('has a like pattern that ends with the escape character');
     return pattern;
   }
 
   range(property: Property, low: unknown, high: unknown): { readonly low: Scalar; readonly high: Scalar } {
-    if (FILTER_PROPERTIES[property] !== 'number') throw problem(`compares ${property}, which is not a number, with a range`);
+    if (FILTER_PROPERTIES[property] !== 'number') throw problem(`compares ${property}, which is not a number, with a range (between)`);
     return { low: this.value(property, low), high: this.value(property, high) };
   }
 
-  /** @returns number of the shape */
+  /** @returns number of the shape, as in the condition */
   shape(name: string, shape: unknown): number {
     if (name !== FILTER_GEOMETRY) throw problem(`has s_intersects of a property other than ${FILTER_GEOMETRY}`);
     this.shapes.push(checkedShape(shape));
@@ -106,7 +106,7 @@ class Builder {
 /** Control characters and unpaired surrogates, which the database cannot store. */
 const UNFIT = /[\u0000-\u001f\u007f-\u009f]|\p{Cs}/u;
 
-/** Depth of the positions in the coordinates of each type, and the minimum number of positions of a line. */
+/** For each geometry type: nesting depth of the positions in its coordinates, and the minimum number of positions of a line or ring. */
 const SHAPES: Readonly<Record<string, readonly [depth: number, least: number]>> = {
   Point: [0, 1], MultiPoint: [1, 1], LineString: [1, 2], MultiLineString: [2, 2], Polygon: [2, 4], MultiPolygon: [3, 4],
 };
@@ -115,11 +115,11 @@ function checkedShape(shape: unknown): Shape {
   const { type, coordinates, bbox } = (typeof shape === 'object' && shape !== null ? shape : {}) as Readonly<Record<string, unknown>>;
   if (type === undefined && Array.isArray(bbox)) return boxShape(bbox);
   const [depth, least] = (typeof type === 'string' && Object.hasOwn(SHAPES, type) ? SHAPES[type] : undefined) ?? [-1, 0];
-  if (depth < 0) throw problem(`has a geometry whose type is none of ${Object.keys(SHAPES).join(', ')} and a box`);
+  if (depth < 0) throw problem(`has a geometry of an unknown type; allowed are ${Object.keys(SHAPES).join(', ')} and a box`);
   return { type: String(type), coordinates: positions(coordinates, depth, least) };
 }
 
-/** Returns checked coordinates with two numbers in each position. */
+/** Checks coordinates and returns them with two numbers in each position. */
 function positions(value: unknown, depth: number, least: number): unknown {
   if (!Array.isArray(value)) throw problem('has a geometry whose coordinates do not fit its type');
   if (depth > 0) {
@@ -130,7 +130,7 @@ function positions(value: unknown, depth: number, least: number): unknown {
     return inner;
   }
   const [x, y] = value as unknown[];
-  if (value.length < 2 || value.length > 3 || ![x, y].every((each) => typeof each === 'number' && Math.abs(each) < 1e9)) throw problem('has a position that is not two or three numbers');
+  if (value.length < 2 || value.length > 3 || ![x, y].every((each) => typeof each === 'number' && Math.abs(each) < 1e9)) throw problem('has a position that does not have two or three numbers');
   return [x, y];
 }
 
@@ -139,7 +139,7 @@ function boxShape(bbox: readonly unknown[]): Shape {
   const isBox = [4, 6].includes(bbox.length) && sides.every((side) => typeof side === 'number' && Math.abs(side) < 1e9);
   const [west = 0, south = 0, east = 0, north = 0] = isBox ? sides as readonly number[] : [];
   if (west >= east || south >= north) {
-    throw problem('has a box that is not four or six numbers, lower corner first');
+    throw problem('has a box that does not have four or six numbers, with the lower corner first');
   }
   return { type: 'Polygon', coordinates: [[[west, south], [east, south], [east, north], [west, north], [west, south]]] };
 }
@@ -177,7 +177,7 @@ function fromJson(builder: Builder, value: unknown, depth = 1): Condition {
 }
 
 function only(args: readonly unknown[], count: number): readonly unknown[] {
-  if (args.length !== count) throw problem('has a condition with another number of arguments');
+  if (args.length !== count) throw problem('has a condition with too many or too few arguments');
   return args;
 }
 
@@ -235,7 +235,7 @@ function* tokensOf(text: string): Generator<Token> {
 /** Names of geometry types in well-known text. */
 const WKT_TYPES = new Map(Object.keys(SHAPES).map((type) => [type.toUpperCase(), type]));
 
-/** A parser by recursive descent. */
+/** Parses the text format by recursive descent. */
 class TextParser {
   readonly #tokens: readonly Token[];
   readonly #builder: Builder;
@@ -262,7 +262,7 @@ class TextParser {
     return problem(`cannot be read at character ${this.#token().at + 1}, where ${expected} is expected`);
   }
 
-  /** Reads a keyword or a sign if it is next. */
+  /** Reads the given keyword or sign if it is the next token. */
   #take(text: string): boolean {
     const token = this.#token();
     if (!(token.kind === 'word' ? token.text.toUpperCase() === text : token.kind === 'sign' && token.text === text)) return false;

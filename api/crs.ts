@@ -7,14 +7,14 @@ type Box = readonly [west: number, south: number, east: number, north: number];
 
 export interface Crs {
   readonly uri: string;
-  /** EPSG code. The database has longitude before latitude in EPSG:4326, as in CRS84. */
+  /** EPSG code. In EPSG:4326, the database stores longitude before latitude, as in CRS84. */
   readonly srid: number;
   /** `yx`: northing before easting, or latitude before longitude. */
   readonly axes: 'xy' | 'yx';
   readonly unit: 'degree' | 'metre';
   /** Decimals of a printed coordinate. */
   readonly digits: number;
-  /** Area of accepted coordinates, x before y. The area contains all parcels, and the projection works in the complete area. */
+  /** Box of accepted coordinates, x before y. The box contains all parcels, and coordinates in the box can be projected without errors. */
   readonly domain: Box;
 }
 
@@ -37,25 +37,25 @@ const SYSTEMS: readonly Crs[] = [
 
 export const CRS_URIS: readonly string[] = SYSTEMS.map(({ uri }) => uri);
 
-/** Returns the system of a URI. The URI was accepted by the check of parameters. Default: CRS84. */
+/** Returns the coordinate system of a URI. The check of parameters has accepted the URI. Default: CRS84. */
 export function crsOf(uri: string | undefined): Crs {
   return SYSTEMS.find((each) => each.uri === uri) ?? IN_CRS84;
 }
 
-/** Boxes up to this size are searched with the spatial index. For a larger box, parcels are scanned in their order. */
+/** A search for a box up to this size uses the spatial index. For a larger box, parcels are scanned in the order of their fids. */
 const SMALL_BOX = { degree: 0.05, metre: 3_500 } as const;
 
-/** Size of a small box in the system of stored geometries. */
+/** Maximum size in degrees of a box whose search uses the spatial index. */
 export const SMALL_BOX_DEGREES = SMALL_BOX.degree;
 
 interface Boxes {
-  /** West, south, east, north of each box, x before y. Null: everywhere. */
+  /** Each box as west, south, east, north. Null: everywhere. */
   readonly boxes: readonly number[] | null;
   readonly isSmall: boolean;
 }
 
 /**
- * Reads a box in the axis order of its system.
+ * Reads a box in the axis order of the box's coordinate system.
  * @param bbox 4 numbers, or 6 with heights; undefined: no restriction
  * @returns two boxes if the box crosses the antimeridian; null if the box is not on Earth
  */
@@ -73,13 +73,13 @@ export function boxesOf(bbox: readonly number[] | undefined, { axes, unit, domai
   return { boxes: [west, south, east, north], isSmall };
 }
 
-/** Returns the part of a box in the domain, which contains all parcels. A box outside the domain becomes a part of the domain's border. */
+/** Returns the part of a box that is in the area of accepted coordinates. A box outside the area becomes a part of the area's border. */
 function within([west, south, east, north]: Box, [left, low, right, high]: Box): Box {
   const between = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
   return [between(west, left, right), between(south, low, high), between(east, left, right), between(north, low, high)];
 }
 
-/** Returns coordinates of any depth with x before y. Null if a position is outside the domain, where no transformation is possible. */
+/** Returns nested coordinates with x before y, or null if a position is outside the area of accepted coordinates. */
 export function placed(coordinates: unknown, crs: Crs): unknown {
   const { srid, axes, domain: [left, low, right, high] } = crs;
   const [first, second] = coordinates as readonly unknown[];

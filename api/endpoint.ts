@@ -5,9 +5,9 @@ import type { Scope } from './access.ts';
 import type { ApiError, ErrorCode } from './errors.ts';
 import { noParameters } from './parameters.ts';
 
-/** Answer of a database function. */
+/** Answer that a database function returns. */
 export type Answer = {
-  /** Publications that the answer depends on. */
+  /** Numbers of the publications that the answer depends on. */
   readonly publication: string;
   /** JSON text; null: the requested object does not exist. */
   readonly answer: string | null;
@@ -17,10 +17,10 @@ export type Answer = {
 
 /** A binary format of an answer. */
 export interface Binary {
-  /** Value of the parameter `f`. */
+  /** Value of the parameter `f` that selects the format. */
   readonly name: string;
   readonly type: string;
-  /** Converts the JSON text of an answer. Links of the answer become the header Link. */
+  /** Converts the JSON text of an answer to the binary format. The links in the answer become the header Link. */
   readonly encode: (answer: string, query: Given['query']) => Promise<{ readonly body: Uint8Array; readonly link: string }>;
 }
 
@@ -38,22 +38,22 @@ export interface Described {
   readonly answer: z.ZodType;
   /** Media type of the answer. Absent: JSON. */
   readonly type?: string;
-  /** Errors of this endpoint only, and the errors for a missing object and for an object that is gone, as examples. */
+  /** Errors that only this endpoint has. `missing` and `gone` are example errors for a missing and a retired object. */
   readonly errors: readonly ErrorCode[];
   readonly missing?: ApiError;
   readonly gone?: ApiError;
-  /** Example of a query, and example values of the other parameters. */
+  /** Query of the example, and example values of the parameters that this query omits. */
   readonly example: Readonly<Record<string, string>>;
   readonly otherExamples: Readonly<Record<string, string>>;
   /** Example of an invalid query. */
   readonly refused: Readonly<Record<string, string>>;
-  /** Returns the answer as a page for browsers. Absent if there is no page. */
+  /** Returns the answer as a page for browsers. Absent: browsers get JSON, too. */
   readonly page?: (answer: string) => string;
-  /** Second format of the answer, which parameter `f` or the header Accept selects. Absent if there is no second format. */
+  /** Second format of the answer, which parameter `f` or the header Accept selects. Absent: the answer has one format. */
   readonly binary?: Binary;
-  /** Headers of the answer, with a description and an example. */
+  /** Headers that the answer adds, each with a description and an example. */
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
-  /** Condition for an answer 204 without a body. Absent if there is no such answer. */
+  /** Condition for an answer 204 without a body. Absent: the endpoint never answers 204. */
   readonly nothing?: string;
 }
 
@@ -65,14 +65,14 @@ export interface Endpoint extends Described {
 export interface Given {
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Base address for links, from the view of the client. If the request names no host, this is only the path. */
+  /** Base URL for links, as the client sees it. Only the path if the request has no header Host. */
   readonly base: string;
 }
 
 /** Defaults of an endpoint. */
 const NOTHING = { pathParameters: noParameters, errors: [], example: {}, otherExamples: {} };
 
-/** Creates an endpoint whose look-up has the types of its schemas. */
+/** Creates an endpoint. The types of its look-up follow from its schemas. */
 export function endpoint<Q extends z.ZodObject, P extends z.ZodObject = typeof noParameters>(
   facts: Omit<Endpoint, keyof typeof NOTHING | 'parameters' | 'lookup'> & Partial<Pick<Endpoint, keyof typeof NOTHING>> & {
     parameters: Q; pathParameters?: P; lookup: (reader: Reader, query: z.output<Q>, path: z.output<P>, base: string) => Promise<Answer>;

@@ -32,10 +32,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'searchAddresses',
     scope: 'geocoding:read',
     summary: 'Search addresses',
-    description: 'Returns the best match first, only in the named place. `match_type` is `number`, `number_without_exponent`, '
+    description: 'Returns the addresses that match best first, only from the named place. `match_type` is `number`, `number_without_exponent`, '
       + '`nearest_number` or `street`, and `score` decreases in this order. If `q` and `city` name different comuni, the query is refused. '
-      + 'If `q` names two comuni, the first is used if the second is its current or former province or its region. Otherwise the second is used if its addresses have the first as '
-      + 'a locality. Otherwise the result is empty. `meta.not_loaded` lists comuni without loaded addresses.',
+      + 'If `q` names two comuni, the first is used if the second name is that of its region or its current or former province. Otherwise the second is used if the first name is '
+      + 'a locality of its addresses. Otherwise the result is empty. `meta.not_loaded` lists comuni that the query names and that have no loaded addresses.',
     parameters: searchParameters,
     answer: answers.found,
     example: { q: 'Via Roma 5', city: 'Campobasso' },
@@ -48,7 +48,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'addressesNear',
     scope: 'geocoding:read',
     summary: 'Find addresses near a point',
-    description: 'Returns the nearest address first. `distance_meters` is the true ground distance.',
+    description: 'Returns the addresses within `radius` metres, nearest first. `distance_meters` is the distance on the ellipsoid.',
     parameters: reverseParameters,
     answer: answers.near,
     errors: ['OUT_OF_BOUNDS'],
@@ -65,9 +65,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'locateParcels',
     scope: 'parcels:read',
     summary: 'Find parcels at points, in a box or in a polygon',
-    description: 'For a point, returns the parcels that contain or touch the point, smallest first. For several points, returns the parcels of each point, with their `point`. '
-      + 'For a box or polygon, returns the parcels that intersect the area, sorted by `fid`. `after` returns the next page. '
-      + 'The border has a tolerance of 1e-7°. A corner of a printed geometry, with 7 decimals, therefore finds all adjacent parcels.',
+    description: 'For a point, returns the parcels that contain or touch the point, smallest first. For several points, returns the parcels of each point, each with the number of the point in `point`. '
+      + 'For a box or polygon, returns the parcels that intersect the area, sorted by `fid`. To get the next page, send the last `fid` as `after`. '
+      + 'Borders have a tolerance of 1e-7°. A corner that is copied from a returned geometry (7 decimals) therefore finds all adjacent parcels.',
     parameters: locateParameters,
     answer: answers.located,
     errors: ['OUT_OF_BOUNDS', 'BBOX_TOO_LARGE', 'POLYGON_TOO_LARGE'],
@@ -96,8 +96,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'searchParcels',
     scope: 'parcels:read',
     summary: 'Find parcels by comune, sheet and number',
-    description: 'Needs at least `foglio` or `label`. Results are sorted by sheet, then label. `comune` is resolved like `city` in an address search. '
-      + 'In Trentino-Alto Adige, where land registers have no sheets, `comune` may also be a comune catastale. There the `label` of a building parcel begins with a dot.',
+    description: 'At least one of `foglio` and `label` is required. Results are sorted by sheet, then label. `comune` is resolved like `city` in an address search. '
+      + 'In Trentino-Alto Adige, where land registers have no sheets, `comune` may also be a comune catastale. In a land register, the `label` of a building parcel begins with a dot.',
     parameters: parcelSearchParameters,
     answer: answers.searched,
     example: { comune: 'Campobasso', foglio: '12', label: '594' },
@@ -115,14 +115,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/parcels/{id}',
     operation: 'getParcel',
     scope: 'parcels:read',
-    summary: 'One parcel\'s record',
+    summary: 'Get the record of a parcel',
     description: 'Returns the sections in `include`. `basic`, `fid` and `municipality` are always returned. '
       + '`id` is the fid or the national cadastral reference. With `as_of`, a reference names the parcel that had the reference on the requested day. '
-      + 'The answer is 410 `GONE` for a parcel that is no longer published, and for a reference of such parcels only. '
-      + '`details.successors` lists the current parcels with the same outline, with their references. `details.successor_fid` is the fid if there is exactly one such parcel, or null. '
-      + 'With `as_of`, returns the record as published at the end of the given day, in the format of this version. Later refreshes and rollbacks have no effect. '
-      + '`meta.as_of` names the publication. If the day has no record, the answer is 404 with the first day that has records. '
-      + 'The answer is 410 for a parcel that was no longer published on the day. While a region is withdrawn, the answer is 404 for all its records.',
+      + 'The answer is 410 `GONE` if the parcel is no longer published, or if the reference belonged only to such parcels. '
+      + '`details.successors` lists the fids and references of the current parcels with the same outline. `details.successor_fid` is the fid of the successor if there is exactly one, otherwise null. '
+      + 'With `as_of`, returns the record as published at the end of the given day, in the format of this version. Refreshes and rollbacks after that day do not change the record. '
+      + '`meta.as_of` names the publication. If no record is kept for the day, the answer is 404 with the first day for which records are kept. '
+      + 'If the parcel was no longer published on the day, the answer is 410. While a region is withdrawn, the answer is 404 for all records of the region.',
     parameters: parcelParameters,
     pathParameters: parcelPath,
     answer: answers.parcel,
@@ -140,9 +140,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/parcels/{id}/neighbours',
     operation: 'getNeighbours',
     scope: 'parcels:read',
-    summary: 'Parcels that share a border',
-    description: 'Returns parcels within 0.10 m of the border of this parcel, longest shared border first. '
-      + '`shared_m` is the length of the shared border in metres, at least 0.10 m. Parcels of roads and waters are included.',
+    summary: 'List the parcels that share a border with a parcel',
+    description: 'Returns the parcels within 0.10 m of the border of the parcel, with the longest shared border first. '
+      + '`shared_m` is the length of the shared border in metres, at least 0.10 m. The result includes parcels of roads and waters.',
     parameters: neighbourParameters,
     pathParameters: parcelPath,
     answer: answers.neighbours,
@@ -162,9 +162,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/parcels/{id}/lineage',
     operation: 'getParcelLineage',
     scope: 'parcels:read',
-    summary: 'Parents and children of a parcel',
-    description: 'Returns the parents and children of a parcel in all kept publications, with shares of area. Retired parcels have a lineage, too. '
-      + 'A parent and its child share at least 1 m² and 1 % of either parcel. A rollback is a publication. A database on several nodes keeps no history and answers 501.',
+    summary: 'List the parents and children of a parcel',
+    description: 'Returns the parents and children of a parcel in all kept publications, with the shares of their areas. Retired parcels have a lineage, too. '
+      + 'A parent and its child share at least 1 m² and 1 % of either parcel. Rollbacks are publications, too. A database on several nodes keeps no history, and the answer is 501.',
     parameters: noParameters,
     pathParameters: parcelPath,
     answer: answers.lineage,
@@ -223,7 +223,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     scope: 'admin_data:read',
     summary: 'Get the quality report of a comune',
     description: 'Returns the coverage of each section, the used files, the statistics of the quality gate compared with the province, and the rejected records. '
-      + '`none` means mapped without any feature. `not_mapped` means that no loaded file covers the comune. '
+      + '`none` means that the loaded files cover the comune and have no feature there. `not_mapped` means that no loaded file covers the comune. '
       + '`not_applicable` means that the section does not exist for any of the checked parcels.',
     parameters: noParameters,
     pathParameters: municipalityPath,

@@ -1,4 +1,4 @@
-/** POST /tools/enrich: adds parcel columns to the rows of a small CSV. Uses the code of `mappale enrich`. */
+/** POST /tools/enrich: adds parcel columns to the rows of a small CSV. Runs the same code as `mappale enrich`. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { licencesOf, parseSections, type Ask, type Licence } from '../pipelines/deliver/columns.ts';
@@ -25,12 +25,12 @@ const BATCH = { row: 100, street: 10 } as const;
 
 const parameters = z.strictObject({
   sections: z.string().transform((value) => value.split(',').map((name) => name.trim())).pipe(z.array(z.enum(['all', ...SECTION_NAMES])))
-    .describe(`Sections whose columns are added; all, or names separated by commas: ${SECTION_NAMES.join(', ')}; default: the most used sections`).optional(),
-  by: z.enum(KEYS).describe(`Kind of key that identifies the parcel; one of ${KEYS.join(', ')}; default: detected from the columns of the table`).optional(),
+    .describe(`Sections whose columns are added; all, or names separated by commas: ${SECTION_NAMES.join(', ')}; default: the sections that are used most`).optional(),
+  by: z.enum(KEYS).describe(`Kind of key that identifies the parcel of a row; one of ${KEYS.join(', ')}; default: detected from the columns of the table`).optional(),
 });
 
 interface EnrichAnswer {
-  /** Licences as links according to RFC 8288. */
+  /** Licences of the data as a Link header (RFC 8288). */
   readonly links: readonly string[];
   /** CSV in UTF-8. All rows are from the same publication. */
   readonly text: string;
@@ -39,7 +39,7 @@ interface EnrichAnswer {
 /**
  * @param body body of the request
  * @param tokenId token of the client
- * @param identified receives the remaining requests of the token's hour
+ * @param identified receives the number of requests that the token has left in this hour
  * @throws ApiError `INVALID_PARAMS`, `INSUFFICIENT_SCOPE`, `RATE_LIMITED`, `SERVICE_UNAVAILABLE`; MappaleError
  */
 export async function enrichTable(
@@ -89,7 +89,7 @@ function tooLarge(allowed: string): ApiError {
   return invalidParameter('body', `${allowed}${ENRICH_BODY.hint}`, 'is too large');
 }
 
-/** Returns a link header. Text beyond ASCII is encoded according to RFC 8187. */
+/** Returns a Link header. Text outside ASCII is encoded according to RFC 8187. */
 function linkOf({ url, attribution }: Licence): string {
   return `<${encodeURI(url)}>; rel="license"; title*=UTF-8''${encodeURIComponent(attribution).replaceAll("'", '%27')}`;
 }

@@ -27,7 +27,7 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** Value of Retry-After in seconds if the database is not available. */
+/** Value of the header Retry-After in seconds while the database is not available. */
 export const RETRY_AFTER_SECONDS = 5;
 
 /** Reasons for refusing a valid request: too many requests, or no database. */
@@ -37,15 +37,15 @@ type TurnedAway = (typeof TURNED_AWAY)[number];
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A published parcel that replaced a retired parcel. */
+/** A published parcel that replaces a retired parcel. */
 export interface Successor {
   readonly fid: number;
   readonly cadastral_reference: string;
 }
 
 /**
- * Challenge of an answer 401 (RFC 9110, 11.6.1). The scheme is not registered, because no registered scheme sends a token in a separate header. With `Bearer`,
- * clients would use the wrong header. Browsers show no prompt for an unknown scheme.
+ * Value of WWW-Authenticate in an answer 401 (RFC 9110, 11.6.1). No registered scheme sends a token in a separate header. With the scheme `Bearer`,
+ * clients would send the token in the wrong header. Browsers show no prompt for an unknown scheme.
  */
 export const CHALLENGE = 'ApiKey realm="mappale", header="x-api-key"';
 
@@ -79,13 +79,13 @@ function retryAfter(seconds: number): Headers {
   return { 'retry-after': String(seconds) };
 }
 
-/** Error answers by code. `seconds` is the time to wait. */
+/** Creates the error answer of each code. `seconds` is the time after which the client may try again. */
 export const refusal = {
   POLYGON_TOO_LARGE: (area_m2: number) => new ApiError(
     'POLYGON_TOO_LARGE', 'polygon is too large; allowed: at most 1 km²', { max_m2: 1_000_000, area_m2: Math.round(area_m2) },
   ),
   FILTER_NOT_INDEXED: (indexed: readonly string[]) => new ApiError(
-    'FILTER_NOT_INDEXED', `the filter would read every parcel; allowed: a filter that has, combined by "and", an indexed condition: ${indexed.join(', ')}`, { indexed },
+    'FILTER_NOT_INDEXED', `the filter would read every parcel; allowed: a filter with at least one indexed condition, combined with the others by "and": ${indexed.join(', ')}`, { indexed },
   ),
   FILTER_TOO_SLOW: (seconds: number) => new ApiError(
     'FILTER_TOO_SLOW', `the filter took longer than ${seconds} s; allowed: a smaller area, or fewer geometries and vertices`, { seconds },
@@ -100,14 +100,16 @@ export const refusal = {
   NO_FEATURE: (collection: string, feature: string | null) => new ApiError(
     'NOT_FOUND', feature === null ? `collection ${collection} does not exist` : `feature ${feature} does not exist in ${collection}`, { collection, feature },
   ),
-  /** Refuses metrics with 404, so that other machines do not learn whether metrics exist. The message names the option for operators who forgot an address. */
-  METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'the path does not exist for clients at addresses that --metrics-from does not name'),
+  /**
+   * Refuses metrics with 404. Operators who forgot to allow an address find the option in the message.
+   */
+  METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'the path does not exist for this client; --metrics-from does not include its address'),
   METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(
     'METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: ${allowed}`, { allowed: [allowed] }, { allow: allowed },
   ),
   /** No client reads this answer, because the connection is closed. */
   CALLER_GONE: () => new ApiError('REQUEST_TIMEOUT', 'the connection was closed'),
-  /** The answer may be cached only with revalidation, because the parcel may be published again. */
+  /** Caches must revalidate the answer, because the parcel may be published again. */
   GONE: (id: number | string, successors: readonly Successor[]) => {
     const successor_fid = successors.length === 1 ? successors[0]?.fid ?? null : null;
     return new ApiError(
@@ -115,15 +117,15 @@ export const refusal = {
       { 'cache-control': 'private, no-cache' },
     );
   },
-  NO_REGION: (region: string) => new ApiError('NOT_FOUND', `no data of ${region} was ever published`, { region }),
+  NO_REGION: (region: string) => new ApiError('NOT_FOUND', `no data has been published for ${region}`, { region }),
   NO_HISTORY: () => new ApiError('NO_HISTORY', 'this database is on several nodes and keeps no history'),
   /** The changes are older than the kept history. */
   CHANGES_GONE: (kept_since: string, kept_after: number) => new ApiError(
-    'GONE', `these changes are no longer kept; changes are kept after publication ${kept_after}, and from ${kept_since} on`, { kept_since, kept_after },
+    'GONE', `these changes are no longer kept; allowed: changes after publication ${kept_after}, or from ${kept_since} on`, { kept_since, kept_after },
     { 'cache-control': 'private, no-cache' },
   ),
   NO_PUBLICATION: (publication: number) => new ApiError('NOT_FOUND', `publication ${publication} does not exist or is no longer kept`, { publication }),
-  /** The requested day has no record. */
+  /** No record is kept for the requested day. */
   NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'never_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there') => {
     const unknown = kept_since === null ? `no data was published for the region of parcel ${id}` : `records of ${as_of} are not kept; the first kept day is ${kept_since}`;
     return new ApiError(
@@ -132,7 +134,7 @@ export const refusal = {
         not_kept: unknown,
         never_kept: `${unknown}; a database on several nodes keeps no history`,
         withdrawn_then: `the region of parcel ${id} was withdrawn on ${as_of}`,
-        withdrawn: `the region of parcel ${id} is withdrawn; records of earlier days are not served either`,
+        withdrawn: `the region of parcel ${id} is withdrawn; records of earlier days are not available either`,
         not_there: `parcel ${id} did not exist on ${as_of}`,
       }[why],
       { id, as_of, kept_since },
@@ -150,7 +152,7 @@ export const refusal = {
     'TOO_MANY_ATTEMPTS', `too many bad tokens from this address; send the request again in ${seconds} seconds`, { retry_after_seconds: seconds }, retryAfter(seconds),
     'bad_keys',
   ),
-  INTERNAL_ERROR: (request_id: string) => new ApiError('INTERNAL_ERROR', 'internal error; the log has its details under this request_id', { request_id }),
+  INTERNAL_ERROR: (request_id: string) => new ApiError('INTERNAL_ERROR', 'internal error; for the cause, search the server log for this request_id', { request_id }),
   SERVICE_UNAVAILABLE: (message: string, why: TurnedAway) => new ApiError(
     'SERVICE_UNAVAILABLE', message, { retry_after_seconds: RETRY_AFTER_SECONDS }, retryAfter(RETRY_AFTER_SECONDS), why,
   ),
@@ -161,14 +163,14 @@ export function invalidParameter(parameter: string, allowed: string, problem = '
   return new ApiError('INVALID_PARAMS', `${parameter} ${problem}; allowed: ${allowed}`, { parameter, allowed });
 }
 
-/** SQLSTATE and network codes of temporary failures. Other codes are internal errors. */
+/** Codes of temporary failures (SQLSTATE classes and network errors). Failures with other codes are internal errors. */
 const TRANSIENT = /^SQL_(08|53|57|55|40|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|3D000|28|UNKNOWN)/;
 
 function isTransient({ kind, code }: MappaleError): boolean {
   return kind === 'database' && TRANSIENT.test(code);
 }
 
-/** Converts any failure to an error answer. Refusals are kept, temporary failures become 503, and all other failures 500. */
+/** Converts any failure to an error answer. An ApiError is returned unchanged, a temporary failure becomes 503, and any other failure 500. */
 export function refusalOf(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database is not available', 'database');

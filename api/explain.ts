@@ -1,6 +1,6 @@
 /**
- * GET /map/explain/{id}/{section}: the result of `mappale explain`, for the map. Answers only browsers that were signed in on this machine, because their users
- * can also run the command. Tokens give no access. The caller provides the function, because the server uses only API functions.
+ * GET /map/explain/{id}/{section}: the result of `mappale explain`, for the map. Only a browser that was signed in on this machine gets an answer,
+ * because its user can also run the command. Tokens give no access. The caller provides the function, because the server uses only API functions.
  */
 import { z } from 'zod';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
@@ -12,12 +12,12 @@ import { publishedFid } from './parcel-id.ts';
 
 export const EXPLAIN_PATH = '/map/explain/{id}/{section}';
 
-/** Returns the same as `mappale explain FID SECTION --json`. @throws MappaleError `NOT_FOUND` and database errors */
+/** Returns the result of `mappale explain FID SECTION --json`. @throws MappaleError `NOT_FOUND` and database errors */
 export type Explain = (fid: number, section: string) => Promise<object>;
 
 const parameters = z.strictObject({ ...parcelPath.shape, section: z.enum(SECTION_NAMES).describe(`Section of the record; one of ${SECTION_NAMES.join(', ')}`) });
 
-/** Error code of a statement that a timeout cancelled. */
+/** Error code (SQLSTATE 57014) of a statement that a timeout cancelled. */
 const TOO_LONG = 'SQL_57014';
 
 /** @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `GONE`, `SERVICE_UNAVAILABLE`; MappaleError */
@@ -29,7 +29,7 @@ export async function explained(reader: Reader, explain: Explain, path: Readonly
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
     if (error.code === 'NOT_FOUND') throw refusal.NOT_FOUND(id);
-    if (error.code === TOO_LONG) throw refusal.SERVICE_UNAVAILABLE(`the explanation takes too long for a page; run mappale explain ${id} ${section}`, 'database');
+    if (error.code === TOO_LONG) throw refusal.SERVICE_UNAVAILABLE(`the explanation takes longer than the server's time limit; run mappale explain ${id} ${section}`, 'database');
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 /** Fair queue: limits the parallel requests of each caller and serves waiting callers in rotation. */
 
 interface QueueOptions {
-  /** Maximum number of parallel requests of one caller in all places. */
+  /** Maximum number of parallel requests of one caller, for all workers together. */
   readonly perCaller: number;
-  /** Maximum number of parallel requests of all callers in one place. */
+  /** Maximum number of parallel requests in one worker, for all callers together. */
   readonly total: number;
   readonly patienceMs: number;
   /** Maximum number of waiting requests of a caller. Absent: unlimited. */
@@ -13,10 +13,13 @@ interface QueueOptions {
 /** Releases the slot. A second call has no effect. */
 export type Release = () => void;
 
-/** A slot, or the reason for a timeout. With `own`, the caller's requests took too long. With `others`, requests of other callers took too long. */
+/**
+ * A slot, or the reason why no slot became free. `own`: the caller's other requests used all slots of the caller. `others`: requests of other callers
+ * used all slots.
+ */
 export type Slot = Release | 'own' | 'others';
 
-/** @returns a slot, or the reason after the maximum waiting time */
+/** @returns a slot, or the reason why no slot became free within the maximum waiting time */
 export type TakeSlot = (caller: string) => Promise<Slot>;
 
 interface Waiting {
@@ -31,9 +34,9 @@ interface Line {
 
 export class FairQueue {
   readonly #options: QueueOptions;
-  /** Callers with active or waiting requests. The last served caller is at the end. */
+  /** Active and waiting requests by caller. The last served caller is at the end. */
   readonly #lines = new Map<string, Line>();
-  /** Number of active requests by place. */
+  /** Number of active requests by worker. */
   readonly #working = new Map<number, number>();
 
   constructor(options: QueueOptions) {
@@ -43,7 +46,7 @@ export class FairQueue {
   /** @param place number of the worker that does the work */
   async take(caller: string, place = 0): Promise<Slot> {
     const line = this.#lines.get(caller) ?? { working: 0, waiting: [] };
-    // If the maximum number of requests wait, no slot is free.
+    // The request cannot wait, because the maximum number of requests already waits.
     if (line.waiting.length >= (this.#options.waiting ?? Infinity)) return 'own';
     this.#lines.set(caller, line);
     return new Promise((resolve) => {
@@ -65,7 +68,7 @@ export class FairQueue {
     });
   }
 
-  /** Returns the caller with the fewest active requests. Among several such callers, returns the caller whose last request is oldest. */
+  /** Returns the waiting caller with the fewest active requests. Among several such callers, returns the caller that was served longest ago. */
   #next(place: number): [caller: string, line: Line, at: number] | undefined {
     let next: [string, Line, number] | undefined;
     for (const [caller, line] of this.#lines) {
@@ -91,7 +94,7 @@ export class FairQueue {
           given = false;
           this.#count(line, place, -1);
           this.#forget(caller, line);
-          // This place has a free slot, and the caller is below its limit for all places.
+          // This worker has a free slot, and the caller is below its limit for all workers.
           for (const free of new Set([place, ...line.waiting.map((each) => each.place)])) this.#serve(free);
         });
       }

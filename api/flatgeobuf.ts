@@ -1,4 +1,4 @@
-/** FlatGeobuf, a binary format of a page of features. Coordinates have x before y, as readers of the format expect. */
+/** Writes a page of features as FlatGeobuf, a binary format. Coordinates have x before y, as readers of the format expect. */
 import { ColumnType } from 'flatgeobuf/lib/mjs/flat-geobuf/column-type.js';
 import { GeometryType } from 'flatgeobuf/lib/mjs/flat-geobuf/geometry-type.js';
 import type { HeaderMeta } from 'flatgeobuf/lib/mjs/header-meta.js';
@@ -21,7 +21,7 @@ interface Page {
   readonly licenses: readonly { readonly url: string; readonly attribution: string }[];
 }
 
-/** Types of the columns. Every other property is a section, whose block is JSON. */
+/** Types of the columns that are not sections. The column of a section is JSON. */
 const COLUMNS = {
   fid: ColumnType.Int, cadastral_reference: ColumnType.String, region_code: ColumnType.Int, municipality_code: ColumnType.String, sheet: ColumnType.String,
   label: ColumnType.String, kind: ColumnType.String, area_m2: ColumnType.Double, coverage: ColumnType.String,
@@ -40,7 +40,7 @@ function headerOf(features: readonly Feature[]): HeaderMeta {
   };
 }
 
-/** Links of the page, and the licences of its data. */
+/** Links to other pages, and the licences of the features. */
 function linkHeader({ links, licenses }: Page): string {
   const licenceUrls = [...new Set(licenses.map(({ url }) => url))];
   return [
@@ -49,7 +49,7 @@ function linkHeader({ links, licenses }: Page): string {
   ].join(', ');
 }
 
-/** Writes a page. The library is loaded at first use. */
+/** Writes a page. The library is imported when the first page is written. */
 const encode: Binary['encode'] = async (answer, { crs }) => {
   const [{ buildFeature }, { buildHeader }, { parseGeometry }, { magicbytes }] = await Promise.all([
     import('flatgeobuf/lib/mjs/generic/feature.js'), import('flatgeobuf/lib/mjs/generic/featurecollection.js'),

@@ -5,8 +5,8 @@ import type { Answer } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 
 /**
- * @param query text of the user
- * @param city a comune by name or cadastral code; null: any
+ * @param query the user's search text
+ * @param city name or cadastral code of a comune; null: any comune
  * @returns the answer of `/geocode/search`
  * @throws ApiError `INVALID_PARAMS` if the text and `city` name different comuni
  */

@@ -1,4 +1,4 @@
-/** HTTP server below the routes: connection timeouts, common headers, and answers to malformed requests. */
+/** Creates the HTTP server without its routes: connection timeouts, common headers, and answers to malformed requests. */
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -9,28 +9,31 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** Media type of error answers (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** Headers that pages of other origins may read. */
+/** Headers that scripts of other origins may read. */
 const EXPOSED_HEADERS = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
 
-/** Timeouts in milliseconds. Proxies keep idle connections for a minute. The server keeps them slightly longer, so no connection closes during a request. */
+/**
+ * Timeouts in milliseconds. Proxies keep idle connections for a minute. The server keeps idle connections slightly longer, so that no connection closes
+ * while a proxy sends a request.
+ */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1_000 } as const;
 
-/** Maximum time without traffic on a connection in milliseconds. Also applies to a client that does not read the answer. */
+/** Maximum time without traffic on a connection in milliseconds. The limit also ends connections of clients that do not read the answer. */
 const SILENCE_MS = 120_000;
 
 /** Maximum time in milliseconds from a request to the end of its answer. This limit stops clients that read very slowly. */
 export const ANSWER_MS = 300_000;
 
-/** Maximum number of answers that wait in memory for slow clients. An answer has up to about 1 MiB. */
+/** Maximum number of answers that wait in memory for slow clients. An answer has at most about 1 MiB. */
 const WAITING_ANSWERS = 256;
 
 /** Time in milliseconds between two counts of waiting answers. */
 const COUNT_MS = 1_000;
 
-/** Time in milliseconds that a refused client may continue to send. Closing earlier would prevent the client from reading the refusal. */
+/** Time in milliseconds for which the connection of a refused client stays open. If it closed earlier, the client could not read the refusal. */
 const LINGER_MS = 1_000;
 
-/** Returns the headers of every answer. @param requestId identifier of the request in the log */
+/** Returns the headers that every answer has. @param requestId identifier of the request in the log */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS, 'x-content-type-options': 'nosniff',
@@ -41,7 +44,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
 interface AnswerLimits {
   /** Maximum time in milliseconds from a request to the end of its answer. */
   readonly answerMs?: number;
-  /** Maximum number of answers that wait for their clients. */
+  /** Maximum number of answers that wait in memory for slow clients. */
   readonly waitingAnswers?: number;
 }
 
@@ -50,7 +53,7 @@ export function httpServer(
   handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void,
   { answerMs = ANSWER_MS, waitingAnswers = WAITING_ANSWERS }: AnswerLimits = {},
 ): Server {
-  // The handler refuses requests without Host.
+  // The handler, not Node, refuses requests without the header Host.
   const server = createServer({ ...TIMES, requireHostHeader: false }, (request, response) => {
     const late = setTimeout(() => request.socket.destroy(), answerMs).unref();
     response.once('close', () => clearTimeout(late));
@@ -72,14 +75,15 @@ export function httpServer(
       refused(requestId, error, why);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
-    // Answers are sent in the order of the requests.
+    // The answer waits for the answer to the previous request on the connection.
     const before = latest.get(socket);
     if (before === undefined || before.writableFinished || before.destroyed) answer();
     else before.once('close', answer);
   };
   server.on('request', (request, response) => latest.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // A client that closes the connection before the end of a body expects no answer. The handler must not wait for the rest.
+    // A client that closes the connection before the end of a body expects no answer. The connection is destroyed, so that the handler does not wait for
+    // the rest of the body.
     const isBrokenOff = error.code === 'HPE_INVALID_EOF_STATE' && latest.get(socket)?.req.complete === false;
     if (error.code === 'ECONNRESET' || isBrokenOff) socket.destroy();
     else refuse(socket, malformed(error), error.code ?? error.message);
@@ -88,12 +92,12 @@ export function httpServer(
     socket.on('error', () => undefined);
     refuse(socket, refusal.METHOD_NOT_ALLOWED('CONNECT'), 'CONNECT');
   });
-  // The server does not use `100 Continue`. Requests with an expectation are answered like other requests.
+  // The server does not send `100 Continue`. Requests with the header Expect are answered like other requests.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
   return server;
 }
 
-/** Closes the connections with the oldest unread answers if the number of unread answers exceeds the limit. */
+/** If more answers wait than the limit allows, closes the connections with the oldest waiting answers. */
 function limitWaiting(server: Server, most: number): void {
   const open = new Set<ServerResponse>();
   server.on('request', (_request, response) => {
@@ -107,7 +111,7 @@ function limitWaiting(server: Server, most: number): void {
   server.once('close', () => clearInterval(counting));
 }
 
-/** Returns the reason if proxies and this server may read the headers of a request differently, or null. */
+/** Returns why a proxy may interpret the request's headers differently from this server, or null. */
 function ambiguityOf({ headers, rawHeaders }: IncomingMessage): string | null {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
   if (hosts > 1) return `the header Host occurs ${hosts} times; allowed: once`;

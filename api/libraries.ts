@@ -1,9 +1,9 @@
-/** Files of packages that the pages load. The build copies these files, so the npm package does not depend on the packages. */
+/** Lists the files of npm packages that the pages load. The build copies these files, so the published package does not depend on the npm packages. */
 export const LIBRARIES = {
   'swagger-ui-dist': ['swagger-ui-bundle.js', 'swagger-ui.css'],
   // The library loads its worker from the folder of its script.
   'maplibre-gl': ['dist/maplibre-gl.mjs', 'dist/maplibre-gl-worker.mjs', 'dist/maplibre-gl.css'],
 } as const;
 
-/** Folder of the copies, from the root. */
+/** Folder of the copied files, relative to the root. */
 export const LIBRARY_FOLDER = 'api/pages/libraries';

@@ -9,7 +9,7 @@ import type { TakeSlot } from './fair-queue.ts';
 
 export const METRICS_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Upper limits of buckets in seconds, from a cached record to the slowest query. */
+/** Upper limits of the histogram's buckets in seconds, from a cached record to the slowest query. */
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** A metric in the form in which workers send it to the primary process. */
@@ -19,13 +19,13 @@ export interface Figure {
 
 export interface ServerMetrics {
   readonly registry: Registry;
-  /** Counts requests and answers, and measures their time. */
+  /** Counts requests and answers, and measures the time of each request. */
   watch(app: FastifyInstance): void;
   /** Counts a refusal. */
   refused(error: ApiError): void;
   /** Counts a message that is not a valid HTTP request. */
   unreadable(error: ApiError): void;
-  /** Wraps a queue to count the requests that wait in it. */
+  /** Wraps a queue and counts the requests that wait in the queue. */
   waiting(take: TakeSlot): TakeSlot;
 }
 
@@ -57,7 +57,7 @@ export function serverMetrics(reader: Reader): ServerMetrics {
   };
 }
 
-/** Connections of the reader's pools, counted when the metrics are read. */
+/** Numbers of database connections, read from the connection pools when the metrics are requested. */
 function describePools(reader: Reader, registers: Registry[]): void {
   const pools = [
     ['size', 'Open connections to the database.'], ['idle', 'Idle connections to the database.'], ['waiting', 'Queries that wait for a connection.'],
@@ -72,16 +72,16 @@ function describePools(reader: Reader, registers: Registry[]): void {
   }
 }
 
-/** Counts requests by route, method and status, and measures their time. */
+/** Counts requests by route, method and status, and measures the time of each request. */
 function watchRequests(registers: Registry[]): { readonly requests: Counter<'route' | 'method' | 'status'>; readonly watch: (app: FastifyInstance) => void } {
   const requests = new Counter({
-    name: 'mappale_requests_total', help: 'Finished requests by class of status: 2xx to 5xx, or gone if the client left before the answer.',
+    name: 'mappale_requests_total', help: 'Finished requests by status class (2xx to 5xx), or gone if the client closed the connection before the answer was complete.',
     labelNames: ['route', 'method', 'status'], registers,
   });
   const duration = new Histogram({
-    name: 'mappale_request_duration_seconds', help: 'Time from the headers of a request to the end of its answer.', labelNames: ['route'], buckets: BUCKETS, registers,
+    name: 'mappale_request_duration_seconds', help: 'Time in seconds from the headers of a request to the end of the answer.', labelNames: ['route'], buckets: BUCKETS, registers,
   });
-  const inFlight = new Gauge({ name: 'mappale_requests_in_flight', help: 'Requests without a complete answer.', registers });
+  const inFlight = new Gauge({ name: 'mappale_requests_in_flight', help: 'Requests whose answer is not complete yet.', registers });
   const observe = (request: FastifyRequest, reply: FastifyReply): void => {
     const begun = performance.now();
     inFlight.inc();
@@ -98,8 +98,8 @@ function watchRequests(registers: Registry[]): { readonly requests: Counter<'rou
 function countRefusals(registers: Registry[]): Counter<'reason'> {
   const turnedAway = new Counter({
     name: 'mappale_turned_away_total', registers, labelNames: ['reason'],
-    help: 'Requests answered 429 or 503. Reason quota: the hourly quota of the token is used up. Reason token_busy: other requests of the token took too long. '
-      + 'Reason bad_keys: too many bad keys from one address. Reason server_busy: other requests took too long. Reason event_loop: the process is overloaded. Reason database: the database is not available.',
+    help: 'Requests answered 429 or 503. Reason quota: the hourly quota of the token is used up. Reason token_busy: other requests of the token used all its slots. '
+      + 'Reason bad_keys: too many bad keys from one address. Reason server_busy: requests of other clients used all slots. Reason event_loop: the process is overloaded. Reason database: the database is not available.',
   });
   for (const reason of TURNED_AWAY) turnedAway.inc({ reason }, 0);
   return turnedAway;
@@ -122,7 +122,7 @@ function classOf(status: number): string {
 /** Returns metrics of the published data and the availability of the database. Never fails. */
 export async function databaseFigures(reader: Reader): Promise<string> {
   const registry = new Registry();
-  const reachable = new Gauge({ name: 'mappale_database_reachable', help: '1 if the database answered, 0 if not.', registers: [registry] });
+  const reachable = new Gauge({ name: 'mappale_database_reachable', help: '1 if the database answered, 0 if it did not.', registers: [registry] });
   try {
     const { state } = await reader.call<{ state: PublishedState }>(STATE_STATEMENT, []);
     reachable.set(1);
@@ -133,13 +133,13 @@ export async function databaseFigures(reader: Reader): Promise<string> {
   }
 }
 
-/** Adds up the metrics of several processes. @param figures metrics of each process as its registry's JSON */
+/** Adds up the metrics of several processes. @param figures metrics of each process, as JSON of its registry */
 export async function addUp(figures: readonly (readonly Figure[])[]): Promise<{ text: string; figures: readonly Figure[] }> {
   const registry = AggregatorRegistry.aggregate(figures.map((each) => [...each]));
   return { text: await registry.metrics(), figures: (await registry.getMetricsAsJSON()).map((each) => ({ ...each, type: String(each.type) })) };
 }
 
-/** Returns the counters and histograms. These values must be kept when a process ends, because sums must never decrease. */
+/** Returns the counters and histograms. The values of a process that ended must be kept, because the sums must never decrease. */
 export function lasting(figures: readonly Figure[]): Figure[] {
   return figures.filter(({ type }) => type === 'counter' || type === 'histogram');
 }

@@ -29,9 +29,9 @@ export const conformance = z.strictObject({
 }).meta({ id: 'ConformanceClasses' });
 
 export const collection = z.strictObject({
-  id: z.string().describe('Name in paths'),
+  id: z.string().describe('Name of the collection in paths'),
   title: z.string().describe('For people'),
-  description: z.string().describe('Description of its features'),
+  description: z.string().describe('Description of the collection'),
   links,
   extent: z.strictObject({
     spatial: z.strictObject({
@@ -41,18 +41,18 @@ export const collection = z.strictObject({
   }).optional().describe('Approximate extent of the features; absent: no region is published'),
   itemType: z.literal('feature').describe('Always'),
   crs: z.array(z.enum(CRS_URIS)).min(CRS_URIS.length).max(CRS_URIS.length).describe('Supported coordinate reference systems; the first is the default'),
-  storageCrs: z.literal(CRS84).describe('System of stored geometries'),
+  storageCrs: z.literal(CRS84).describe('Coordinate reference system of the stored geometries'),
 }).meta({ id: 'Collection', description: 'Collection of features' });
 
 export const collections = z.strictObject({ links, collections: z.array(collection).describe('Parcels first, then each section of the record') }).meta({ id: 'Collections' });
 
-const coverage = coverageWord.describe(`${COVERAGE_MEANING}. Absent for sections whose block contains the coverage`);
+const coverage = coverageWord.describe(`${COVERAGE_MEANING}. Coverage of the section. Absent if the block of the section contains the coverage`);
 
 export const featureProperties = z.strictObject({
   cadastral_reference: parcelFacts.cadastral_reference,
   region_code: whole.describe('ISTAT code of the region, 1–20'),
   municipality_code: belfiore,
-  sheet: nullable(z.string(), 'Foglio, without leading zeros; null: the cadastre of the place has no sheets'),
+  sheet: nullable(z.string(), 'Foglio without leading zeros; null: the parcel is from a land register, which has no sheets'),
   label: parcelFacts.label,
   kind,
   area_m2: parcelFacts.area_m2,
@@ -72,8 +72,8 @@ export const singleFeature = z.strictObject({ ...feature, links, licenses }).met
 export const featureCollection = z.strictObject({
   type: z.literal('FeatureCollection').describe('GeoJSON'),
   features: z.array(z.strictObject(feature).meta({ id: 'FeatureOfPage' })).describe('A page of features'),
-  numberReturned: whole.min(0).describe('Features of this page. A page with fewer features than limit, or none, may have a next page'),
-  links: links.describe('Link next is present until the last page'),
+  numberReturned: whole.min(0).describe('Features of this page. A page with fewer features than limit, or without features, may have a next page'),
+  links: links.describe('Link next is present on all pages but the last'),
   licenses,
 }).meta({ id: 'FeatureCollection', description: 'A page of features as GeoJSON' });
 
@@ -82,6 +82,6 @@ export const queryables = z.strictObject({
   $id: z.string().describe('URL of this document'),
   type: z.literal('object').describe('Always'),
   title: z.string().describe('Title of the collection'),
-  properties: z.record(z.string(), z.record(z.string(), z.unknown())).describe('Properties that filter the items, each with its schema'),
-  additionalProperties: z.literal(false).describe('No other properties are allowed'),
+  properties: z.record(z.string(), z.record(z.string(), z.unknown())).describe('Properties that a filter of the items may name, each with its schema'),
+  additionalProperties: z.literal(false).describe('Always false: a filter may not name other properties'),
 }).meta({ id: 'Queryables', description: 'Properties for filtering items' });

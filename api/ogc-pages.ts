@@ -1,4 +1,4 @@
-/** Pages of the open answers below /ogc, for people who open a link in a browser. */
+/** Builds HTML pages of the answers below /ogc that need no key, for people who open a link in a browser. */
 import { html, htmlPage, htmlTable, type Filling, type Html } from './report/html.ts';
 
 /** The page loads nothing and runs no script. */
@@ -23,7 +23,7 @@ interface Described {
   readonly links?: readonly Link[];
 }
 
-/** Returns a link. Only addresses of this server and of standards are linked. */
+/** Returns a link. URLs of other hosts, except of standards, become plain text. */
 function anchor(href: string, text: string): Html {
   return /^(?:https?:\/)?\//.test(href) ? html`<a href="${href}">${text}</a>` : html`${text}`;
 }
@@ -36,7 +36,7 @@ function pageOf(title: string, ...parts: readonly Filling[]): string {
   return htmlPage(title, STYLE, html`<h1>${title}</h1>\n${parts}\n<p>Programs get this document as JSON. Features need a token in the header x-api-key.</p>`);
 }
 
-/** Returns the page of the landing page or of one collection. */
+/** Returns the HTML page of the landing page or of one collection. */
 export function describedPage(answer: string): string {
   const { title, description = '', links } = JSON.parse(answer) as Described;
   return pageOf(title, html`<p>${description}</p>`, linksOf(links));

@@ -1,6 +1,6 @@
 /**
- * OGC API - Features, Parts 1 to 3, below /ogc: parcels and each section of their record as collections of GeoJSON features. Tokens, limits and
- * errors are the same as in the rest of the API. docs/ogc-conformance.md lists the test of each requirement.
+ * Endpoints of OGC API - Features, Parts 1 to 3, below /ogc. The collections are the parcels and each section of the record. Tokens, limits and errors
+ * are those of the whole API. docs/ogc-conformance.md lists the test of each requirement.
  */
 import { z } from 'zod';
 import { firstFid, REGIONS } from '../pipelines/contract/regions.ts';
@@ -27,7 +27,7 @@ export const CONFORMS_TO: readonly string[] = [
 
 const QUERYABLES_REL = 'http://www.opengis.net/def/rel/ogc/1.0/queryables';
 
-/** Media types without charset, for links. */
+/** Media types of links, without charset. */
 const [JSON_MEDIA, GEOJSON_MEDIA, SCHEMA_MEDIA] = ['application/json', ...[GEOJSON_TYPE, SCHEMA_TYPE].map((type) => type.replace(/;.*/, ''))] as [string, string, string];
 
 export const OPENAPI_MEDIA = 'application/vnd.oai.openapi+json;version=3.1';
@@ -50,7 +50,7 @@ interface Collection {
 export const COLLECTIONS: readonly Collection[] = [
   { id: 'parcels', title: 'Parcels', description: 'Names and outlines of cadastral parcels, including roads and waters', section: null },
   ...SECTIONS.filter(({ name }) => name !== 'basic').map(({ name, title }) => ({
-    id: name, title, description: `All parcels with section ${name} of the record and its coverage`, section: name,
+    id: name, title, description: `All parcels with the section ${name} of the record and its coverage`, section: name,
   })),
 ];
 
@@ -92,14 +92,14 @@ function fixed(value: unknown): Promise<Answer> {
   return Promise.resolve({ publication: '', answer: JSON.stringify(value) });
 }
 
-/** Parses a cursor. A cursor is a fid. Within a comune it is a reference and a fid, because parcels are sorted by reference. */
+/** Parses a cursor, which is a fid. With a filter by comune, a cursor is a reference and a fid, because these pages are sorted by reference. */
 function readCursor(after: string | undefined): { reference: string; fid: number } {
   if (after === undefined) return { reference: '', fid: -1 };
   const at = after.lastIndexOf('~');
   return { reference: after.slice(0, Math.max(at, 0)), fid: Number(after.slice(at + 1)) };
 }
 
-/** Returns the query string of parameter values. */
+/** Returns parameter values as a query string. */
 function queryOf(values: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
@@ -124,16 +124,16 @@ type Page = {
   readonly licenses: string;
 };
 
-/** Maximum time of a page with a filter in milliseconds. */
+/** Maximum time in milliseconds of a page with a filter. */
 const FILTER_MS = 2_000;
 
-/** Error code of a statement that the database stopped. */
+/** Error code of a statement that the database cancelled (SQLSTATE 57014). */
 const CANCELLED = 'SQL_57014';
 
 /** Conditions that select candidates by an index. */
 export const INDEXED = ["municipality_code = '…'", "cadastral_reference = '…'", `s_intersects(${FILTER_GEOMETRY}, …)`, 'the parameter bbox'] as const;
 
-/** Returns the conditions that all features must meet. */
+/** Returns the conditions that every matching feature must meet. */
 function required({ where }: Filter): readonly Condition[] {
   const open = (condition: Condition): readonly Condition[] => (condition.op === 'and' ? condition.args.flatMap(open) : [condition]);
   return open(where);
@@ -145,7 +145,7 @@ function requiredValue(filter: Filter | null, property: 'municipality_code' | 'c
   const found = required(filter).find((each) => each.op === '=' && each.property === property);
   if (found?.op !== '=') return undefined;
   const value = String(found.value);
-  if (property === 'municipality_code' && !/^[A-Z]\d{3}$/.test(value)) throw invalidParameter('filter', 'a capital letter and three digits', 'compares municipality_code with a text that is not a code');
+  if (property === 'municipality_code' && !/^[A-Z]\d{3}$/.test(value)) throw invalidParameter('filter', 'a capital letter and three digits', 'compares municipality_code with a text that is not a cadastral code');
   return value;
 }
 
@@ -161,7 +161,10 @@ function filterParameter(filter: Filter | null, crs: Crs): object | undefined {
   return { where, shapes, srid: crs.srid, conditions, box: box?.op === 's_intersects' ? box.shape : null, small: SMALL_BOX_DEGREES };
 }
 
-/** Returns the system of an answer in the format that `api.features` and `api.feature` read. Undefined: CRS84. FlatGeobuf always has x before y. */
+/**
+ * Returns the coordinate system of an answer in the format that `api.features` and `api.feature` read, or undefined for CRS84. FlatGeobuf always has x
+ * before y.
+ */
 function answerCrs({ srid, axes, digits }: Crs, format?: string): object | undefined {
   return srid === crsOf(CRS84).srid ? undefined : { srid, digits, swap: axes === 'yx' && format !== FLATGEOBUF.name };
 }
@@ -170,7 +173,7 @@ function contentCrs({ uri }: Crs): Readonly<Record<string, string>> {
   return { 'content-crs': `<${uri}>` };
 }
 
-/** Reads a page. A filter may take 2 seconds. @throws ApiError `FILTER_TOO_SLOW` */
+/** Reads a page from the database. A page with a filter may take 2 seconds. @throws ApiError `FILTER_TOO_SLOW` */
 async function readPage(reader: Reader, parameters: readonly unknown[], filter: Filter | null): Promise<Page> {
   const statement = 'select publication, problem, features, returned, next_reference, next, licenses from api.features($1, $2, $3, $4, $5, $6, $7, $8, $9)';
   try {
@@ -252,13 +255,13 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getLandingPage',
     page: describedPage,
     summary: 'Landing page',
-    description: 'Links to this document, the conformance classes and the collections.',
+    description: 'Returns links to this document, the conformance classes and the collections.',
     parameters: noParameters,
     answer: landingPage,
     refused: { f: 'json' },
     lookup: (_reader, _query, _path, base) => fixed({
       title: 'mappale: Italian cadastral parcels',
-      description: 'Parcels and the sections of their record as OGC API - Features. Attributions in licenses must be shown with the data.',
+      description: 'Parcels, and the sections of their records, as OGC API - Features. Show the attributions in licenses with the data.',
       links: [
         { href: `${base}${OGC}`, rel: 'self', type: JSON_MEDIA, title: 'This document' },
         { href: `${base}${OGC}/api`, rel: 'service-desc', type: OPENAPI_MEDIA, title: 'The complete API as OpenAPI document' },
@@ -274,7 +277,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getConformanceClasses',
     page: conformancePage,
     summary: 'Conformance classes',
-    description: 'Core and GeoJSON of OGC API - Features, Part 1, coordinate systems of Part 2, and filters of Part 3 in CQL2.',
+    description: 'Lists the conformance classes: core and GeoJSON of OGC API - Features, Part 1, coordinate systems of Part 2, and filters of Part 3 in CQL2.',
     parameters: noParameters,
     answer: conformance,
     refused: { f: 'json' },
@@ -286,7 +289,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getCollections',
     page: collectionsPage,
     summary: 'Collections',
-    description: 'The parcels, and each section of their record.',
+    description: 'Lists the collection of parcels and one collection for each section of the record.',
     parameters: noParameters,
     answer: collections,
     refused: { f: 'json' },
@@ -302,7 +305,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getCollection',
     page: describedPage,
     summary: 'A collection',
-    description: 'Description, spatial extent and links of a collection.',
+    description: 'Returns the description, spatial extent and links of a collection.',
     parameters: noParameters,
     pathParameters: collectionPath,
     answer: collection,
@@ -319,8 +322,8 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     path: `${OGC}/collections/{collectionId}/queryables`,
     operation: 'getQueryables',
     page: queryablesPage,
-    summary: 'Queryable properties of a collection',
-    description: 'A JSON Schema of the properties that a filter may name. Some properties are also parameters of `items`, which select features with an equal value.',
+    summary: 'Get the queryable properties of a collection',
+    description: 'Returns a JSON Schema of the properties that a filter may name. Some of these properties are also parameters of `items`. Such a parameter selects features with an equal value.',
     parameters: noParameters,
     pathParameters: collectionPath,
     answer: queryables,
@@ -346,13 +349,13 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     errors: ['NOT_FOUND', 'FILTER_NOT_INDEXED', 'FILTER_TOO_SLOW'],
     path: `${OGC}/collections/{collectionId}/items`,
     operation: 'getFeatures',
-    summary: 'Features of a collection',
-    description: 'Returns one page as GeoJSON or FlatGeobuf, by default in longitude and latitude of WGS 84. Coordinates of GeoJSON have the axis order of `crs`; '
-      + 'coordinates of FlatGeobuf have x before y. The header Link has the links of a page in FlatGeobuf. Link `next` is the next page and is present until the last page. '
-      + 'A page ends at `limit` or at 1 MiB, whichever comes first, and has at least one matching feature. '
-      + 'A page scans some thousand parcels at most. If few parcels match, the page may have fewer features than `limit`, or none, and still a next page. '
-      + 'Parcels have no time, so `datetime` matches all of them. '
-      + 'A filter needs an indexed condition, combined by `and`. Other filters fail with 400 `FILTER_NOT_INDEXED`. Each page tests at most 20,000 conditions. '
+    summary: 'Get features of a collection',
+    description: 'Returns one page as GeoJSON or FlatGeobuf, by default in longitude and latitude of WGS 84. GeoJSON coordinates have the axis order of `crs`. '
+      + 'FlatGeobuf coordinates have x before y. The links of a FlatGeobuf page are in the header Link. Link `next` points to the next page and is present on all pages but the last. '
+      + 'A page ends after `limit` features or 1 MiB, whichever comes first, but never before the first feature. '
+      + 'The server scans at most some thousand parcels for a page. If few of these parcels match, a page that has a next page may have fewer features than `limit`, or no feature. '
+      + 'Parcels have no time property, so `datetime` matches all parcels. '
+      + 'A filter needs an indexed condition, combined with the other conditions by `and`. A filter without an indexed condition fails with 400 `FILTER_NOT_INDEXED`. For each page, the server tests at most 20,000 conditions. '
       + 'A page whose filter takes longer than 2 seconds fails with 400 `FILTER_TOO_SLOW`.',
     parameters: itemsParameters,
     pathParameters: collectionPath,

@@ -18,7 +18,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Base path of all endpoints. */
 export const BASE = '/api/v2';
 
-/** Errors of every endpoint with a key. Every path answers 405 to other methods. */
+/** Errors of every endpoint that needs a key. Every path answers 405 to methods that it does not support. */
 const COMMON: readonly ErrorCode[] = [
   'INVALID_PARAMS', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'INSUFFICIENT_SCOPE', 'METHOD_NOT_ALLOWED', 'RATE_LIMITED', 'TOO_MANY_ATTEMPTS', 'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
@@ -30,22 +30,22 @@ function header(name: string, description: string, example: string | number): Js
 
 const REQUEST_ID = header('X-Request-Id', 'Identifier of the request in the log', 'c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
 const RATE_HEADERS: Json = {
-  ...header('X-RateLimit-Limit', 'Allowed requests per token and fixed hour. Present on every answer to a valid token', 1000),
-  ...header('X-RateLimit-Remaining', 'Remaining requests in the hour', 997),
-  ...header('X-RateLimit-Reset', 'End of the hour in seconds since 1970', 1764000000),
+  ...header('X-RateLimit-Limit', 'Maximum number of requests of the token per fixed hour. Present in every answer to a valid token', 1000),
+  ...header('X-RateLimit-Remaining', 'Number of requests that remain in this hour', 997),
+  ...header('X-RateLimit-Reset', 'End of this hour in seconds since 1970', 1764000000),
 };
-const RETRY_AFTER = header('Retry-After', 'Seconds to wait', RETRY_AFTER_SECONDS);
-const ETAG = header('ETag', 'Weak tag, which changes with each publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
+const RETRY_AFTER = header('Retry-After', 'Seconds after which the client may send the request again', RETRY_AFTER_SECONDS);
+const ETAG = header('ETag', 'Weak entity tag, which changes with each publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
 const AUTHENTICATE = header('WWW-Authenticate', 'Authentication scheme', CHALLENGE);
-const CACHE = header('Cache-Control', 'Cache usage: private with revalidation only, or no cache', 'private, no-cache');
-/** Content of an endpoint with a page. */
+const CACHE = header('Cache-Control', 'Caching: either a private cache that revalidates each use, or no caching', 'private, no-cache');
+/** Returns the content of an answer that also exists as an HTML page. */
 const PAGE: Json = { 'text/html': { schema: { type: 'string' } } };
 const ALLOW = header('Allow', 'Allowed methods', 'GET');
 
-/** Errors of keys, which open endpoints do not have. */
+/** Errors that are about a key. Endpoints without a key do not have these errors. */
 const OF_KEYS: readonly ErrorCode[] = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'INSUFFICIENT_SCOPE', 'TOO_MANY_ATTEMPTS'];
 
-/** Runs work that must fail, and returns the error as an example. */
+/** Runs `work`, which must fail, and returns its error as an example. */
 function refusalOf(work: () => unknown): ApiError {
   try {
     work();
@@ -79,7 +79,7 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
   }
 }
 
-/** Returns the schemas with an `id`, which other schemas refer to. */
+/** Returns the schemas that have an `id`. Other schemas refer to these. */
 export function components(): Readonly<Record<string, Json>> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { uri: (id) => `#/components/schemas/${id}` });
   const named = Object.entries(schemas).map(([id, { $schema: _schema, $id: _id, id: _name, ...schema }]): [string, Json] => [id, schema]);
@@ -116,7 +116,7 @@ function withFormats(value: unknown): unknown {
   return { ...object, format: isSmall ? 'int32' : 'int64' };
 }
 
-/** Returns the schema of a parameter. A list of lists is described as text. */
+/** Returns the schema of a parameter. The type of a list of lists is text. */
 function parameterSchema(field: z.ZodType): Json {
   const value = z.toJSONSchema(field);
   const isListOfLists = (value.items as Json | undefined)?.['type'] === 'array';
@@ -136,7 +136,7 @@ function parametersOf({ pathParameters, parameters, example, otherExamples }: De
       // Lists are separated by commas (style form, not exploded).
       ...(schema['type'] === 'array' ? { style: 'form', explode: false } : {}),
       schema,
-      // Swagger UI must not fill in parameters outside the example query. `examples` are only suggestions.
+      // Swagger UI must fill in only the parameters of the example query. `examples` are only suggestions.
       ...(name in example ? { example: valueOf(example[name]) } : { examples: { [name]: { value: valueOf(otherExamples[name]) } } }),
     };
   });
@@ -152,7 +152,7 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Recor
       ...REQUEST_ID, ...(status === 401 || status === 405 ? {} : RATE_HEADERS),
       ...([429, 503].includes(status) ? RETRY_AFTER : {}), ...(status === 401 ? AUTHENTICATE : {}), ...(status === 405 ? ALLOW : {}),
     },
-    content: problem({ allOf: [reference(answers.error), { type: 'object', properties: { error: { description: 'One of these values', enum: names } } }] }, {
+    content: problem({ allOf: [reference(answers.error), { type: 'object', properties: { error: { description: 'Allowed values', enum: names } } }] }, {
       examples: Object.fromEntries(names.map((name) => [name, { value: exampleOfError(name, endpoint).toJSON() }])),
     }),
   }]));
@@ -162,7 +162,7 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Recor
 function foundResponse({ answer, type, page, binary, headers = {} }: Described): Json {
   const others = Object.fromEntries(Object.entries(headers).map(([name, { description, example }]) => [name, { description, schema: { type: 'string' }, example }]));
   return {
-    description: 'Found. A list may be empty',
+    description: 'Found. The list may be empty',
     headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE, ...others },
     content: {
       ...content(reference(answer), {}, type?.replace(/;.*/, '')), ...(page === undefined ? {} : PAGE),
@@ -202,12 +202,12 @@ function information(version: string): Json {
   return {
     title: 'mappale: Italian addresses and cadastral parcels',
     version,
-    description: 'Read-only. The data comes from public bodies, and each block names its source. Attributions in `meta.licenses` must be shown with the data. '
-      + 'Risk data is official data at parcel level for analysis and screening and has no evidentiary value. '
-      + 'For methods other than GET, the answer is 405 `METHOD_NOT_ALLOWED`. For unknown paths it is 404 `NOT_FOUND`. '
-      + `The server processes at most ${PER_TOKEN} requests of a token at a time. Other requests wait up to 2 seconds. `
-      + 'After 2 seconds the answer is 429 `RATE_LIMITED` with `Retry-After: 1`, which does not count against the hourly quota. '
-      + 'The answer is 400 `INVALID_PARAMS` for a message that is not valid HTTP, 408 `REQUEST_TIMEOUT` for a late message, and 431 `HEADERS_TOO_LARGE` for long headers. '
+    description: 'Read-only. The data comes from public bodies, and each block of a record names the source of its values. Show the attributions in `meta.licenses` with the data. '
+      + 'Risk data is official data, assigned to parcels for analysis and screening. It has no evidentiary value. '
+      + 'Requests with a method other than GET get 405 `METHOD_NOT_ALLOWED`. Requests for unknown paths get 404 `NOT_FOUND`. '
+      + `The server processes at most ${PER_TOKEN} requests of a token at a time. Further requests wait up to 2 seconds. `
+      + 'A request that waits longer gets 429 `RATE_LIMITED` with `Retry-After: 1`, and does not count against the hourly limit. '
+      + 'A request that is not valid HTTP gets 400 `INVALID_PARAMS`, a late request gets 408 `REQUEST_TIMEOUT`, and a request with too long headers gets 431 `HEADERS_TOO_LARGE`. '
       + 'Every answer has `X-Request-Id`, the identifier of the request in the log.',
     'x-summary': 'Italian addresses and cadastral parcels with their official data',
     contact: { name: 'Operator of this server' },
@@ -215,11 +215,11 @@ function information(version: string): Json {
   };
 }
 
-/** Documents of the catalogue: operation, summary and media type by path. */
+/** Operation, summary and media type of each document of the catalogue, by path. */
 const CATALOG_TYPES = {
-  'dcat.ttl': ['getCatalogTurtle', 'Catalogue as DCAT-AP_IT in Turtle', 'text/turtle'],
-  'dcat.jsonld': ['getCatalogJsonLd', 'Catalogue as DCAT-AP_IT in JSON-LD', 'application/ld+json'],
-  'stac/catalog.json': ['getStacCatalog', 'Catalogue of exports as STAC', 'application/json'],
+  'dcat.ttl': ['getCatalogTurtle', 'Get the catalogue as DCAT-AP_IT in Turtle', 'text/turtle'],
+  'dcat.jsonld': ['getCatalogJsonLd', 'Get the catalogue as DCAT-AP_IT in JSON-LD', 'application/ld+json'],
+  'stac/catalog.json': ['getStacCatalog', 'Get the catalogue of exports as STAC', 'application/json'],
 } as const;
 
 /** Returns the paths about the service, which need no key. */
@@ -228,7 +228,7 @@ function servicePaths(version: string): Json {
     '/health': keyless('getHealth', 'Get the state of the service and its publications', 'Needs no key. The answer is at most one second old.', {
       200: { description: 'The service works', headers: { ...REQUEST_ID, ...CACHE }, content: content(reference(answers.health)) },
       503: {
-        // The body of /health has the same format in both states, so it is not a problem object.
+        // The body of /health has the same format in both states, so the body of a 503 is not a problem object.
         'x-noqa': true, description: 'The database is not available', headers: { ...REQUEST_ID, ...RETRY_AFTER },
         content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
           examples: {
@@ -238,12 +238,12 @@ function servicePaths(version: string): Json {
         }),
       },
     }),
-    '/status': keyless('serviceStatus', 'State of the service in one object', 'Needs no key. The answer is at most one second old.', {
+    '/status': keyless('serviceStatus', 'Get the state of the service as a problem object', 'Needs no key. The answer is at most one second old.', {
       200: { description: 'The service works', headers: { ...REQUEST_ID, ...CACHE }, content: problem(reference(answers.status), { example: statusOf(200) }) },
       503: { description: 'The database is not available', headers: { ...REQUEST_ID, ...RETRY_AFTER }, content: problem(reference(answers.status), { example: statusOf(503) }) },
     }),
-    '/metrics': keyless('getMetrics', 'Get metrics of the service for Prometheus', 'Only for clients on the machine of the server and at addresses that the operator '
-    + 'named (`mappale serve --metrics-from`). Needs no key, because metrics must be available while the database is down.', {
+    '/metrics': keyless('getMetrics', 'Get metrics of the service for Prometheus', 'Only clients on the server machine and at the addresses that the operator '
+    + 'named (`mappale serve --metrics-from`) may read the metrics. Needs no key, because metrics must be available while the database is down.', {
       200: { description: 'Text format 0.0.4 with the metrics of all workers', headers: { ...REQUEST_ID, ...CACHE }, content: { 'text/plain': { schema: { type: 'string' } } } },
       404: {
         description: '`NOT_FOUND` for all other clients', headers: REQUEST_ID,
@@ -251,12 +251,12 @@ function servicePaths(version: string): Json {
       },
     }),
     ...Object.fromEntries(Object.entries(CATALOG_TYPES).map(([path, [name, summary, type]]) => [`/catalog/${path}`, keyless(
-      name, summary, `Lists the available exports and this API. Needs no key; at most ${OPEN_QUOTA} requests per hour from an address.`, {
+      name, summary, `Lists the available exports and this API. Needs no key. A network may send at most ${OPEN_QUOTA} requests per hour.`, {
         200: { description: 'The document', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: { [type]: { schema: { type: type.includes('json') ? 'object' : 'string' } } } },
         304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       },
     )])),
-    '/ogc/api': keyless('getOgcDocument', 'This document, for clients of OGC API - Features', 'Needs no key.', {
+    '/ogc/api': keyless('getOgcDocument', 'Get this document, for clients of OGC API - Features', 'Needs no key.', {
       200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG, ...CACHE }, content: { [OPENAPI_MEDIA]: { schema: { type: 'object' } } } },
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...ETAG } },
     }),
@@ -267,7 +267,7 @@ function servicePaths(version: string): Json {
   };
 }
 
-/** Returns the servers of the document. Without a public address, the document names only the server that sent the document. */
+/** Returns the servers of the document. Without a public URL, only the server that sent the document is listed. */
 function serversOf(publicUrl: string | null): Json[] {
   const own = { url: BASE, description: 'The server that sent this document', 'x-sandbox': true };
   return publicUrl === null ? [own] : [{ url: publicUrl + BASE, description: 'Public address' }, own];
@@ -276,7 +276,7 @@ function serversOf(publicUrl: string | null): Json[] {
 /**
  * Builds the OpenAPI document.
  * @param version version of the program
- * @param publicUrl https address of the server for its clients, without a slash at its end; null: unknown
+ * @param publicUrl public https URL of the server, without a trailing slash; null: unknown
  */
 export function document(version: string, publicUrl: string | null = null): Json {
   return withFormats({
@@ -288,8 +288,8 @@ export function document(version: string, publicUrl: string | null = null): Json
       { name: 'parcels', description: 'Cadastral parcels' },
       { name: 'changes', description: 'Changes of parcels by publication' },
       { name: 'admin', description: 'Regions, provinces, comuni' },
-      { name: 'tiles', description: 'Parcels as tiles of a map' },
-      { name: 'ogc', description: 'Parcels as OGC API - Features; base address /ogc' },
+      { name: 'tiles', description: 'Map tiles of parcels' },
+      { name: 'ogc', description: 'Parcels as OGC API - Features; base path /ogc' },
       { name: 'service', description: 'State of the service' },
     ],
     paths: {
@@ -300,7 +300,7 @@ export function document(version: string, publicUrl: string | null = null): Json
       securitySchemes: {
         key: {
           type: 'apiKey', in: 'header', name: 'x-api-key',
-          description: asInstalled('A token of npx mappale token create. Roles are the scopes of the token: geocoding:read, parcels:read, admin_data:read'),
+          description: asInstalled('A token from npx mappale token create. The roles are the scopes of the token: geocoding:read, parcels:read, admin_data:read'),
         },
       },
       schemas: components(),

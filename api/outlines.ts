@@ -1,6 +1,6 @@
 /**
- * Simplifies outlines of comuni. Borders end at points where more than two comuni, or two comuni and the sea, meet. Each border is simplified once for both
- * comuni, so neighbours still touch.
+ * Simplifies outlines of comuni. A border ends at points where more than two comuni, or two comuni and the sea, meet. A border is simplified equally for
+ * the comuni on both sides, so neighbours still touch.
  */
 
 type Point = readonly [lng: number, lat: number];
@@ -12,12 +12,12 @@ export interface MultiPolygon {
 }
 
 /**
- * @param outlines outlines that share the corners of common borders
- * @param tolerance maximum distance of a removed corner from the line, in degrees
+ * @param outlines outlines of comuni; neighbours have the same corners on their common border
+ * @param tolerance maximum distance in degrees between a removed corner and the simplified line
  * @returns the simplified outlines in the same order
  */
 export function simplifiedWithNeighbours(outlines: readonly (MultiPolygon | null)[], tolerance: number): (MultiPolygon | null)[] {
-  /** The two neighbours of each corner. Null if the corner has other neighbours in another ring, because borders end at such a corner. */
+  /** The previous and the next corner of each corner. Null if two rings disagree about them, because borders end at such a corner. */
   const joined = new Map<string, string | null>();
   for (const outline of outlines) {
     for (const ring of outline?.coordinates.flat() ?? []) {
@@ -49,18 +49,18 @@ function simplifiedRing(ring: Ring, meets: (point: Point) => boolean, tolerance:
   const kept = others.length === 0 && !ring.some(meets)
     ? loop(from(ring.reduce((lowest, point, at) => (isBefore(point, ring[lowest] ?? point) ? at : lowest), 0)), tolerance)
     : pieces(from(first), [...others.map((at) => at - first), ring.length]).flatMap((line) => border(line, tolerance).slice(0, -1));
-  // A ring that would become a line is not simplified, also for the neighbour on the other side.
+  // A ring that would become a line is not simplified. The neighbour on the other side keeps the same corners.
   const corners = new Set(kept.map(nameOf)).size < 3 ? ring : kept;
   return corners.length === 0 ? [] : [...corners, ...corners.slice(0, 1)];
 }
 
-/** @param ring ring that begins at an end of a border @param ends indexes of the ends of its borders */
+/** @param ring ring that begins at an end of a border @param ends indexes of the corners at which borders of the ring end */
 function pieces(ring: Ring, ends: readonly number[]): Ring[] {
   const closed = [...ring, ...ring.slice(0, 1)];
   return ends.map((end, index) => closed.slice(ends[index - 1] ?? 0, end + 1));
 }
 
-/** Simplifies a border from end to end. The result is the same in both directions. */
+/** Simplifies a border from end to end. The direction of the border does not change the result. */
 function border(line: Ring, tolerance: number): Ring {
   const [one, other] = [line, [...line].reverse()];
   const different = one.findIndex((point, at) => nameOf(point) !== nameOf(other[at] ?? point));
@@ -72,7 +72,7 @@ function border(line: Ring, tolerance: number): Ring {
   return turned ? [...kept].reverse() : kept;
 }
 
-/** Simplifies a closed border as two parts, split at the farthest corner. The result is the same in both directions. */
+/** Simplifies a closed border as two parts, split at the corner that is farthest from the start. The direction of the border does not change the result. */
 function loop(ring: Ring, tolerance: number): Ring {
   const [start, second] = ring;
   const last = ring.at(-1);
@@ -92,7 +92,7 @@ function apart([lng, lat]: Point, [otherLng, otherLat]: Point): number {
   return Math.hypot(lng - otherLng, lat - otherLat);
 }
 
-/** Returns the ends and the corners that are farther from the line than the tolerance (Douglas and Peucker 1973). */
+/** Simplifies a line: keeps its ends, and the corners that are farther from the simplified line than the tolerance (Douglas and Peucker 1973). */
 function lineOf(line: Ring, tolerance: number): Ring {
   const kept = new Set([0, line.length - 1]);
   const open: [number, number][] = [[0, line.length - 1]];

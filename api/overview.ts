@@ -1,5 +1,6 @@
 /**
- * GET /map/overview.json: published regions and coverage for the map, without a key. Computed once for each publication and kept in memory.
+ * Serves GET /map/overview.json: the published regions and the coverage of comuni, for the map, without a key. The answer is computed once per
+ * publication and kept in memory.
  */
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
@@ -13,7 +14,7 @@ import { prepare, type Prepared } from './prepared.ts';
 
 export const OVERVIEW_PATH = '/map/overview.json';
 
-const parameters = z.strictObject({ region: whole(1, 20, 'Only comuni of this region; ISTAT code of the region').optional() });
+const parameters = z.strictObject({ region: whole(1, 20, 'ISTAT code of a region; only comuni of this region are returned').optional() });
 
 type Coverage = 'mapped' | 'partial' | 'not_mapped' | 'not_loaded' | 'not_applicable';
 
@@ -26,10 +27,10 @@ interface MapComune {
   readonly outline: MultiPolygon | null;
 }
 
-/** Maximum displacement of a border in degrees. This is half a pixel at the scale of a region, and four pixels at the first scale with parcels. */
+/** Maximum displacement of a border in degrees. This is half a pixel if a region fills the map, and four pixels at the smallest scale that shows parcels. */
 const TOLERANCE = 0.0005;
 
-/** Number of comuni per database query, and number of parcels whose coverage is read. */
+/** Number of comuni per database query, and number of parcels whose coverage a query reads. */
 const [COMUNI, PARCELS] = [200, 1_000];
 
 export class Overview {
@@ -41,7 +42,7 @@ export class Overview {
   }
 
   /**
-   * @param publication current publication
+   * @param publication the publications that are current, as an identifier
    * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`; MappaleError
    */
   async get(publication: string, query: Readonly<Record<string, unknown>>): Promise<Prepared> {
@@ -101,7 +102,7 @@ export class Overview {
   }
 }
 
-/** Coverage columns of each section that has any. */
+/** Coverage columns of each section that has such columns. */
 const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
   const all = columnsOf(SECTION_NAMES).map((column) => column.name);
   const own = ['coverage', ...Object.entries(flat).filter(([, { of }]) => of?.startsWith('coverage.') === true).map(([column]) => column)];
@@ -111,7 +112,7 @@ const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
 
 /** Combines the coverage of several parcels, or of several maps of one parcel. */
 function combined(answers: ReadonlySet<string>): Coverage {
-  // Parcels without the section have no effect on the comune's coverage.
+  // Parcels to which the section does not apply have no effect on the comune's coverage.
   const states = new Set([...answers].filter((answer) => answer !== 'not_applicable' || answers.size === 1));
   const [only] = states;
   return states.size === 1 ? (only as Coverage) : states.has('mapped') || states.has('partial') ? 'partial' : 'not_mapped';

@@ -24,7 +24,7 @@ function own(name: string): () => Promise<Buffer> {
   return () => readFile(fileURLToPath(new URL(`pages/${name}`, import.meta.url)));
 }
 
-/** Reads a file of a package. In a checkout this is the file of the installed package, otherwise the copy from the build. */
+/** Reads a file of an npm package: in a checkout the installed file, otherwise the copy from the build. */
 function library<Name extends keyof typeof LIBRARIES>(name: Name, file: (typeof LIBRARIES)[Name][number]): () => Promise<Buffer> {
   return () => readFile(IS_COMPILED ? join(ROOT, LIBRARY_FOLDER, name, basename(file)) : require.resolve(`${name}/${file}`));
 }
@@ -43,11 +43,14 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
   { path: '/map/maplibre-gl.css', type: STYLE, read: library('maplibre-gl', 'dist/maplibre-gl.css') },
 ];
 
-/** Content security policy that allows only files and the API of this server. Inline styles are allowed, because both libraries set styles by script. */
+/**
+ * Content security policy that allows only files and the API of this server. Inline styles are allowed, because Swagger UI and MapLibre set styles by
+ * script.
+ */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; "
   + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/** File contents, read and compressed when the first server of the process is created. */
+/** Contents of the files, which are read and compressed when a process creates its first server. */
 const contents = new Map<string, Promise<Prepared>>();
 
 function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared> {
@@ -56,7 +59,7 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
   return content;
 }
 
-/** Fields of all blocks that the page shows in a separate place. */
+/** Fields of every block that the page does not show with the block's other fields. */
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
 /** Returns the panel of each section on the map, with the descriptions of fields by path. */
@@ -95,7 +98,7 @@ function* descriptionsOf(root: z.core.JSONSchema.BaseSchema, schema = root, path
   }
 }
 
-/** Serves the pages below the base address. The root redirects to them, and `/metrics` to the metrics. */
+/** Serves the pages below the base path. `/` redirects to the pages, and `/metrics` to the metrics. */
 export async function pages(app: FastifyInstance): Promise<void> {
   for (const { path, type, read } of FILES) {
     const content = await contentOf(path, read);

@@ -13,15 +13,15 @@ const UNSET = 'Unset it to use the default.';
 /** Settings with their descriptions. The README contains the same descriptions. */
 export const SETTINGS: Readonly<Record<string, string>> = {
   DATABASE_URL: '`postgres://user:password@host:port/database` or `pglite:FOLDER`. Default: the embedded database in `database` below the home folder',
-  MAPPALE_HOME: 'home folder: the embedded database and the files of the demo region, as `--home`. Default: `.mappale` in the working folder if it exists, '
+  MAPPALE_HOME: 'home folder, which has the embedded database and the files of the demo region; same as `--home`. Default: `.mappale` in the working folder if it exists, '
     + 'else `$XDG_DATA_HOME/mappale`, else `~/.local/share/mappale`',
-  MAPPALE_DISTRIBUTED: '`citus`: `DATABASE_URL` is the coordinator of a Citus cluster; the next command that writes distributes the tables keyed by parcel '
-    + '([how](docs/citus.md)). Default: the database stays unchanged',
+  MAPPALE_DISTRIBUTED: '`citus`: `DATABASE_URL` is the coordinator of a Citus cluster, and the next command that writes distributes the tables keyed by parcel '
+    + '([Citus](docs/citus.md)). Default: tables are not distributed',
   MAPPALE_LOG: '`human`: plain lines; `json`: one object per line on stderr, for unattended runs. Default: `human`',
-  MAPPALE_LOG_LEVEL: '`debug`: each step and its time, as `--verbose`; `info`: phases and progress; `warn`: warnings only, as `--quiet`. '
-    + 'Default: `info`, with `MAPPALE_LOG=json` `debug`',
-  MAPPALE_PUBLISHER: 'body that publishes the catalogue: its code in IPA or another identifier, a space, and its name, such as `c_b519 Comune di Campobasso`. Default: `operator Operator of this database`',
-  NO_COLOR: 'any value turns colours off',
+  MAPPALE_LOG_LEVEL: '`debug`: each step and its time, like `--verbose`; `info`: phases and progress; `warn`: warnings only, like `--quiet`. '
+    + 'Default: `info`, or `debug` with `MAPPALE_LOG=json`',
+  MAPPALE_PUBLISHER: 'public body that publishes the catalogue: its IPA code or another identifier, a space, and its name, such as `c_b519 Comune di Campobasso`. Default: `operator Operator of this database`',
+  NO_COLOR: 'if set to any value, the output has no colours',
 };
 
 export interface Config {
