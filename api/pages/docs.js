@@ -1,4 +1,4 @@
-// Fills in only `example` values when a user tries an operation, because the other `examples` may exclude each other.
+// When a user tries an operation, fills in only the `example` values. Parameters with `examples` may exclude each other.
 function offerOnly(response) {
   if (!/\/openapi\.json$/.test(response.url)) return response;
   const document = JSON.parse(response.text);

@@ -177,7 +177,7 @@ describeEngines('the map in use', (engine) => {
         // The classes are computed from the parcels that are drawn.
         await expect.poll(async () => {
           await button.click();
-          return await button.textContent() === 'Usual classes' && (await rows.allTextContents()).join() !== usual.join();
+          return await button.textContent() === 'Default classes' && (await rows.allTextContents()).join() !== usual.join();
         }, SOON).toBe(true);
         await expect.poll(async () => {
           const drawn = await pixels(page);

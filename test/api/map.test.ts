@@ -176,7 +176,7 @@ describeEngines('the web pages', (engine) => {
       expect(await first.locator('header #sign').isVisible()).toBe(false);
       await first.locator('#query').fill(String(known.fid));
       await first.locator('#query').press('Enter');
-      await first.getByRole('button', { name: 'Which files?' }).click();
+      await first.getByRole('button', { name: 'Show the files' }).click();
       await expect.poll(() => first.locator('[data-section=files] tbody tr').count(), SOON).toBeGreaterThan(5);
       const asking = first.waitForResponse(/\/map\/explain\//);
       const section = first.locator('[data-section=address]');
@@ -275,7 +275,7 @@ describeEngines('the web pages', (engine) => {
       expect(await risk.locator('.rule').first().isVisible()).toBe(true);
       expect(await risk.locator('.reasons code').textContent()).toBe(`mappale explain ${known.fid} risk`);
       expect(await risk.locator('.reasons p').count()).toBeGreaterThan(1);
-      await page.getByRole('button', { name: 'Which files?' }).click();
+      await page.getByRole('button', { name: 'Show the files' }).click();
       await expect.poll(() => page.locator('[data-section=files] tbody tr').count(), SOON).toBeGreaterThan(5);
       await risk.scrollIntoViewIfNeeded();
       await picture(page, 'record');

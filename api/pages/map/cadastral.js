@@ -1,5 +1,5 @@
 // @ts-check
-/** Reads searches for a parcel by a national cadastral reference, or by comune, foglio and particella in common notations. */
+/** Recognises a search text that names a parcel, by national cadastral reference or by comune, foglio and particella in common notations. */
 
 /**
  * @typedef {{ reference: string }} Reference

@@ -1,13 +1,13 @@
 // @ts-check
-/** Shows the values of all sections of two parcels side by side. */
+/** Shows the values of two parcels side by side, for all sections. */
 import { button, element } from './elements.js';
 import { absenceOf, flat, panelOf, sectionsOf, textOf, titleOf, valueOf, wordsOf } from './values.js';
 import { t } from './words.js';
 
-/** Fields that are not compared: geometries, and texts of sources. */
+/** Fields that the comparison omits: geometries and the names of sources. */
 const LEFT_OUT = /^(?:geometry|source$|municipality)/;
 
-/** @param {any} block @returns {Map<string, any>} values by path; for a list, only its length */
+/** @param {any} block @returns {Map<string, any>} values by path; the value of a list is its length */
 function valuesIn(block) {
   if (block === null) return new Map();
   if (Array.isArray(block)) return new Map([['', block.length]]);
@@ -15,7 +15,8 @@ function valuesIn(block) {
 }
 
 /**
- * @param {any} first record of a parcel @param {any} second @param {{ close: () => void, parcel: (fid: number) => void }} actions
+ * @param {any} first record of the first parcel @param {any} second record of the second parcel @param {{ close: () => void, parcel: (fid: number) =>
+ * void }} actions
  */
 export function comparisonPanel(first, second, actions) {
   const both = [first, second];

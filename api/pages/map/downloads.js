@@ -5,16 +5,16 @@ import { state } from './state.js';
 import { flat, panelOf } from './values.js';
 import { boxInView } from './view.js';
 
-/** Maximum number of parcels in a file of the view, and number of parcels per request. */
+/** Maximum number of parcels in a file of the parcels in view, and number of parcels per request. */
 const [MOST, PAGE] = [5000, 200];
-/** Largest side of a box that the server accepts, in degrees. */
+/** Maximum side length in degrees of a box that the server accepts. */
 const LARGEST = 0.05;
 
 /** @typedef {'geojson' | 'csv'} Format */
 
 const TYPES = { geojson: 'application/geo+json', csv: 'text/csv' };
 
-/** Quotes a cell. A text that a spreadsheet would run as a formula begins with an apostrophe. @param {unknown} value */
+/** Quotes a cell of a CSV file. A text that a spreadsheet would run as a formula gets an apostrophe in front. @param {unknown} value */
 function cell(value) {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) && !Number.isFinite(Number(value)) ? `'${value}` : String(value);
@@ -32,7 +32,7 @@ function save(name, format, text) {
   URL.revokeObjectURL(url);
 }
 
-/** Saves a record as a feature with the complete record, or as rows of section, field, value and unit. @param {any} record @param {Format} format */
+/** Saves a record as a GeoJSON feature, or as a CSV file with the columns section, field, value and unit. @param {any} record @param {Format} format */
 export function saveRecord(record, format) {
   const { geometry, ...basic } = record.basic;
   const properties = { ...record, basic };
@@ -43,7 +43,7 @@ export function saveRecord(record, format) {
   save(basic.cadastral_reference, format, csv([['section', 'field', 'value', 'unit'], ...rows]));
 }
 
-/** Saves the parcels in view that meet the filters. @param {Format} format @returns {Promise<'saved' | 'too large'>} */
+/** Saves the parcels that are in view and meet the filters. @param {Format} format @returns {Promise<'saved' | 'too large'>} */
 export async function saveView(format) {
   const box = boxInView();
   if (box === null || box[2] - box[0] > LARGEST || box[3] - box[1] > LARGEST) return 'too large';

@@ -1,12 +1,12 @@
 // @ts-check
-/** Creates HTML elements. Text is always inserted as text, never as HTML. */
+/** Creates HTML elements. Strings are inserted as text, never as HTML. */
 
 /** @param {string} id @returns {HTMLElement} */
 export const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 /**
  * @param {string} name
- * @param {Record<string, string | boolean>} attributes true: set without a value; false: not set
+ * @param {Record<string, string | boolean>} attributes true: the attribute has no value; false: the attribute is not set
  * @param {(Node | string)[]} children
  * @returns {HTMLElement}
  */

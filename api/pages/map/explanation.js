@@ -1,5 +1,5 @@
 // @ts-check
-/** Explains the values of a section: licences, rules, and the features that the values come from. */
+/** Explains the values of a section by its licences, its rules and the features that the values come from. */
 import { element, link } from './elements.js';
 import { Refusal } from './interface.js';
 import { SECTIONS } from './sections.js';
@@ -8,7 +8,7 @@ import { isItalian, numberOf, refusalInWords, t } from './words.js';
 
 /** @typedef {import('./values.js').Panel} Panel */
 
-/** Number of features of a rule before the user shows all. */
+/** Number of features of a rule that are shown at first. */
 const MANY = 20;
 
 /**
@@ -17,7 +17,8 @@ const MANY = 20;
  */
 
 /**
- * Returns the Italian translation of a text from the explain statement. `{1}` is a value from the statement. @param {string} text @param {Panel} panel @returns
+ * Returns the Italian translation of a text that `mappale explain` returns. `{1}` stands for a value in the text. @param {string} text @param {Panel} panel
+ * @returns
  * {string | undefined}
  */
 function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
@@ -32,7 +33,8 @@ function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
 }
 
 /**
- * Translates field names such as `elevation, slope`, `coverage.flood` and columns of lists. Sentences are not changed. @param {string} field @param {Panel}
+ * Translates field names such as `elevation, slope`, `coverage.flood` and columns of lists. Other texts are returned unchanged. @param {string} field
+ * @param {Panel}
  * panel
  */
 function fieldsOf(field, panel) {
@@ -58,8 +60,8 @@ function saidBy(value, panel) {
 const evidenceUnit = (unit, panel) => ((isItalian() ? evidenceInItalian(unit, panel) : undefined) ?? unitInLanguage(unit, panel)).replaceAll('m2', 'm²');
 
 /**
- * Shows a feature that contributed to a value, with its value, weight and position in the file. @param {Evidence} found @param {string} field field of the
- * value, if other features of the rule belong to other fields @param {Panel} panel
+ * Shows a feature that contributed to a value, with its value, weight and position in the file. @param {Evidence} found @param {string} field field of
+ * the value; empty if all features of the rule belong to one field @param {Panel} panel
  */
 function evidenceOf({ value, measure, unit, source, vintage, file, member, position, sha256 }, field, panel) {
   const place = [file.slice(file.lastIndexOf('/') + 1), member, String(position)].filter((part) => part !== '');
@@ -97,8 +99,7 @@ function explanationOf({ not_applicable: notApplicable, rows, reproduced, empty,
 }
 
 /**
- * Shows the licences of a section and the result of `mappale explain`. If the server does not answer `explain`, shows the
- * command instead.
+ * Shows the licences of a section and the result of `mappale explain`. If this browser may not request explanations, shows the command instead.
  * @param {string} name @param {number} fid @param {any[]} cited licences of the section @param {import('./record.js').Actions} actions
  */
 export function reasonsOf(name, fid, cited, actions) {
@@ -116,7 +117,7 @@ export function reasonsOf(name, fid, cited, actions) {
       try {
         found.replaceChildren(...explanationOf(await explain(name), panelOf(name)), command('whyAlso'));
       } catch (error) {
-        // When the panel is opened again, the explanation is requested again.
+        // After an error, opening the panel again sends the request again.
         isAsked = false;
         found.replaceChildren(element('p', { class: 'problem' }, [t('notExplained', { why: error instanceof Refusal ? refusalInWords(error) : t('noAnswer') })]), command('whyHow'));
       }

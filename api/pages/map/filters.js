@@ -1,5 +1,5 @@
 // @ts-check
-/** Filters the drawn parcels by area and by the values of layers. */
+/** Lets the user filter the drawn parcels by area and by the values of layers. */
 import { $, button, element } from './elements.js';
 import { legendTextOf } from './legend.js';
 import { filterAdded, filterChanged, filterRemoved, state } from './state.js';
@@ -43,7 +43,7 @@ function classChoices(layer, filter, changed) {
   });
 }
 
-/** Shows the filters, and the list for adding a filter. @param {() => void} changed called after each change by the user */
+/** Shows the filters, and the menu that adds a filter. @param {() => void} changed called after each change by the user */
 export function showFilters(changed) {
   const layers = view.filterLayers();
   const chosen = layers.filter(({ name }) => state.filters.some((filter) => filter.layer === name));

@@ -1,14 +1,15 @@
 // @ts-check
-/** Sends the requests of the page to the read API, and to a few paths that need no token. */
+/** Sends the requests of the page to the API, and to a few paths that need no token. */
 import { sessionFound, state } from './state.js';
 
 const BASE = location.pathname.replace(/\/map\/?$/, '');
 const TILES = `${location.origin}${BASE}/tiles/`;
 
-/** Refusal of the server with its reason. */
+/** Error for a request that the server refused, with the reason. */
 export class Refusal extends Error {
   /**
-   * @param {number} status @param {string} code @param {string} message @param {Record<string, string | number | null>} details values used in the message
+   * @param {number} status @param {string} code @param {string} message @param {Record<string, string | number | null>} details values that the message
+   * contains
    */
   constructor(status, code, message, details) {
     super(message);
@@ -20,11 +21,11 @@ export class Refusal extends Error {
 
 export const signedIn = () => state.session || state.token !== '';
 
-/** Signs in with the secret of a link, or detects that this browser is signed in. @param {string | null} secret @throws {Refusal} */
+/** Signs in with the secret of a sign-in link, or checks whether this browser is already signed in. @param {string | null} secret @throws {Refusal} */
 export async function openSession(secret) {
   const exchanged = secret === null ? null : await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) });
   if (exchanged?.ok) localStorage.setItem('session', 'link');
-  // A server that printed no link does not have this path, so the page does not request it.
+  // Only a server that printed a sign-in link has this path. For other servers the page sends no request.
   if (localStorage.getItem('session') !== null) {
     sessionFound(await open('/map/session'));
     if (!state.session) localStorage.removeItem('session');
@@ -40,7 +41,7 @@ export async function ask(path, parameters = {}, signal) {
   return get(path, parameters, state.token === '' ? {} : { 'x-api-key': state.token }, signal);
 }
 
-/** Returns true if the server answers `explain`. The server does not answer it for a typed token. */
+/** Returns true if this browser may request explanations. With a typed token, the server refuses them. */
 export const canExplain = () => state.session && state.explains && state.token === '';
 
 /** Returns the result of `mappale explain` for a section. @param {number} fid @param {string} section @throws {Refusal} */
@@ -51,7 +52,10 @@ export async function open(path, parameters = {}) {
   return get(path, parameters, {});
 }
 
-/** @param {string} path @param {Record<string, string | number | boolean>} parameters @param {Record<string, string>} headers @param {AbortSignal} [signal] */
+/**
+ * @param {string} path @param {Record<string, string | number | boolean>} parameters @param {Record<string, string>} headers @param {AbortSignal}
+ * [signal]
+ */
 async function get(path, parameters, headers, signal) {
   const query = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
   return answerOf(await fetch(`${BASE}${path}${query.size > 0 ? `?${query}` : ''}`, { headers, ...(signal === undefined ? {} : { signal }) }));
@@ -67,7 +71,7 @@ async function answerOf(response) {
 /** Returns the URL template of a layer's tiles for the map library. @param {string} layer */
 export const tilesOf = (layer) => `${TILES}{z}/{x}/{y}?layer=${encodeURIComponent(layer)}`;
 
-/** Sends the token only with requests for tiles. @param {string} url */
+/** Adds the token to a request of the map library if the request is for a tile. @param {string} url */
 export function withToken(url) {
   return { url, ...(state.token !== '' && url.startsWith(TILES) ? { headers: { 'x-api-key': state.token } } : {}) };
 }

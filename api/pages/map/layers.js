@@ -8,7 +8,7 @@ import { titleOf } from './values.js';
 import * as view from './view.js';
 import { t } from './words.js';
 
-/** Entries before the layers of sections. */
+/** Entries of the list that come before the layers of sections. */
 const GENERAL = /** @type {const} */ ({ coverage: 'coverage', parcels: 'parcelsOnly' });
 const GROUPS = /** @type {const} */ (['hazards', 'value', 'people', 'land', 'places']);
 
@@ -40,7 +40,7 @@ export function showLayers(choose) {
   $('choices').replaceChildren(...Object.entries(GENERAL).map(([name, word]) => choice(name, t(word))), ...groups);
 }
 
-/** Shows the legend for the current scale. Large scales have classes of a section, and small scales coverage by comune. */
+/** Shows the legend for the current scale. At large scales it has the classes of a section, and at small scales the coverage by comune. */
 export function showLegend() {
   const layer = view.sectionDrawn();
   const isClose = view.draws('parcels');

@@ -1,5 +1,5 @@
 // @ts-check
-/** Shows the legend of the map. Large scales have classes of a section, and small scales coverage of comuni. */
+/** Shows the legend of the map. At large scales it has the classes of a section, and at small scales the coverage by comune. */
 import { button, element } from './elements.js';
 import { state } from './state.js';
 import { panelOf, titleOf, unitInLanguage } from './values.js';
@@ -32,7 +32,7 @@ function rangeOf({ from, to }) {
   return from < 0 ? t('fromTo', { from: numberOf(from), to: numberOf(to) }) : `${numberOf(from)}–${numberOf(to)}`;
 }
 
-/** @param {import('./view.js').Layer} layer @param {string} text text of the layer @returns {string} */
+/** @param {import('./view.js').Layer} layer @param {string} text text in the layer's section @returns {string} */
 export function legendTextOf(layer, text) {
   return (isItalian() ? panelOf(layer.section ?? layer.name).italian?.legend?.[text] : undefined) ?? text;
 }

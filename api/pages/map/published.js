@@ -1,5 +1,5 @@
 // @ts-check
-/** Shows all published data, or the coverage of one comune. */
+/** Shows a summary of the published data, or the coverage of one comune. */
 import { button, element } from './elements.js';
 import { state } from './state.js';
 import { stateBadge, titleOf } from './values.js';

@@ -1,5 +1,5 @@
 // @ts-check
-/** Displays a parcel. Each value has its unit, rule and source. */
+/** Shows the record of a parcel. Each value is shown with its unit, rule and source. */
 import { button, element, link } from './elements.js';
 import { reasonsOf } from './explanation.js';
 import { ELSEWHERE } from './sections.js';
@@ -11,7 +11,10 @@ import { hasWord, isItalian, t } from './words.js';
 /** Longer lists are collapsed at first. */
 const LONG = 8;
 
-/** Shows the rule of a value on demand. @param {Panel} panel @param {string} path @param {string} [heading] heading of a list's column */
+/**
+ * Creates an element that shows the rule of a value when the user opens it. @param {Panel} panel @param {string} path @param {string} [heading] heading
+ * of a list's column
+ */
 function ruleOf(panel, path, heading) {
   const known = panel.fields[path];
   if (known === undefined) return [];
@@ -20,7 +23,8 @@ function ruleOf(panel, path, heading) {
 }
 
 /**
- * Returns the rows of an object. Rows of nested objects begin with the name of the object. Objects of counts are drawn as bars. @param {any} block @param
+ * Returns the table rows of an object. Rows of a nested object begin with the name of that object. An object of counts is drawn as bars. @param {any}
+ * block @param
  * {Panel} panel
  */
 function rowsOf(block, panel, path = '', prefix = '') {
@@ -74,7 +78,7 @@ function tableOf(rows, columns, panel, caption) {
   return rows.length <= LONG ? table : element('details', { class: 'long' }, [element('summary', {}, [t('more', { n: rows.length })]), table]);
 }
 
-/** Fills a sentence with the values of a row. @param {string} note @param {any} row */
+/** Replaces the placeholders of a sentence by the values of a row. @param {string} note @param {any} row */
 const noteOf = (note, row) => note.replace(/\{(\w+)\}/g, (_, field) => halfYear(String(row[field] ?? '')));
 
 /** @param {string} name @param {any} block @param {any} record @param {Actions} actions */
@@ -119,7 +123,7 @@ function sectionOf(name, block, record, actions) {
   return section;
 }
 
-/** Shows the values that sections select for the summary. A missing value is shown only with a reason. @param {any} record */
+/** Shows the values that each section selects for the summary. A missing value is shown only if its reason is known. @param {any} record */
 function summaryOf(record) {
   const rows = record.meta.sections_included.flatMap((/** @type {string} */ section) => {
     const panel = panelOf(section);
@@ -135,14 +139,15 @@ function summaryOf(record) {
 }
 
 /**
- * Callbacks of a record.
+ * Functions that the buttons of a record call.
  * @typedef {{ parcel: (fid: number) => void, close: () => void, print: () => void, copy: () => void,
  *   save: (format: 'geojson' | 'csv') => void, compare: () => void, files: (code: string) => Promise<any>,
  *   explain: ((section: string) => Promise<any>) | null }} Actions
  */
 
 /**
- * @param {any} record answer of /parcels/{id} @param {any[]} neighbours answer of /parcels/locate, nearest first @param {Actions} actions @returns {HTMLElement[]}
+ * @param {any} record answer of /parcels/{id} @param {any[]} neighbours answer of /parcels/locate, nearest first @param {Actions} actions @returns
+ * {HTMLElement[]}
  */
 export function parcelPanel(record, neighbours, actions) {
   const { basic, municipality, meta } = record;
@@ -177,7 +182,7 @@ export function parcelPanel(record, neighbours, actions) {
 }
 
 /**
- * Adds the neighbours, which may arrive after the record. Open panels of the record remain open. @param {any[]} neighbours nearest first @param {(fid:
+ * Adds the neighbours, which may arrive after the record. Open sections of the record remain open. @param {any[]} neighbours nearest first @param {(fid:
  * number) => void} choose
  */
 export function neighboursOf(neighbours, choose) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Search field with suggestions while the user types. The field follows the combobox pattern of the ARIA authoring practices. */
+/** Controls the search field, which shows suggestions while the user types. The field follows the combobox pattern of the ARIA authoring practices. */
 import { readCadastral } from './cadastral.js';
 import { ask, signedIn } from './interface.js';
 import { $, element } from './elements.js';
@@ -13,11 +13,11 @@ import { hasWord, numberOf, t } from './words.js';
  *   street: (lat: number, lng: number, name: string) => void, say: (text: string, problem?: boolean) => void, failed: (error: unknown) => void }} Actions
  */
 
-/** Pause after a keystroke in milliseconds. Each search counts against the hourly limit of the token. */
+/** Milliseconds to wait after a keystroke before a search, because each search counts against the hourly limit of the token. */
 const PAUSE_MS = 250;
 const SHORTEST = 3;
 const MOST = 8;
-/** Maximum number of comuni for the beginning of a name. */
+/** Maximum number of suggested comuni. */
 const COMUNI = 3;
 
 const field = /** @type {HTMLInputElement} */ ($('query'));
@@ -70,7 +70,7 @@ export function openSearch(actions) {
     if (first !== undefined) return choose(first);
     if (!signedIn()) return actions.failed(null);
     await suggest(text, true);
-    // The name of a comune without loaded data finds the comune, and no street with the same name.
+    // For the name of a comune without loaded data, the search reports the comune instead of streets with the same name.
     const [best] = state.search.found;
     if (best === undefined) return;
     if (state.search.isExplained) show(state.search.found);
@@ -90,7 +90,7 @@ export function openSearch(actions) {
       const all = [...local(text, actions), ...found];
       const wasExplained = state.search.isExplained;
       absenceExplained(notLoaded.length > 0);
-      // The message about the earlier input no longer applies.
+      // Removes the message about the previous input.
       if (isWhole || wasExplained || notLoaded.length > 0) actions.say(all.length === 0 || notLoaded.length > 0 ? absenceOf(text, notLoaded) : '', all.length === 0);
       if (document.activeElement === field && !isWhole) show(all);
       else suggestionsFound(all);
@@ -121,7 +121,8 @@ function comuniNamed(text) {
 }
 
 /**
- * Finds parcels by comune, foglio and particella. @param {import('./cadastral.js').CadastralPlace} question @param {Actions} actions @param {AbortSignal} signal
+ * Finds parcels by comune, foglio and particella. @param {import('./cadastral.js').CadastralPlace} question @param {Actions} actions @param
+ * {AbortSignal} signal
  * @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>}
  */
 async function parcels({ comune, ...place }, actions, signal) {
@@ -132,7 +133,7 @@ async function parcels({ comune, ...place }, actions, signal) {
     choose: () => actions.parcel(fid),
   })));
   if (found.length > 0 || known.length > 0) return { found, notLoaded: [] };
-  // A comune without parcels may be a comune without loaded data.
+  // If the comune has no such parcel, checks whether data of the comune is loaded.
   const { meta } = await ask('/map/suggestions', { q: comune }, signal);
   return { found, notLoaded: meta.not_loaded ?? [] };
 }
@@ -146,13 +147,16 @@ async function addresses(text, actions, signal) {
   for (const address of data) {
     const suggestion = address.match_type === 'street' ? streetOf(address, actions) : addressOf(address, actions);
     const key = `${suggestion.name}\n${suggestion.what}`;
-    // Several addresses may represent one street.
+    // A street may occur several times, with different addresses.
     if (!found.has(key)) found.set(key, suggestion);
   }
   return { found: [...found.values()], notLoaded: meta.not_loaded ?? [] };
 }
 
-/** Suggests a street without the number of the address that represents the street. @param {any} address @param {Actions} actions @returns {Suggestion} */
+/**
+ * Returns a suggestion for a street: the address that represents the street, without the house number. @param {any} address @param {Actions} actions
+ * @returns {Suggestion}
+ */
 function streetOf({ street_name: street, locality, municipality_name: comune, municipality_code: code, latitude, longitude }, actions) {
   const name = [street, locality === '' ? comune ?? code : locality].join(', ');
   return { kind: 'street', name, what: [comune ?? code, t('street')].join(' · '), choose: () => actions.street(latitude, longitude, name) };
@@ -163,7 +167,7 @@ function addressOf({ formatted_address: name, municipality_name: comune, municip
   return { kind: 'address', name, what: [comune ?? code, hasWord(match) ? t(match) : ''].filter(Boolean).join(' · '), choose: () => actions.place(latitude, longitude, name) };
 }
 
-/** Explains an empty result. The named comuni are not loaded, or there is no similar address. @param {string} text @param {UnloadedComune[]} notLoaded */
+/** Explains an empty result: the named comuni are not loaded, or no address is similar. @param {string} text @param {UnloadedComune[]} notLoaded */
 function absenceOf(text, notLoaded) {
   if (notLoaded.length === 0) return t('nothing', { text });
   const loaded = state.regions.map(({ name }) => name);
@@ -189,7 +193,7 @@ function show(found) {
   activate(-1);
 }
 
-/** @param {number} index -1: none */
+/** @param {number} index -1: no suggestion */
 function activate(index) {
   suggestionActivated(index);
   [...list.children].forEach((option, at) => option.setAttribute('aria-selected', String(at === index)));
@@ -209,7 +213,7 @@ function close() {
 function choose(suggestion) {
   field.value = suggestion.name;
   close();
-  // An on-screen keyboard would cover the map.
+  // Removes the focus, because an on-screen keyboard would cover the map.
   if (matchMedia('(pointer: coarse)').matches) field.blur();
   suggestion.choose();
 }

@@ -1,9 +1,9 @@
 // @ts-check
-/** Panel on a small screen. The panel is a sheet of three sizes over the lower part of the map. */
+/** Controls the panel on a small screen, which covers the lower part of the map and has three sizes. */
 import { $ } from './elements.js';
 
 const SIZES = ['peek', 'half', 'full'];
-/** Minimum length in pixels of a drag that changes the size. */
+/** Minimum distance in pixels that the handle must be dragged to change the size. */
 const DRAG = 20;
 
 /** @param {string} size */

@@ -18,14 +18,14 @@ import {
 import * as view from './view.js';
 import { dateOf, fillWords, refusalInWords, t } from './words.js';
 
-/** Search radius around a place in degrees, about 40 m. */
+/** Distance in degrees (about 40 m) around a place or parcel in which parcels are requested. */
 const MARGIN = 0.0004;
 /** Maximum number of listed neighbours. */
 const NEAR = 24;
 
 // --- URL ------------------------------------------------------------------------------------------------------------------
 
-/** Applies the URL without changing it. */
+/** Applies the place, layer, selection and filters of the URL, without changing the URL. */
 async function follow() {
   addressRead();
   const { place, layer, parcel, comune, filters } = readAddress();
@@ -38,7 +38,7 @@ async function follow() {
   if (parcel !== null && signedIn()) reading = run((current) => showParcel(parcel, current, { step: false, move: isFree }), parcel);
   else if (comune !== null && state.comuni.has(comune)) showComune(comune, false, isFree);
   else forget(false);
-  // A move writes the URL, so the selection must be set before.
+  // Moving the map writes the URL, so the selection must be set before the move.
   if (!isFree) view.goTo(place);
   await reading;
 }
@@ -58,7 +58,7 @@ function say(text, problem = false, ...also) {
   $('status').classList.toggle('problem', problem);
 }
 
-/** Shows whether the published data, a record, or the map is loading. */
+/** Shows which of the published data, a record and the map is loading. */
 function showLoading() {
   const { reading, isAsking, view: { isLoading } } = state;
   const word = reading === 'reading' ? 'readingPublished' : isAsking ? 'readingRecord' : isLoading ? 'loadingMap' : null;
@@ -74,7 +74,7 @@ function announce(text) {
 
 const offerSignIn = () => say(t('signInFirst'), false, button(t('signIn'), openDialog));
 
-/** Shows an error. Many requests need a sign-in. @param {unknown} error */
+/** Shows an error. If the request needs a sign-in, offers the sign-in dialog. @param {unknown} error */
 function failed(error) {
   const isRefused = error instanceof Refusal && error.status === 401;
   if (!signedIn() && (error === null || isRefused && error.code === 'API_KEY_REQUIRED')) return offerSignIn();
@@ -83,7 +83,8 @@ function failed(error) {
 }
 
 /**
- * Runs the newest request of the user and drops the answers to older requests. @param {(current: () => boolean) => Promise<void>} work @param {number | string
+ * Runs a request of the user. Answers to earlier requests are ignored. @param {(current: () => boolean) => Promise<void>} work @param {number |
+ * string
  * | null} [parcel]
  */
 async function run(work, parcel = null) {
@@ -100,7 +101,7 @@ async function run(work, parcel = null) {
   }
 }
 
-/** The panel is grey until its next content arrives. */
+/** Shows the panel in grey until its next content arrives. */
 function showBusy() {
   if (state.isAsking) $('record').setAttribute('aria-busy', 'true');
   else $('record').removeAttribute('aria-busy');
@@ -128,7 +129,7 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
   requestEnded();
   if (step) writeAddress(true);
   let neighbours = around ?? [];
-  /** Explanations by section. Explanations are kept, so a change of language needs no request. @type {Map<string, Promise<any>>} */
+  /** Explanations by section. They are kept, so that a change of language sends no request. @type {Map<string, Promise<any>>} */
   const explanations = new Map();
   const explainOnce = (/** @type {string} */ section) => {
     const asking = explanations.get(section) ?? explain(fid, section);
@@ -170,7 +171,7 @@ const distance = (a, b) => Math.hypot(a.lat - b.lat, (a.lng - b.lng) * Math.cos(
 /** Returns the parcels in and around a box. @param {number[]} box @param {boolean} geometry */
 async function parcelsIn([west, south, east, north], geometry) {
   const sides = [/** @type {number} */ (west) - MARGIN, /** @type {number} */ (south) - MARGIN, /** @type {number} */ (east) + MARGIN, /** @type {number} */ (north) + MARGIN];
-  // For a parcel of several kilometres, the box with its surroundings would exceed the limit.
+  // For a parcel several kilometres long, the enlarged box would exceed the server's limit.
   if (/** @type {number} */ (sides[2]) - /** @type {number} */ (sides[0]) > 0.05 || /** @type {number} */ (sides[3]) - /** @type {number} */ (sides[1]) > 0.05) return [];
   return (await ask('/parcels/locate', { bbox: sides.map((side) => side.toFixed(7)).join(','), ...(geometry ? { geometry: true } : {}), limit: 200 })).data;
 }
@@ -184,7 +185,7 @@ async function showPlace(lat, lng, current, name, isAddress) {
   if (isAddress) markPlace(lat, lng);
   const around = await parcelsIn([lng, lat, lng, lat], true);
   if (!current()) return;
-  // An access point may be on the road in front of its parcel. In this case the nearest parcel is used.
+  // The point of an address may be on the road in front of its parcel. Then the nearest parcel is used.
   const [found] = [...around].sort((a, b) => Number(holds(b.geometry, lng, lat)) - Number(holds(a.geometry, lng, lat)) || distance(a.centroid, { lat, lng }) - distance(b.centroid, { lat, lng }));
   if (found !== undefined) return showParcel(found.fid, current, { around, move: isAddress });
   if (isAddress) view.goTo({ zoom: 17, lat, lng });
@@ -192,7 +193,7 @@ async function showPlace(lat, lng, current, name, isAddress) {
 }
 
 /**
- * Returns true if a geometry contains a point. A ray from such a point crosses the rings an odd number of times. @param {any} geometry @param {number} lng
+ * Returns true if a geometry contains a point. A ray from a point inside crosses the rings an odd number of times. @param {any} geometry @param {number} lng
  * @param {number} lat
  */
 function holds(geometry, lng, lat) {
@@ -204,7 +205,7 @@ function holds(geometry, lng, lat) {
 const choosePlace = (/** @type {number} */ lat, /** @type {number} */ lng, /** @type {string | undefined} */ name = undefined) => void run((current) => showPlace(lat, lng, current, name ?? `${lat}, ${lng}`, name !== undefined));
 const chooseParcel = (/** @type {number | string} */ id, move = true) => void run((current) => showParcel(id, current, { move }));
 
-/** Shows a street at the address that represents the street, without selecting a parcel. @param {number} lat @param {number} lng @param {string} name */
+/** Moves the map to the address that represents a street, without selecting a parcel. @param {number} lat @param {number} lng @param {string} name */
 function showStreet(lat, lng, name) {
   forget(false);
   markPlace(lat, lng);
@@ -219,7 +220,7 @@ function markPlace(lat, lng) {
   view.redraw();
 }
 
-/** Keeps a record for a comparison with the next parcel that the user selects. @param {any} record */
+/** Keeps a record, to compare it with the next parcel that the user selects. @param {any} record */
 function compare(record) {
   comparedChosen(record);
   say(t('chooseSecond', { label: record.basic.label }));
@@ -296,7 +297,7 @@ function fit(box, maxZoom) {
 
 const isSmall = matchMedia('(max-width: 48rem)');
 
-/** Pixels of the map that panels cover. */
+/** Returns how many pixels of the map are covered by panels. */
 const covered = () => (isSmall.matches ? { left: 0, below: $('record').offsetHeight } : { left: $('panels').offsetLeft + $('panels').offsetWidth, below: 0 });
 
 // --- Layers ---------------------------------------------------------------------------------------------------------------
@@ -326,7 +327,7 @@ function openDialog() {
 function showSigned(isNew) {
   $('sign').textContent = t(signedIn() ? 'signOut' : 'signIn');
   $('sign').classList.toggle('plain', signedIn());
-  // The session ends with the server.
+  // A restart of the server ends the session.
   $('sign').hidden = signedIn() && sessionStorage.getItem('token') === null;
   if (isNew) {
     parcelsShown(false);
@@ -351,7 +352,7 @@ dialog.addEventListener('close', () => {
   if (dialog.returnValue === 'keep' && key !== '') void signIn(key);
 });
 
-/** Checks the token once. Otherwise a wrong token would be sent and counted with each tile. @param {string} key */
+/** Checks a token with one request. Without this check, each tile request would send a wrong token and count as a bad key. @param {string} key */
 async function signIn(key) {
   tokenChanged(key);
   try {
@@ -395,7 +396,7 @@ $('opacity').addEventListener('input', ({ target }) => {
   view.fade();
   showLegend();
 });
-// The legend must have the new colours of the map.
+// Redraws the legend with the new colours of the map.
 onScheme(showLegend);
 addEventListener('beforeprint', () => {
   $('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href });
@@ -418,7 +419,7 @@ addEventListener('popstate', () => void follow());
 
 // --- Start ----------------------------------------------------------------------------------------------------------------
 
-/** Outlines arrive region by region, and the map does not wait for all of them. */
+/** Requests the outlines of comuni region by region. The map shows the outlines that have arrived. */
 async function readComuni() {
   for (const { code } of state.regions) {
     const { comuni } = await open('/map/overview.json', { region: code });
@@ -450,7 +451,7 @@ async function start() {
       },
       loading: showLoading,
       refused: (status) => {
-        // A text query returns an address, which is searched again as text.
+        // An error message that is already shown is not replaced.
         if ((status === 401 || status === 403) && !$('status').classList.contains('problem')) say(t('refused'), true, button(t('signIn'), openDialog));
       },
     });
@@ -463,7 +464,7 @@ async function start() {
     fill();
     const comuni = [...state.comuni.values()];
     const whole = boxAround(comuni.filter(view.hasParcels)) ?? boxAround(comuni);
-    // If the user selected a parcel or place while the page loaded, this selection is kept.
+    // Keeps a parcel or place that the user selected while the page was loading.
     const isFresh = state.request === 0;
     if (isFresh && readAddress().place === null && whole !== null) fit(whole, 13);
     if (isFresh) await follow();

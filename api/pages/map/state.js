@@ -1,12 +1,12 @@
 // @ts-check
-/** State of the page, in one object. Other files read the state. Only the functions of this file change the state. */
+/** State of the page, in one object. Other files may read the state, but only the functions of this file change it. */
 
 /**
  * @typedef {'en' | 'it'} Language
  * @typedef {import('./view.js').Layer} Layer
  * @typedef {import('./view.js').Comune} Comune
  * @typedef {{ code: number, name: string, published_at: string, parcels: number, bbox: [number, number, number, number] | null }} Region
- * @typedef {{ layer: string, from: number | null, to: number | null, left: readonly string[] }} Filter bounds of a number, or classes that are left out
+ * @typedef {{ layer: string, from: number | null, to: number | null, left: readonly string[] }} Filter range of a number, or the excluded classes
  * @typedef {{ kind: 'street' | 'comune' | 'parcel' | 'address', name: string, what: string, choose: () => void }} Suggestion
  */
 
@@ -16,13 +16,13 @@ const darkness = matchMedia('(prefers-color-scheme: dark)');
 export const state = {
   /** @type {Language} */
   language: languageOf(localStorage.getItem('language') ?? navigator.language),
-  /** The token is kept only for this tab. Empty: none. */
+  /** Token of this tab. Empty: the user has entered no token. */
   token: sessionStorage.getItem('token') ?? '',
   /** True after signing in with the link of `mappale serve`. The browser then has a cookie that scripts cannot read. */
   session: false,
-  /** True if the server explains values to this browser. */
+  /** True if this browser may request explanations of values. */
   explains: false,
-  /** Progress of reading the published data. Comuni arrive region by region. @type {'reading' | 'read' | 'failed'} */
+  /** Progress of loading the published data. Comuni are loaded region by region. @type {'reading' | 'read' | 'failed'} */
   reading: 'reading',
   /** @type {Region[]} */
   regions: [],
@@ -34,13 +34,13 @@ export const state = {
   comuni: new Map(),
   /** True if the page has read the URL and may change it. */
   isFollowing: false,
-  /** Selection, which is also in the URL. */
+  /** Name of the selected layer, which is also in the URL. */
   layer: COVERAGE,
-  /** Starts of the number ranges that were computed from the view. Null: the classes of the section. @type {number[] | null} */
+  /** Lower limits of classes that were computed from the parcels in view. Null: the classes of the section are used. @type {number[] | null} */
   breaks: null,
   /** Indexes of the classes that are not drawn. @type {readonly number[]} */
   hidden: [],
-  /** Conditions that a parcel must meet to be drawn. They are also in the URL. @type {readonly Filter[]} */
+  /** Filters that a parcel must meet to be drawn, which are also in the URL. @type {readonly Filter[]} */
   filters: [],
   /** Folded groups of the list of layers. @type {readonly string[]} */
   folded: [],
@@ -53,9 +53,9 @@ export const state = {
   isAsking: false,
   /** @type {number | string | null} */
   asked: null,
-  /** Builds the content of the panel, also after a change of language. @type {() => HTMLElement[]} */
+  /** Builds the content of the panel. After a change of language, it is called again. @type {() => HTMLElement[]} */
   panel: () => [],
-  /** Record of the first parcel of a comparison, until the user selects the second parcel. @type {any} */
+  /** Record of the first parcel of a comparison, while the user selects the second parcel. @type {any} */
   compared: null,
   search: {
     /** @type {Suggestion[]} */
@@ -65,23 +65,23 @@ export const state = {
     isExplained: false,
   },
   view: {
-    /** Drawing library. Null if this browser does not support it. @type {import('maplibre-gl').Map | null} */
+    /** Map of the library MapLibre GL. Null if this browser has no WebGL. @type {import('maplibre-gl').Map | null} */
     map: null,
     isDark: darkness.matches,
-    /** While printing, browsers may report the light scheme, and the map is drawn in light colours. */
+    /** True while the page is printed. Then the map has light colours. */
     isPaper: false,
     /** True if tiles of parcels are drawn. These tiles need a token. */
     isParcels: false,
-    /** True if the library waits for tiles. */
+    /** True while the map library waits for tiles. */
     isLoading: false,
     opacity: 0.75,
     /** @type {GeoJSON.Feature | null} */
     chosen: null,
     /** @type {[number, number] | null} */
     mark: null,
-    /** Parcels in view that meet all filters, in ascending order. Null if there is no filter. @type {readonly number[] | null} */
+    /** Fids of the parcels in view that meet all filters, in ascending order. Null if no filter is set. @type {readonly number[] | null} */
     passing: null,
-    /** Numbers of the parcels in view. @type {any} */
+    /** Labels (cadastral numbers) of the parcels in view. @type {any} */
     labels: { type: 'FeatureCollection', features: [] },
   },
 };
@@ -130,7 +130,8 @@ export function readingEnded(end) {
 // --- Requests -------------------------------------------------------------------------------------------------------------
 
 /**
- * Begins a request, which replaces the earlier one. @param {number | string | null} parcel null: found by the request @returns {() => boolean} true if the
+ * Begins a request, which replaces the earlier one. @param {number | string | null} parcel null: the request finds the parcel @returns {() => boolean}
+ * true if the
  * request is still the newest
  */
 export function requestBegun(parcel) {
@@ -144,7 +145,7 @@ export function requestEnded() {
   Object.assign(state, { isAsking: false, asked: null });
 }
 
-/** Drops the answer of a running request, because the user made another selection. */
+/** Ignores the answer to a running request, because the user made another selection. */
 function requestDropped() {
   state.request += 1;
   requestEnded();
@@ -172,7 +173,7 @@ export function classToggled(index) {
   state.hidden = toggled(state.hidden, index);
 }
 
-/** Replaces the filters by those of the URL. Ignores filters of layers that do not exist. @param {readonly Filter[]} filters */
+/** Replaces the filters by the filters of the URL. Filters of unknown layers are ignored. @param {readonly Filter[]} filters */
 export function filtersRead(filters) {
   state.filters = filters.filter(({ layer }, index) => state.layers.some(({ name }) => name === layer) && filters.findIndex((each) => each.layer === layer) === index);
 }
@@ -242,7 +243,7 @@ export function suggestionsFound(found) {
   Object.assign(state.search, { found, active: -1 });
 }
 
-/** @param {number} index -1: none */
+/** @param {number} index -1: no suggestion */
 export function suggestionActivated(index) {
   state.search.active = index;
 }

@@ -1,19 +1,21 @@
 // @ts-check
-/** Formats names, values and units of a record. Each section defines them for its fields, in `map.ts` and `italian.ts` of its folder. */
+/** Formats names, values and units of a record. A section defines the names and units of its fields in `map.ts` and `italian.ts` of its folder. */
 import { element } from './elements.js';
 import { SECTIONS } from './sections.js';
 import { STATES } from './view.js';
 import { hasWord, isItalian, isSharedWord, numberOf, t } from './words.js';
 
 /**
- * @typedef {{ title: string, words?: Record<string, string>, values?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[],
+ * @typedef {{ title: string, words?: Record<string, string>, values?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?:
+ * string[],
  *   coverage?: Record<string, string>, summary?: string[], fields: Record<string, string>,
- *   italian?: { title?: string, words?: Record<string, string>, units?: Record<string, string>, values?: Record<string, string>, columns?: Record<string, string>,
+ *   italian?: { title?: string, words?: Record<string, string>, units?: Record<string, string>, values?: Record<string, string>, columns?:
+ * Record<string, string>,
  *     caption?: string, note?: string, legend?: Record<string, string>, fields?: Record<string, string>, evidence?: Record<string, string> },
  *   list?: { field?: string, caption?: string, latestFirst?: true, note?: string, columns: Record<string, string> } }} Panel
  */
 
-/** Unit of a share (0–1), which is shown in per cent. */
+/** Unit of a field whose value is a share (0–1), which is shown as a percentage. */
 const SHARE = 'share';
 
 /** @param {string} name @returns {Panel} */
@@ -26,7 +28,7 @@ export function titleOf(name) {
 }
 
 /**
- * Returns the value of an own key of an object. Published texts may be names of inherited properties, such as `constructor`.
+ * Returns the value of an object's own key. A published text used as a key may be the name of an inherited property, such as `constructor`.
  * @template T @param {Record<string, T> | undefined} values @param {string} key @returns {T | undefined}
  */
 const ownValue = (values, key) => (values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined);
@@ -51,7 +53,7 @@ function unitOf(field, panel) {
 /** @param {string} unit @param {Panel} panel */
 export const unitInLanguage = (unit, panel) => (isItalian() ? ownValue(panel.italian?.units, unit) : undefined) ?? unit;
 
-/** Returns the text for a published value that is a word. @param {string} value @param {Panel} panel */
+/** Returns the text to show for a published code or word. @param {string} value @param {Panel} panel */
 export function wordOf(value, panel) {
   const known = isItalian() ? ownValue(panel.italian?.values, value) : ownValue(panel.values, value);
   return known ?? (isSharedWord(value) ? t(value).toLowerCase() : halfYear(value));
@@ -66,7 +68,7 @@ export function textOf(field, value, panel) {
   return ownValue(panel.units, field) === SHARE ? `${measured(value * 100)} %` : measured(value);
 }
 
-/** Formats a number with three significant digits, or all digits before the comma. @param {number} value */
+/** Formats a number with three significant digits, or with all digits of its integer part if these are more. @param {number} value */
 export function measured(value) {
   return numberOf(value, Number.isInteger(value) ? {} : Math.abs(value) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 }
@@ -81,18 +83,18 @@ export function valueOf(field, value, panel) {
   return element('span', { class: 'value', title: String(value) }, unit === undefined ? [text] : [`${text} `, element('span', { class: 'unit' }, [unit])]);
 }
 
-/** Allows line breaks in long identifiers, but only after a dot. @param {string} text */
+/** Lets long identifiers break across lines, but only after a dot. @param {string} text */
 export function breakable(text) {
   return element('span', {}, text.split(/(?<=[a-z]\.)/i).flatMap((part) => [part, document.createElement('wbr')]));
 }
 
-/** Shows the coverage of a place. Stripes mark missing coverage, as on the map. @param {string} state */
+/** Shows a coverage value. Stripes mark missing coverage, as on the map. @param {string} state */
 export function stateBadge(state) {
   return element('span', { class: `state ${state}` }, [hasWord(state) ? t(state) : state]);
 }
 
 /**
- * Returns the reason for a missing value in a block with coverage by field, such as `coverage.flood` for `flood_level`. @param {any} block @param
+ * Returns why a value is missing in a block that has a coverage by field, such as `coverage.flood` for `flood_level`. @param {any} block @param
  * {string} field @param {any} value @param {Panel} panel
  */
 export function absenceOf(block, field, value, panel) {
@@ -106,7 +108,7 @@ export function absenceOf(block, field, value, panel) {
 export const headingOf = (column, columns, panel) => (isItalian() ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
 
 /**
- * Marks a text without Italian translation as English, which tells screen readers the language. @param {string} english @param {string | undefined}
+ * Marks a text without Italian translation as English, so that screen readers pronounce it correctly. @param {string} english @param {string | undefined}
  * italian
  */
 export function inWords(english, italian) {
@@ -114,7 +116,10 @@ export function inWords(english, italian) {
   return english;
 }
 
-/** Returns the sections of a record in the order of the page, with identifiers last. @param {any} record @returns {string[]} */
+/**
+ * Returns the sections of a record in the order of the page. The section `basic`, which has identifiers, comes last. @param {any} record @returns
+ * {string[]}
+ */
 export const sectionsOf = ({ meta }) => [...meta.sections_included.filter((/** @type {string} */ section) => section !== 'basic'), 'basic'];
 
 /** @param {any} row @returns {[string, any][]} */

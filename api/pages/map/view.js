@@ -1,5 +1,5 @@
 // @ts-check
-/** Draws comuni, tiles of parcels and of one section, and the selected parcel. The server describes the sections, so this file names no section. */
+/** Draws comuni, tiles of parcels and of one section, and the selected parcel. This file names no section, because the server describes the sections. */
 import { Map as Drawing, NavigationControl, ScaleControl } from './maplibre-gl.mjs';
 import { tilesOf, withToken } from './interface.js';
 import { labelsPlaced, mapOpened, onScheme, paperChanged, passingFound, schemeRead, state, tilesAwaited } from './state.js';
@@ -7,14 +7,15 @@ import { t } from './words.js';
 
 /**
  * @typedef {{ value?: string | number | boolean, from?: number | null, to?: number | null, label: string, color: string }} Class
- * @typedef {{ name: string, title: string, section: string | null, group: string | null, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom: number, maxzoom: number,
+ * @typedef {{ name: string, title: string, section: string | null, group: string | null, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom:
+ * number, maxzoom: number,
  *   unit: string | null, value: string | null, classes: Class[], none: Class | null, not_mapped: Class | null,
  *   not_applicable: ('land' | 'road' | 'water')[] }} Layer
  * @typedef {{ belfiore: string, name: string | null, istat_code: string | null, parcels: number | null, bbox: [number, number, number, number] | null,
  *   outline: GeoJSON.Geometry | null, isBox: boolean, coverage: Record<string, string>, region: number }} Comune
  */
 
-/** Colours of land, sea and lines in light and dark mode. Sections have their own colours. */
+/** Colours of land, sea and lines in light and dark mode. Each section defines the colours of its classes. */
 const PALETTES = {
   light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e', none: '#ffffff' },
   dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998', none: '#39424e' },
@@ -23,27 +24,27 @@ const PALETTES = {
 const scheme = () => (state.view.isDark && !state.view.isPaper ? 'dark' : 'light');
 const palette = () => PALETTES[scheme()];
 
-/** Shades for the share of sections that cover a comune. With a single hue, the order is visible in print and for colour-blind readers. */
+/** Colours for the share of sections that cover a comune. All have one hue, so that colour-blind readers and readers of a print can see the order. */
 export const COVERED = [
   { least: 1, word: 'coveredAll', light: '#2b7bba', dark: '#3f93d6' },
   { least: 0.7, word: 'coveredMost', light: '#79b1da', dark: '#2f6fa3' },
   { least: Number.MIN_VALUE, word: 'coveredSome', light: '#bcd7ec', dark: '#28506f' },
   { least: 0, word: 'coveredNone', light: '#f2f0ea', dark: '#2b323b' },
 ];
-/** Shades for the coverage of one section. */
+/** Colours of a comune for the coverage of one section. */
 export const STATES = {
   mapped: { light: '#4a90c4', dark: '#3f86bd' }, partial: { light: '#b9d6ea', dark: '#2b5577' }, not_mapped: { light: '#d5d8dc', dark: '#3a424c' }, not_loaded: { light: '#f2f0ea', dark: '#2b323b' },
 };
-/** Colour of roads and waters in sections that exclude them. */
+/** Colour of roads and waters in the layer of a section that does not apply to them. */
 export const GROUND = { light: PALETTES.light.road, dark: PALETTES.dark.road };
 /** Colour of a comune without published parcels. */
 export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
-/** Colour of parcels where a section is mapped and has no feature. */
+/** Colour of parcels that a section covers and where it has no feature. */
 export const NOTHING = { light: PALETTES.light.none, dark: PALETTES.dark.none };
 export const shade = (colours) => colours[scheme()];
 
 /**
- * Returns the colour of a class on the map, which is mixed with the colour of the land. @param {string} colour `#rrggbb`
+ * Returns the colour that a class has on the map: a mix of the class's colour and the colour of the land. @param {string} colour `#rrggbb`
  */
 export function drawnColour(colour) {
   const { opacity } = state.view;
@@ -67,11 +68,11 @@ export function stateOf(comune, section) {
   return /** @type {typeof COVERED[number]} */ (COVERED.find(({ least }) => shareCovered(comune) >= least));
 }
 
-/** Width of a digit of a parcel number, free space on each side, and height including free space, in pixels. */
+/** Size of a parcel label in pixels: width of a digit, space on each side, and height including space. */
 const [LETTER, MARGIN, LINE] = [7, 8, 20];
-/** First zoom with the published borders of comuni. */
+/** Smallest zoom that shows the published borders of comuni. */
 const BORDERS = 11;
-/** First zoom at which parcels are distinguishable. */
+/** Smallest zoom at which parcels are distinguishable. */
 export const CLOSE = 17;
 const EMPTY = { type: 'FeatureCollection', features: [] };
 const FONT = ['system-ui', 'sans-serif'];
@@ -79,11 +80,12 @@ const FONT = ['system-ui', 'sans-serif'];
 /** Layers that are always drawn. */
 export const GROUND_LAYERS = ['comuni', 'ground', 'parcels'];
 
-/** Returns the selected layer of a section. Null: coverage by comune, or parcels only. */
+/** Returns the selected layer of a section, or null if the user selected the coverage or parcels only. */
 export const sectionDrawn = () => state.layers.find(({ name }) => name === state.layer && !GROUND_LAYERS.includes(name)) ?? null;
 
 /**
- * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, loading: () => void, refused: (status: number) => void }} actions
+ * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, loading: ()
+ * => void, refused: (status: number) => void }} actions
  * @returns {Promise<boolean>} true if this browser supports WebGL
  */
 export async function openView(actions) {
@@ -91,7 +93,7 @@ export async function openView(actions) {
     mapOpened(new Drawing({
       container: 'map', style: styleOf(), center: [12.6, 42.3], zoom: 4.8, minZoom: 4, maxZoom: 21, attributionControl: false, dragRotate: false, pitchWithRotate: false,
       touchPitch: false, renderWorldCopies: false, transformRequest: withToken, fadeDuration: 0,
-      // Screenshots and printing need the drawn frame after rendering.
+      // Keeps the drawn frame after rendering, because screenshots and printing need the frame.
       canvasContextAttributes: { preserveDrawingBuffer: true, antialias: true },
       locale: { 'Map.Title': t('mapHelp'), 'NavigationControl.ZoomIn': t('zoomInControl'), 'NavigationControl.ZoomOut': t('zoomOutControl') },
     }));
@@ -148,14 +150,14 @@ export async function openView(actions) {
   return true;
 }
 
-/** Returns true if a layer is visible at this scale and permitted for this user. @param {string} layer */
+/** Returns true if a layer is visible at this scale and this user may see it. @param {string} layer */
 export function draws(layer) {
   const { minzoom = Infinity } = state.layers.find(({ name }) => name === layer) ?? {};
   const { map, isParcels } = state.view;
   return isParcels && map !== null && map.getZoom() >= minzoom;
 }
 
-/** Class of the parcels where a section is mapped and has no feature. */
+/** Class of the parcels that a section covers and where it has no feature. */
 export const NONE = '';
 
 /** Returns the layers that can be filtered: parcels by area, and sections with a legend. */
@@ -172,7 +174,7 @@ function meets({ from, to, left }, layer, properties) {
   return typeof value === 'number' && (from === null || value >= from) && (to === null || value <= to);
 }
 
-/** Finds the parcels in view that meet all filters, and draws only these parcels. */
+/** Finds the parcels in view that meet all filters, and hides the others. */
 function filterParcels() {
   const { map, passing } = state.view;
   const layers = state.filters.flatMap((filter) => filterLayers().filter(({ name }) => name === filter.layer).map((layer) => ({ filter, layer })));
@@ -193,14 +195,14 @@ export function applyFilters() {
   filterParcels();
 }
 
-/** Returns the filter of the map library for the parcels that meet the user's filters. @returns {any} */
+/** Returns the filter expression of the map library that selects the parcels that meet the user's filters. @returns {any} */
 function passes() {
   const { passing } = state.view;
   if (passing === null) return true;
   return passing.length === 0 ? false : ['match', ['id'], passing, true, false];
 }
 
-/** Draws each parcel's number once, in its largest piece. Tiles cut parcels into pieces, so labels of the tiles would be repeated. */
+/** Draws the number of each parcel once, in the largest piece of the parcel. Tiles cut parcels into pieces, so labels from tiles would be repeated. */
 function nameParcels() {
   const { map, labels } = state.view;
   if (map === null || map.getLayer('parcel-area') === undefined) return;
@@ -222,7 +224,7 @@ function nameParcels() {
   /** @type {any} */ (map.getSource('labels')).setData(next);
 }
 
-/** Grey stripes mark areas that no file covers. No class has stripes. */
+/** Creates the pattern of grey stripes, which marks areas that no file covers. */
 function hatch() {
   const size = 16;
   const data = new Uint8Array(size * size * 4);
@@ -243,12 +245,12 @@ function styleOf() {
   const lines = tiled.find(({ name }) => name === 'parcels');
   const borders = tiled.find(({ name }) => name === 'comuni');
   const source = ({ minzoom, maxzoom, name }) => ({ type: 'vector', tiles: [tilesOf(name)], minzoom, maxzoom });
-  // Fades out comuni where parcels are drawn over them.
+  // Fades out the comuni at scales at which parcels are drawn over them.
   const close = drawn ?? lines;
   const fade = close === undefined ? opacity : ['interpolate', ['linear'], ['zoom'], close.minzoom - 0.5, opacity, close.minzoom, 0];
   const border = { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 };
   const of = (name) => ({ source: name, 'source-layer': name });
-  // Layers whose colours change for printing have one colour or exist twice. A change of colours by feature would require new tiles.
+  // A change of colours that depend on features would load the tiles again. Therefore such layers exist twice, in screen colours and in print colours.
   const onScreen = isPaper && isDark ? 0 : fade;
   return {
     version: 8,
@@ -276,13 +278,14 @@ function styleOf() {
           filter: ['all', passes(), ['!', ['has', 'value']], ['!=', ['get', 'coverage'], 'mapped']],
         },
       ]),
-      // The tiles of a filter are loaded, but not visible.
+      // Tiles that only a filter needs are loaded, but not visible.
       ...tiled.filter(({ name }) => filtering.includes(name)).map(({ name }) => ({ id: `filter-${name}`, type: 'fill', ...of(name), paint: { 'fill-opacity': 0 } })),
       ...(lines === undefined ? [] : [
         { id: 'parcel-area', type: 'fill', ...of('parcels'), filter: passes(), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
         { id: 'parcel-line', type: 'line', ...of('parcels'), filter: passes(), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
       ]),
-      // At large scales, tiles replace the outlines of comuni, which are too coarse. Without loaded boundaries there is only a box.
+      // At large scales, tiles replace the outlines of comuni, because the outlines are too coarse. For a comune without a loaded boundary there is only
+      // a box.
       { id: 'comune-line', type: 'line', source: 'comuni', paint: border, ...(borders === undefined ? {} : { filter: ['any', ['<', ['zoom'], BORDERS], ['get', 'isBox']] }) },
       ...(borders === undefined ? [] : [{ id: 'comune-border', type: 'line', source: 'comuni-tiles', 'source-layer': borders.name, minzoom: BORDERS, paint: border }]),
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },
@@ -308,7 +311,10 @@ export function classesOf({ name, classes }) {
   return [null, ...breaks].map((from, index) => ({ from, to: breaks[index] ?? null, label: '', color: /** @type {Class} */ (classes[index]).color }));
 }
 
-/** Returns the starts of number ranges with about equal numbers of parcels in view. Null if there are too few different values. @param {Layer} layer */
+/**
+ * Returns the lower limits of classes that have about equal numbers of parcels in view, or null if the parcels have too few different values. @param
+ * {Layer} layer
+ */
 export function breaksInView({ classes }) {
   const { map } = state.view;
   const found = new Map(map?.getLayer('section') === undefined ? [] : map.queryRenderedFeatures({ layers: ['section'] }).map(({ id, properties }) => [id, properties['value']]));
@@ -318,7 +324,7 @@ export function breaksInView({ classes }) {
   return breaks.length === 0 ? null : breaks;
 }
 
-/** Returns the filter for the classes that the user did not hide. @param {Layer} layer */
+/** Returns the filter expression of the map library for the classes that the user did not hide. @param {Layer} layer */
 function filterOf(layer) {
   const value = ['get', 'value'];
   const among = (/** @type {number} */ index) => {
@@ -386,14 +392,17 @@ function middleOf({ type, coordinates }) {
 
 // --- Functions for the rest of the page ---------------------------------------------------------------------------------
 
-/** Draws the current opacity. */
+/** Applies the current opacity to the map. */
 export function fade() {
   const { map } = state.view;
-  // Changes the paint property, because a new style would parse every outline again.
+  // Sets only the paint property, because with a new style the library would parse every outline again.
   for (const { id, paint } of styleOf().layers) if (paint['fill-opacity'] !== undefined && map?.getLayer(id) !== undefined) map.setPaintProperty(id, 'fill-opacity', paint['fill-opacity']);
 }
 
-/** Switches the map to light colours for printing. The function must be synchronous, because printing does not wait. @param {boolean} isPrinted */
+/**
+ * Switches the map to light colours for printing. The function must be synchronous, because the browser prints without waiting. @param {boolean}
+ * isPrinted
+ */
 export function drawForPaper(isPrinted) {
   const { map, isDark } = state.view;
   paperChanged(isPrinted);
@@ -404,7 +413,7 @@ export function drawForPaper(isPrinted) {
   }
   map.redraw();
   if (!isPrinted) return;
-  // Browsers print the last displayed frame of a WebGL canvas, but the current content of a 2D copy.
+  // Browsers print the last displayed frame of a WebGL canvas. They print the current content of a 2D canvas, so the map is copied to one.
   const { width, height } = map.getCanvas();
   const paper = Object.assign(document.createElement('canvas'), { className: 'maplibregl-canvas paper', width, height });
   paper.getContext('2d')?.drawImage(map.getCanvas(), 0, 0);
