@@ -1,5 +1,6 @@
 /**
- * Parameters of the endpoints. Values are text and are parsed strictly. An invalid or out-of-range value is refused and never adjusted. Each schema's
+ * Schemas of the endpoints' parameters. Values are text and are parsed strictly. An invalid or out-of-range value is refused and never adjusted. Each
+ * schema's
  * `description` is `purpose; allowed values`, for the OpenAPI document and for error messages.
  */
 import { z } from 'zod';
@@ -12,10 +13,10 @@ import { ApiError, invalidParameter } from './errors.ts';
 /** Maximum width and height of a box, in degrees. */
 const BOX_DEGREES = 0.05;
 
-/** Maximum number of corners of a polygon. The first corner is repeated at the end and counts once. */
+/** Maximum number of corners of a polygon. The repetition of the first corner at the end does not count. */
 const CORNERS = 200;
 
-/** One ring of longitudes and latitudes. */
+/** Form of a polygon: one ring of longitudes and latitudes. */
 const POLYGON = /^\s*POLYGON\s*\(\s*\(([-\d.,\s]+)\)\s*\)\s*$/i;
 
 /** Maximum number of points in a request. */
@@ -24,7 +25,7 @@ const POINTS = 10;
 /** Largest int4, the type of fids. */
 export const LARGEST_FID = 2_147_483_647;
 
-/** Plain decimal notation. Exponents, hexadecimal, `NaN` and empty text are refused. */
+/** Form of a number in plain decimal notation. Exponents, hexadecimal, `NaN` and empty text are refused. */
 const DECIMAL = /^-?\d{1,4}(\.\d{1,17})?$/;
 
 /** Parses a whole number. */
@@ -38,10 +39,10 @@ function decimal(name: string, minimum: number, maximum: number): z.ZodType<numb
     .meta({ description: `${name}, EPSG:4326; degrees in decimal notation, ${minimum}–${maximum}`, minimum, maximum });
 }
 
-/** Matches a text with at least one visible character besides spaces, marks, control characters and joiners. */
+/** Matches a text with at least one visible character, that is, not only spaces, marks, control characters and joiners. */
 const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Text without control characters. Names have no control characters, and PostgreSQL cannot store all of them. */
+/** Text without control characters. Names contain no control characters, and PostgreSQL cannot store the character NUL. */
 function text(minimum: number, maximum: number, purpose: string): z.ZodType<string, string> {
   return z.string().regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u).regex(VISIBLE).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
@@ -61,15 +62,15 @@ const side = z.string().regex(DECIMAL).transform(Number).pipe(z.number());
 const corner = z.string().regex(/^-?\d{1,9}(\.\d{1,17})?$/).transform(Number).pipe(z.number());
 
 export const searchParameters = z.strictObject({
-  q: text(2, 200, 'The address in the usual notation'),
-  city: text(1, 100, 'Restricts the search to a comune; the name in Italian or in the second language, a former name, or the 4-character cadastral code').optional(),
+  q: text(2, 200, 'Text of the address as usually written'),
+  city: text(1, 100, 'Restricts the search to a comune; its name in Italian or in the second language, a former name, or the 4-character cadastral code').optional(),
   limit: whole(1, 50, 'Most results').default(10),
 });
 
 export const reverseParameters = z.strictObject({
   lat: latitude,
   lng: longitude,
-  radius: whole(1, 500, 'Metres around the point').default(100),
+  radius: whole(1, 500, 'Radius around the point in metres').default(100),
   limit: whole(1, 20, 'Most results').default(5),
 });
 
@@ -81,20 +82,20 @@ export const locateParameters = z.strictObject({
     .pipe(z.array(z.tuple([side, side])).max(POINTS))
     .describe(`Several points; lat,lng of each in degrees, separated by semicolons, at most ${POINTS}`).optional(),
   bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).length(4)).describe(
-    `A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°. Zero width or height is a line or a point`,
+    `A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°. A box without width or height is a line or a point`,
   ).optional(),
   polygon: z.string().max(10_000).transform((value) => (POLYGON.exec(value)?.[1] ?? '').split(',').map((corner) => corner.trim().split(/\s+/)))
     .pipe(z.array(z.tuple([side, side])).min(4).max(CORNERS + 1).refine((ring) => String(ring[0]) === String(ring.at(-1))))
     .describe(`A polygon; WKT, POLYGON((lng lat, …)) in degrees, one closed ring of at most ${CORNERS} corners, at most 1 km²`).optional(),
-  limit: whole(1, 200, 'Maximum number of parcels, per point if there are several').default(50),
+  limit: whole(1, 200, 'Maximum number of parcels in the answer, or per point if the request has several points').default(50),
   after: whole(0, LARGEST_FID, 'Starts after this fid, to get the next page of a truncated box or polygon').optional(),
   geometry: z.enum(['true', 'false']).transform((value) => value === 'true').pipe(z.boolean())
-    .describe('Also returns the geometry and kind of each parcel; true or false').default(false),
+    .describe('true also returns the geometry and kind of each parcel; true or false').default(false),
   format: z.enum(['json', 'geojson']).describe('Format of the parcels; json, or geojson for a FeatureCollection with geometries').default('json'),
 });
 
 export const parcelSearchParameters = z.strictObject({
-  comune: text(1, 100, 'The comune; the name in Italian or in the second language, a former name, or the 4-character cadastral code'),
+  comune: text(1, 100, 'The comune; its name in Italian or in the second language, a former name, or the 4-character cadastral code'),
   foglio: z.string().regex(/^\d{1,4}$/).describe('Sheet; 1–4 digits').optional(),
   label: text(1, 40, 'Number of the parcel (particella) as on the map; .107/2 is a building parcel of a land register').optional(),
   sezione: z.string().regex(/^[A-Za-z]$/).describe('Letter of the sezione censuaria; one letter').optional(),
@@ -114,20 +115,20 @@ export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTION_NAMES)))
     .describe(`Sections of the record, in addition to basic; names separated by commas: ${SECTION_NAMES.join(', ')}; default: all`).optional(),
-  // The calendar of PostgreSQL has no year 0.
+  // The year 0 is refused, because PostgreSQL's calendar does not have it.
   as_of: z.iso.date().refine((day) => day >= '0001' && day <= todayInItaly())
     .describe('Returns the record as published at the end of this day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
 
-/** Accepted names and codes of a region, as text for descriptions. */
+/** Text for descriptions that lists the accepted names and codes of a region. */
 export const REGION_FORMS = `a region: ${REGIONS.map(({ slug }) => slug).join(', ')}, or its ISTAT code 1–20`;
 
 export const changesParameters = z.strictObject({
   region: text(1, 100, 'Name or ISTAT code of a region'),
   since: z.string().regex(/^(\d{1,9}|\d{4}-\d\d-\d\d)$/).refine((since) => !since.includes('-') || (z.iso.date().safeParse(since).success && since >= '0001'))
-    .describe('Returns changes after a publication, or from a day on; the number of a publication, or a day, YYYY-MM-DD').optional(),
+    .describe('Returns only changes after this publication, or from this day on; the number of a publication, or a day, YYYY-MM-DD').optional(),
   cursor: z.string().regex(/^\d{1,9}(\.\d{1,10})?$/).refine((cursor) => Number(cursor.split('.')[1] ?? 0) <= LARGEST_FID)
-    .describe('Start of the page, instead of since; meta.cursor of the previous page').optional(),
+    .describe('Start of the page; meta.cursor of the previous page; cannot be combined with since').optional(),
   limit: whole(1, 1_000, 'Most changes').default(200),
 });
 
@@ -146,17 +147,17 @@ export const municipalityParameters = z.strictObject({
   region: text(1, 100, 'Name or code of a region').optional(),
 });
 
-/** Path parameters without a fixed form. The answer for an unknown value is 404. */
+/** Path parameters that accept any text. The answer for an unknown value is 404. */
 export const collectionPath = z.strictObject({ collectionId: z.string().describe('Name of a collection; one of the list of collections') });
 export const featurePath = z.strictObject({ ...collectionPath.shape, featureId: z.string().describe('Identifier of a feature; the fid') });
 
 /** Maximum number of features per page. */
 const FEATURES = 1_000;
 
-/** Date and time according to RFC 3339. */
+/** Form of a date and time according to RFC 3339. */
 const MOMENT = String.raw`\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)`;
 
-/** Properties that features can be filtered by. */
+/** Properties that a filter of features may name. */
 export const queryableParameters = {
   region_code: whole(1, 20, 'Region by its ISTAT code').optional(),
   municipality_code: z.string().regex(/^[A-Za-z]\d{3}$/).transform((code) => code.toUpperCase()).pipe(z.string())
@@ -179,14 +180,14 @@ export const itemsParameters = z.strictObject({
   limit: z.string().regex(/^0*[1-9]\d{0,20}$/).transform((digits) => Math.min(Number(digits), FEATURES)).pipe(z.int())
     .meta({ description: `Maximum number of features of a page; a whole number from 1 on, reduced to ${FEATURES} if larger`, minimum: 1, maximum: FEATURES }).default(100),
   bbox: z.string().transform((value) => value.split(',')).pipe(z.array(corner).min(4).max(6))
-    .describe('Returns only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high; with bbox-crs in the order and unit of its axes').optional(),
+    .describe('Returns only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high; with bbox-crs, in the axis order and unit of that coordinate system').optional(),
   'bbox-crs': crs('Coordinate system of bbox'),
   ...featureParameters.shape,
   f: z.enum(FEATURE_FORMATS).describe('Format of the answer, which overrides the header Accept; json or fgb (FlatGeobuf)').optional(),
   datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`)).refine(isInTime)
     .describe('Moment or interval; according to RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
   after: z.string().regex(/^(?:[^\u0000-\u001f\u007f-\u009f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
-    .describe('Start of the page; from the link next of the previous page').optional(),
+    .describe('Start of the page; the value in the link next of the previous page').optional(),
   filter: z.string().min(1).max(FILTER_BOUNDS.bytes).describe(
     `Returns only features that meet the conditions. At least one condition must be indexed; CQL2 on the queryables, at most ${FILTER_BOUNDS.conditions} conditions in ${FILTER_BOUNDS.depth} levels`,
   ).optional(),
@@ -205,7 +206,7 @@ function isInTime(text: string): boolean {
 
 /**
  * Reads parameters.
- * @param raw values by name; a repeated parameter is an array
+ * @param values as text, by name; a repeated parameter is an array
  * @throws ApiError `INVALID_PARAMS` with the parameter and its allowed values
  */
 export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<Record<string, unknown>>): z.output<S> {
@@ -223,7 +224,7 @@ export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<R
   throw invalidParameter(name, allowedOf(schema.shape[name] as z.ZodType), raw[name] === undefined ? 'is required' : 'is not valid');
 }
 
-/** Returns the description of a field, also if it is optional or has a default. */
+/** Returns the description of a field. The field may be optional or have a default. */
 export function descriptionOf(field: z.ZodType): string {
   return field.description ?? (field instanceof z.ZodOptional || field instanceof z.ZodDefault ? descriptionOf(field.def.innerType as z.ZodType) : '');
 }
@@ -232,7 +233,7 @@ function allowedOf(field: z.ZodType): string {
   return descriptionOf(field).replace(/^.*?; /, '');
 }
 
-/** Returns a parameter name from a request in short and printable form. */
+/** Returns a parameter name from a request, shortened and without unprintable characters. */
 function shown(name: string): string {
   return name.replace(/[^\w.-]/gu, '?').slice(0, 40) || 'a parameter without name';
 }
@@ -283,10 +284,10 @@ export function readPlace(query: z.output<typeof locateParameters>): Place {
 /** @param bbox west, south, east, north, degrees @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE` */
 export function readBox(bbox: readonly number[]): Box {
   const [west = NaN, south = NaN, east = NaN, north = NaN] = bbox;
-  if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'has its corners in the wrong order');
+  if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'must have the south-western corner before the north-eastern corner');
   requireInBounds(south, west);
   requireInBounds(north, east);
-  // The tolerance is for rounding errors, because 7.55 − 7.5 is slightly more than 0.05.
+  // The comparison allows for rounding errors, because in floating point 7.55 − 7.5 is slightly more than 0.05.
   if (east - west > BOX_DEGREES + 1e-9 || north - south > BOX_DEGREES + 1e-9) {
     const [width, height] = [east - west, north - south].map((degrees) => Math.round(degrees * 1e7) / 1e7);
     const problem = `bbox is too large; allowed: at most ${BOX_DEGREES} degrees on each side`;

@@ -6,7 +6,7 @@ import { ApiError, invalidParameter, refusal, type Successor } from './errors.ts
 import { LARGEST_FID, PARCEL_ID_FORMS } from './parameters.ts';
 import { parcelAsOf, parcelRecord } from './parcel-record.ts';
 
-/** References of the national cadastre and of the two land registers. */
+/** Form of a reference of the national cadastre or of the land registers of Trento and Bolzano. */
 const REFERENCE = /^(?:[A-Z]\d{3}[A-Z_]\d{4}[0-9A-Z]{2}\.|IT\.(?:TN|BZ)\.[0-9A-Z]{1,6}\.)[^\s.].{0,39}$|^IT\.(?:TN|BZ)\.[0-9A-Z]{1,6}\.\..{1,39}$/;
 
 type ParcelId = { readonly fid: number } | { readonly spellings: readonly string[] };
@@ -14,7 +14,7 @@ type ParcelId = { readonly fid: number } | { readonly spellings: readonly string
 interface Found {
   /** Null: no published parcel has the reference. */
   readonly current: number | null;
-  /** All parcels that ever had the reference, the current one first. */
+  /** Fids of all parcels that ever had the reference. A currently published parcel comes first. */
   readonly fids: readonly number[];
   /** Null: the reference is current or was never published. */
   readonly successors: readonly Successor[] | null;
@@ -29,7 +29,7 @@ function readParcelId(id: string): ParcelId {
   const plain = plainReference(id);
   const upper = plain.toUpperCase();
   if (!REFERENCE.test(upper)) throw invalidParameter('id', PARCEL_ID_FORMS);
-  // Labels may have lower-case letters.
+  // The label keeps its case, because labels may have lower-case letters.
   return { spellings: plain === upper ? [plain] : [plain, upper] };
 }
 
@@ -50,7 +50,7 @@ export async function publishedFid(reader: Reader, id: string): Promise<number> 
 }
 
 /**
- * Returns the fid of a parcel that is or was published. For a reference, the current parcel has priority.
+ * Returns the fid of a parcel that is or was published. If several parcels had a reference, returns the current parcel.
  * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`; MappaleError (kind `database`)
  */
 export async function everFid(reader: Reader, id: string): Promise<number> {
@@ -80,7 +80,7 @@ export async function notPublished(reader: Reader, fid: number): Promise<ApiErro
 }
 
 /**
- * Returns the record of a parcel at the end of a day. A reference names the parcel that had the reference on this day.
+ * Returns the record of a parcel at the end of a day. A reference means the parcel that had the reference on this day.
  * @param day YYYY-MM-DD
  * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
  */
@@ -95,7 +95,7 @@ export async function recordThen(reader: Reader, id: string, sections: readonly 
       if (found.answer === null || given.spellings.includes(referenceIn(found.answer))) return found;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // The error for a parcel that was gone has priority over the error for a parcel that did not exist yet.
+      // If some parcels were retired and others did not exist yet, the error for a retired parcel is returned.
       if (refused === null || error.code === 'GONE') refused = error;
     }
   }

@@ -1,30 +1,30 @@
-/** Reads the record of a parcel. The licences are a third of a record and are shared by many parcels, so the server caches licences. */
+/** Reads the record of a parcel. The licences make up a third of a record and are the same for many parcels, so the server caches the licences. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
 import { refusal } from './errors.ts';
 
-/** The parts of a record. `head` is null if there is no such parcel. */
+/** Parts of a record, as the database returns them. `head` is null if there is no such parcel. */
 interface Parts {
   readonly publication: string;
   /** JSON text before the licences. */
   readonly head: string | null;
-  /** Keys of combinations of sources. */
+  /** Keys of the combinations of sources that the record cites. */
   readonly citations: readonly string[] | null;
   /** JSON text after the licences. */
   readonly tail: string;
 }
 
-/** A combination of sources of a section. */
+/** A combination of sources that a section of a record cites. */
 interface Combination {
   readonly section: string;
   readonly sources: readonly string[];
   /** JSON texts, one per source. */
   readonly licenses: readonly string[];
-  /** Holder and licence of each source. */
+  /** Names of the rights holder and of the licence, for each source. */
   readonly terms: readonly string[];
 }
 
-/** Licences by key. The key is a digest and the same in every database. A region has a few hundred combinations. */
+/** Licences by key of the combination. The key is a digest of the content, so it is the same in every database. A region has a few hundred combinations. */
 const known = new Map<string, Combination>();
 const KNOWN = 20_000;
 
@@ -35,7 +35,7 @@ export async function parcelRecord(reader: Reader, fid: number, sections: readon
   return { publication, answer: `${head}${licensesOf(await combinationsOf(reader, citations ?? []))}${tail}` };
 }
 
-/** Returns combinations of sources, and reads only unknown combinations from the database. */
+/** Returns the combinations of sources with the given keys. Only combinations that are not in the cache are read from the database. */
 async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<Combination[]> {
   const missing = keys.filter((key) => !known.has(key));
   if (missing.length > 0) {
@@ -51,7 +51,7 @@ async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<
   });
 }
 
-/** Pseudo-section of attributions that every answer shows. */
+/** Name used instead of a section for attributions that every answer must show. */
 const EVERYWHERE = '*';
 
 /** Returns the licences as JSON text, by section and source, like `api.cited_licenses`. */

@@ -1,4 +1,4 @@
-/** Prepares content for many clients. The content is compressed once instead of once per request. */
+/** Prepares content that is sent to many clients. The content is compressed once, not for each request. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
@@ -9,10 +9,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 export const WORTH_COMPRESSING = 1024;
 
 export interface Prepared {
-  /** Weak entity tag, the same for the plain and the compressed form. */
+  /** Weak entity tag, which is the same for the plain and the compressed content. */
   readonly tag: string;
   readonly plain: Buffer;
-  /** Content compressed with gzip. Null: too small to compress. */
+  /** Content compressed with gzip. Null: the content is too small to compress. */
   readonly packed: Buffer | null;
 }
 
@@ -23,14 +23,14 @@ export async function prepare(content: string | Buffer, level: number = constant
   return { tag: `W/"${digest(plain)}"`, plain, packed };
 }
 
-/** Sends the compressed or plain form, depending on the client, or 304 if the client has the content. */
+/** Sends 304 if the client has the content. Otherwise sends the content, compressed if the client accepts gzip. */
 export function sendPrepared(request: FastifyRequest, reply: FastifyReply, content: Prepared): FastifyReply {
   reply.header('etag', content.tag);
   if (matches(request.headers['if-none-match'], content.tag)) return reply.code(304).send();
   return sendForm(request, reply, content);
 }
 
-/** Sends the content without a tag, for content that changes with each request. */
+/** Sends content that changes with each request, without an entity tag. */
 export function sendForm(request: FastifyRequest, reply: FastifyReply, { plain, packed }: Prepared): FastifyReply {
   const accepted = request.headers['accept-encoding'];
   if (packed === null || typeof accepted !== 'string' || negotiate(accepted, ['gzip', 'identity']) !== 'gzip') return reply.send(plain);
@@ -41,7 +41,7 @@ export function digest(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('base64url').slice(0, 22);
 }
 
-/** Compares `If-None-Match` with a tag, weakly. */
+/** Compares `If-None-Match` with an entity tag by weak comparison. */
 export function matches(header: string | undefined, tag: string): boolean {
   return header !== undefined && (header.trim() === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === tag.replace(/^W\//, '')));
 }

@@ -1,6 +1,6 @@
 /**
- * Returns a function that reuses its last value for some time. Calls during the computation wait for its result.
- * @param make computes the value; must not fail
+ * Returns a function that reuses its last value for some time. Calls that arrive during a computation wait for the result of that computation.
+ * @param make function that computes the value; must not fail
  */
 export function remember<T>(forMs: number, make: () => Promise<T>): () => Promise<T> {
   let value: Promise<T> | null = null;

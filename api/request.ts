@@ -1,4 +1,4 @@
-/** Returns facts of a request that fastify does not provide: path, origin, credential and address of the client. */
+/** Reads parts of a request that fastify does not provide: path, origin, credential and client address. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admit, AdmitOpen, Caller, Credential, Scope } from './access.ts';
 import { plainAddress } from './client-address.ts';
@@ -6,7 +6,7 @@ import { invalidParameter, refusal } from './errors.ts';
 import { digest } from './prepared.ts';
 import { sessionOf } from './sign-in.ts';
 
-/** Returns the header that closes a connection whose request has a body, because most paths read no body. */
+/** Returns the header that closes the connection if the request has a body, because most paths do not read bodies. */
 export function closing({ headers }: FastifyRequest): Record<string, string> {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0 ? { connection: 'close' } : {};
 }
@@ -25,12 +25,12 @@ export function pathOf({ url }: FastifyRequest): string {
   }
 }
 
-/** Host names and addresses with an optional port. */
+/** Form of a host name or address with an optional port. */
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * Returns the origin of links in an answer from the headers of the client or of a trusted proxy. Links are relative to the server if the headers have no valid
- * scheme and host. No other part of a header may get into a link.
+ * Returns the origin (scheme and host) for links in an answer, from the headers of the client or of a trusted proxy. If these headers are not valid,
+ * links are paths without an origin. No other part of a header may get into a link.
  */
 export function originOf({ protocol, host }: FastifyRequest): string {
   return /^https?$/.test(protocol) && HOST.test(host) ? `${protocol}://${host}` : '';
@@ -48,7 +48,7 @@ export function addressOf(request: FastifyRequest): string {
 }
 
 /**
- * Admits a request, then runs its work.
+ * Admits a request, then runs `work`.
  * @param work receives a function that writes the client's rate headers
  * @throws ApiError 401, 403, 408, 429, 503, and `INVALID_PARAMS` for a query that is not UTF-8
  */
@@ -66,7 +66,7 @@ export async function admitted<T>(
   });
 }
 
-/** Admits a request without a key, then runs its work. @throws ApiError 408, 429, 503, and `INVALID_PARAMS` for a query that is not UTF-8 */
+/** Admits a request without a key, then runs `work`. @throws ApiError 408, 429, 503, and `INVALID_PARAMS` for a query that is not UTF-8 */
 export async function admittedOpenly<T>(admitOpen: AdmitOpen, request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
   const applicant = { address: addressOf(request), gone: () => request.socket.destroyed };
   return admitOpen(applicant, ({ headers }) => void reply.headers(headers), async () => {
@@ -75,12 +75,12 @@ export async function admittedOpenly<T>(admitOpen: AdmitOpen, request: FastifyRe
   });
 }
 
-/** Returns the tag of an answer. The same request to the same publication has an equivalent answer, even if the bytes differ. */
+/** Returns the weak entity tag of an answer. For one publication, equal requests have equivalent answers, even if the bytes differ. */
 export function tagOf(version: string, publication: string, path: string, given: unknown): string {
   return `W/"${digest(`${version} ${publication} ${path} ${JSON.stringify(given)}`)}"`;
 }
 
-/** @throws ApiError `INVALID_PARAMS` for a parameter that is not UTF-8. The parser of queries would accept it. */
+/** @throws ApiError `INVALID_PARAMS` for a parameter that is not UTF-8. The query parser would accept such a parameter. */
 function requireDecodable(url: string): void {
   for (const pair of url.slice(url.indexOf('?') + 1).split('&')) {
     try {

@@ -1,6 +1,9 @@
-/** Converts paths between the notation of the OpenAPI document, `/parcels/{id}`, and the router's notation. */
+/** Converts paths between the notation of the OpenAPI document (`/parcels/{id}`) and the notation of the router. */
 
-/** Pattern of a path parameter. The pattern accepts every text, including an encoded slash, because the parameter's schema checks the value. */
+/**
+ * Pattern that the router uses for a path parameter. The pattern accepts every text, including an encoded slash, because the parameter's schema checks
+ * the value.
+ */
 const PARAMETER = '(.+)';
 
 /** @returns the path in the router's notation */
@@ -13,7 +16,7 @@ export function templateOf(route: string): string {
   return route.replace(/:(\w+)\(\.\+\)/g, '{$1}');
 }
 
-/** @returns a pattern for undecoded paths of a route */
+/** @returns a pattern that matches the undecoded paths of a route */
 export function patternOf(route: string): RegExp {
   return new RegExp(`^${route.replace(/:(\w+)\(\.\+\)/g, '[^/]+').replaceAll('.', '\\.')}$`);
 }

@@ -1,5 +1,6 @@
 /**
- * Serves the read API over HTTP. The server checks the request, calls a function of the database and returns the JSON. Each topic is a plugin in `plugins/`.
+ * Serves the read API over HTTP. The server checks the request, calls a function of the database and returns the JSON. Each group of paths is a plugin
+ * in `plugins/`.
  * The order of the checks is path, method, key, scope, rate, parameters, look-up.
  */
 import { randomUUID } from 'node:crypto';
@@ -44,17 +45,17 @@ export interface ServerOptions {
   readonly trustedProxies?: readonly string[];
   /** Addresses or networks that may read `/metrics`, in addition to this machine. */
   readonly metricsReaders?: readonly string[];
-  /** https address of the server for its clients, for the OpenAPI document. Default: unknown. */
+  /** Public https URL of the server, for the OpenAPI document. Default: unknown. */
   readonly publicUrl?: string | null;
-  /** Serves the upload of tables, which the comparable service does not have. Default: no. */
+  /** True: the server accepts uploads of tables. Default: false. */
   readonly enrich?: boolean;
   /** State shared with other workers. Default: there are no workers. */
   readonly shared?: Shared;
-  /** Sign-in of browsers on this machine. Used only if no other machine can reach the server. */
+  /** Sign-in of browsers on this machine. Given only if no other machine can reach the server. */
   readonly signIn?: SignIn | null;
-  /** Catalogue of exports and of the API. Without it, the server has no catalogue. */
+  /** Catalogue of exports and of the API. Absent: the server has no catalogue. */
   readonly catalog?: Catalog | null;
-  /** Explains values to signed-in browsers. Without it, the map shows the command instead. */
+  /** Explains values to signed-in browsers. Absent: the map shows the command instead. */
   readonly explain?: Explain | null;
 }
 
@@ -66,7 +67,7 @@ declare module 'fastify' {
 }
 
 /**
- * Builds the server. Call `listen` or `inject`, and `close` at the end. The reader stays open.
+ * Builds the server. The caller calls `listen` or `inject`, and finally `close`. Closing the server does not close the reader.
  * @throws MappaleError `PROXY_INVALID` (exit 2)
  */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
@@ -108,7 +109,7 @@ function createApp({ log, metrics: figures, isTrustedProxy }: Surroundings): Fas
     const refused = toApiError(error, request.id);
     figures.refused(refused);
     if (refused.status >= 500) log.warn(`${request.id}: ${describeFailure(error)}`);
-    // A request that is refused before the hooks run lacks the common headers.
+    // A request may be refused before the hooks run. Then the common headers are not set yet.
     reply.code(refused.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...refused.headers });
     return reply.type(PROBLEM_TYPE).send(JSON.stringify(refused));
   };
@@ -121,14 +122,14 @@ function createApp({ log, metrics: figures, isTrustedProxy }: Surroundings): Fas
     clientErrorHandler: () => undefined,
     trustProxy: isTrustedProxy,
     exposeHeadRoutes: false,
-    // While the server closes, a request on an open connection is answered, and then the connection is closed.
+    // While the server closes, it still answers a request on an open connection, and then closes that connection.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false, caseSensitive: true },
     frameworkErrors: (error, request, reply) => void fail(error, request, reply as FastifyReply),
   });
-  // Answers are JSON text from the database, and the schemas of parameters are applied in the handlers.
+  // Fastify parses no bodies. The handlers check parameters with their schemas.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.decorateRequest('tokenId', null);
@@ -150,7 +151,7 @@ function checkRequests(app: FastifyInstance, log: Log, isTrustedProxy: Trust): v
     if (!warned && peer !== undefined && isForwarded(request) && !isTrustedProxy(peer)) {
       warned = true;
       log.warn('a request with X-Forwarded-For or Forwarded came from an untrusted address, so the header is ignored. '
-        + 'If the address is your proxy, all its clients count as one. Start the server with --trust-proxy ADDRESS, the address from which the proxy connects');
+        + 'If the address is your proxy, all clients of the proxy count as one client. To count them separately, start the server with --trust-proxy ADDRESS, the address from which the proxy connects');
     }
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (request.is404 || request.method === 'OPTIONS') {
@@ -172,14 +173,14 @@ async function registerCommon(app: FastifyInstance, { reader, enrich: takesTable
     threshold: WORTH_COMPRESSING, encodings: ['gzip', 'identity'], zlibOptions: { level: constants.Z_BEST_SPEED }, globalDecompression: false,
   });
   await app.register(underPressure, {
-    // The embedded database runs in this thread, so a slow query delays the event loop without overload.
+    // The embedded database runs in this thread, so a slow query delays the event loop even if the server is not overloaded.
     maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: (_request, _reply, type, value) => {
       throw refusal.SERVICE_UNAVAILABLE(`the server is overloaded (${type} ${Math.round(value ?? 0)})`, 'event_loop');
     },
   });
 }
 
-/** Logs each answer without its query, which may contain addresses of people, and without headers, which contain keys. */
+/** Logs each answer without its query, because the query may contain addresses of people, and without headers, because these contain keys. */
 function logAnswers(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', async (request, reply) => {
     log.info(`${request.method} ${request.routeOptions.url ?? 'no such path'} ${reply.statusCode} ${reply.elapsedTime.toFixed(1)} ms`, {
@@ -190,7 +191,7 @@ function logAnswers(app: FastifyInstance, log: Log): void {
 
 function toApiError(error: unknown, requestId: string): ApiError {
   const { code } = error as { code?: string };
-  // Fastify refuses paths with a wrong encoding before it looks for a route.
+  // Fastify refuses paths with an invalid percent-encoding before it looks for a route.
   if (code === 'FST_ERR_BAD_URL') {
     const problem = 'the path is not percent-encoded: it needs a percent sign and two hexadecimal digits for each byte of UTF-8';
     return new ApiError('INVALID_PARAMS', problem, { parameter: 'path', allowed: 'text in UTF-8, percent-encoded' });

@@ -1,6 +1,6 @@
 /** Describes the state of the service as a problem object (RFC 9457), for `/status` and the OpenAPI document. */
 
-/** Returns the state of the service as a problem. @param status 200 or 503 */
+/** Returns the state of the service as a problem object. @param status 200 or 503 */
 export function statusOf(status: number): Record<string, unknown> {
   return status === 200
     ? { type: 'urn:mappale:status:ok', title: 'OK', status, detail: 'the service works' }

@@ -1,7 +1,7 @@
 /**
- * Signs in a browser of this machine. `mappale serve` prints a one-time link if only this machine can reach the server. The secret of the link follows `#`, and
- * browsers do not send this part. The page exchanges the secret for a session cookie, which counts as one token. Link and session exist only in the memory of
- * the process that created the link, and end with the process.
+ * Signs in a browser of this machine. `mappale serve` prints a one-time link if only this machine can reach the server. The secret is in the fragment of
+ * the link (after `#`), which browsers do not send to the server. The page exchanges the secret for a session cookie. All requests with this cookie
+ * count as one token. Link and session exist only in the memory of the process that created the link, and end with the process.
  */
 import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -13,33 +13,33 @@ import { JSON_TYPE } from './http.ts';
 /** Lifetime of the link in milliseconds. */
 export const LINK_MS = 600_000;
 
-/** Requests of a session per hour, as for a token. */
+/** Maximum number of requests of a session per hour. It is the same as for a token. */
 export const SESSION_QUOTA = 1_000;
 
 const HOUR_MS = 3_600_000;
 
-/** Result of a sign-in: the session of the cookie, or the reason why the secret is refused. */
+/** Result of a sign-in: the session to store in the cookie, or the reason why the secret is refused. */
 export type Exchanged = { readonly session: string } | { readonly refused: 'unknown' | 'used' | 'expired' };
 
-/** With `count`, the request counts against the hourly limit of its key or session. With `look`, the request does not count. */
+/** `count`: the request counts against the hourly limit of its key or session. `look`: the request does not count. */
 export type Use = 'count' | 'look';
 
 /** Number of requests of a session in its current hour. */
 export interface SessionHour {
-  /** Number of requests including this one. Above the quota, the request is refused. */
+  /** Number of requests, including this request. If it exceeds the quota, this request is refused. */
   readonly used: number;
-  /** Milliseconds since 1970. */
+  /** End of the hour in milliseconds since 1970. */
   readonly endsAt: number;
 }
 
 export interface SignIn {
   /** Exchanges a secret for a session. Each secret works once. */
   exchange(secret: string): Promise<Exchanged>;
-  /** Returns the current hour of a session, or null if there is no such session. */
+  /** Returns the number of requests of a session in its current hour, or null if the session does not exist. */
   hour(session: string, use: Use): Promise<SessionHour | null>;
 }
 
-/** Stores the one-time link of a server and the session that the link starts. */
+/** One-time link of a server, and the session that a browser starts with this link. */
 export class SignInLink implements SignIn {
   readonly secret = secretText();
   readonly #until: number;
@@ -75,7 +75,7 @@ function secretText(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Compares two texts. The time does not depend on the position of the first difference. */
+/** Compares two texts in constant time, so that an attacker learns nothing from the duration. */
 function same(one: string, other: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));
@@ -89,18 +89,21 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || isThisMachine(name);
 }
 
-/** Returns true if a request came directly from this machine, with this machine as host. A request with another host name may come from a foreign page. */
+/**
+ * Returns true if a request came directly from this machine, and its header Host names this machine. A request with another host name may come from a
+ * page of another site.
+ */
 function isAtHome({ headers, socket }: FastifyRequest): boolean {
   const host = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(headers.host ?? '')?.[1];
   return host !== undefined && isLoopback(host) && isThisMachine(socket.remoteAddress ?? '') && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
 }
 
-/** Returns the name of the cookie. All ports of a machine share cookies, so each server uses a different name. */
+/** Returns the name of the session cookie. All ports of a host share cookies, so each server uses a different name. */
 function cookieName({ headers }: FastifyRequest): string {
   return `mappale_session_${/:(\d+)$/.exec(headers.host ?? '')?.[1] ?? '80'}`;
 }
 
-/** Returns the session of a request. Null if there is no session or the request may not use the session. */
+/** Returns the session of a request, or null if the request has no session or may not use it. */
 export function sessionOf(request: FastifyRequest): string | null {
   const { method, headers } = request;
   // A page on another port of this machine is same-site but not same-origin.
@@ -125,7 +128,7 @@ const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> 
   expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes; restart mappale serve to get a new link`, { link: 'expired' }),
 };
 
-/** Admits only requests of a browser that used the link. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */
+/** Checks that the request is from a browser that was signed in with the link. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */
 export async function requireSession(request: FastifyRequest, signIn: SignIn): Promise<void> {
   if (!isAtHome(request)) throw NO_PATH();
   const session = request.headers['x-api-key'] === undefined ? sessionOf(request) : null;
@@ -138,7 +141,7 @@ interface SignInOptions {
   /** Path below which browsers send the session cookie. */
   readonly base: string;
   readonly signIn: SignIn;
-  /** True if the server explains values to sessions. */
+  /** True if browsers with a session may request explanations. */
   readonly explains: boolean;
 }
 
@@ -146,7 +149,7 @@ interface SignInOptions {
 export function serveSignIn(app: FastifyInstance, { base, signIn, explains }: SignInOptions): void {
   app.post(`${base}/map/sign-in`, async (request, reply) => {
     const { host, origin, 'content-type': type } = request.headers;
-    // A foreign page can send a form, but it cannot send this origin or JSON without permission.
+    // A page of another site can send a form, but cannot send this Origin header, or JSON without permission.
     if (!isAtHome(request) || origin !== `http://${host ?? ''}` || type?.split(';')[0]?.trim() !== 'application/json') throw NO_PATH();
     const came = await signIn.exchange(await readSecret(request));
     if ('refused' in came) throw REFUSED[came.refused]();

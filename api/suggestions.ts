@@ -1,6 +1,6 @@
 /**
- * GET /map/suggestions: suggests addresses while the user types. A search needs complete words. In an incomplete query, the last word of a street or of the
- * following comune may be incomplete. The database's dictionary completes the word, and each completion is searched like a complete query.
+ * GET /map/suggestions: suggests addresses while the user types. A search needs complete words, but while the user types, the last word of a street or
+ * of the following comune may be incomplete. The database's dictionary completes the word, and each completion is searched like a complete query.
  */
 import { z } from 'zod';
 import { comuneKey, fold, normaliseStreet } from '../pipelines/address/normalise.ts';
@@ -16,7 +16,7 @@ const parameters = z.strictObject({ q: searchParameters.shape.q });
 /** Maximum number of suggestions. */
 const MOST = 8;
 
-/** Maximum number of words in an incomplete comune name, such as `san martino in p`. */
+/** Maximum number of words of an incomplete comune name that are completed, such as `san martino in p`. */
 const LONGEST = 4;
 
 interface Address {
@@ -27,7 +27,7 @@ interface Address {
   readonly match_type: string;
 }
 
-/** A named comune without loaded addresses. */
+/** A comune that the query names and that has no loaded addresses. */
 interface UnloadedComune {
   readonly municipality: string;
   readonly province: string;
@@ -39,7 +39,7 @@ interface Answered {
   readonly not_loaded?: readonly UnloadedComune[];
 }
 
-/** A completion of the last words. */
+/** A completion of the last words of a query. */
 interface Completion {
   /** Number of typed words that the completion replaces. */
   readonly words: number;
@@ -64,12 +64,12 @@ export async function suggestions(reader: Reader, query: Readonly<Record<string,
       for (const address of await completed(reader, q, completion)) all.set(address.address_id, address);
     }
   }
-  // Similar results are last. If the last word has no completion, only the text before this word is searched.
+  // Addresses that are only similar come last. If the last word has no completion, the text before this word is searched.
   const before = q.replace(/[\s,]+[\p{L}\p{M}]+$/u, '');
   const others = all.size > 0 || found.length > 0 || before === q ? found : await addresses(reader, before, null);
   for (const address of others) all.set(address.address_id, address);
   const data = [...all.values()].slice(0, MOST).map((address) => ({ ...address, kind: address.match_type === 'street' ? 'street' : 'address' }));
-  // Streets whose names begin with the same word are suggested, too.
+  // A comune without loaded addresses is reported even if streets with a similar name are suggested.
   const missing = notLoaded === undefined ? {} : { not_loaded: notLoaded };
   return JSON.stringify({ data, meta: { query: q, city: null, count: data.length, ...missing } });
 }
@@ -84,7 +84,7 @@ async function answered(reader: Reader, q: string, city: string | null): Promise
     const { data, meta } = JSON.parse(answer ?? '{"data":[],"meta":{}}') as { data: readonly Address[]; meta: Pick<Answered, 'not_loaded'> };
     return { data, ...meta.not_loaded === undefined ? {} : { not_loaded: meta.not_loaded } };
   } catch (error) {
-    // The incomplete word and the text before it may name different comuni.
+    // The search is refused if an incomplete word and the text before it name different comuni.
     if (error instanceof ApiError) return { data: [] };
     throw error;
   }
@@ -97,7 +97,7 @@ function hasWord({ street_name, locality, municipality_name }: Address, word: st
 
 async function completionsOf(reader: Reader, q: string): Promise<readonly Completion[]> {
   const words = q.split(/[\s,]+/);
-  // A comune name follows at least one word of a street.
+  // A comune name is completed only after at least one word of a street.
   const starts = Array.from({ length: Math.min(LONGEST, words.length - 1) }, (_, index) => comuneKey(words.slice(-1 - index).join(' ')));
   const [, last = ''] = /([a-z]+)$/.exec(fold(q)) ?? [];
   const { completions } = await reader.call<{ completions: readonly Completion[] }>('select completions from api.completions($1, $2)', [last, starts]);
@@ -109,7 +109,7 @@ async function completed(reader: Reader, q: string, { words, text, is_comune }: 
   return (await addresses(reader, q.replace(/[\p{L}\p{M}]+$/u, text), null)).filter((address) => hasWord(address, text));
 }
 
-/** Returns the text before the last words of a query. Uses word positions, because a regular expression would backtrack over every split. */
+/** Returns the query without its last words. The function uses word positions, because a regular expression would try every possible split. */
 export function beforeLast(q: string, words: number): string {
   const starts = [...q.matchAll(/[^\s,]+/g)].map(({ index }) => index);
   return q.slice(0, starts.at(-words) ?? 0).replace(/[\s,]+$/, '');

@@ -1,4 +1,7 @@
-/** GET /tiles/{z}/{x}/{y}: vector tiles for the map. This path is not in the table of endpoints, because it answers no JSON and has a separate queue. */
+/**
+ * GET /tiles/{z}/{x}/{y}: vector tiles for the map. This path is not in the table of endpoints, because its answers are not JSON and its requests have a
+ * separate queue.
+ */
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { TILE_LAYERS, TILE_TYPE, tileOf, type Tile } from '../pipelines/deliver/tiles.ts';
@@ -28,9 +31,9 @@ export const TILES_ENDPOINT: Described = {
   operation: 'getTile',
   scope: TILES_SCOPE,
   summary: 'Get a tile of the map',
-  description: 'Returns one layer as a Mapbox Vector Tile 2.1 in Web Mercator: `comuni` (published boundaries), `ground` (roads and water), `parcels`, or a section. In a section, '
-    + 'each parcel has the `value` of its record or, without a value, its `coverage`; `mapped` means none here. `map/overview.json` has the legend and the smallest zoom of each layer. '
-    + `Tiles do not count against the hourly limit. At most ${TILES_PER_TOKEN.working} tiles of a token are drawn in parallel, and ${TILES_PER_TOKEN.waiting} more wait. Further requests get 429.`,
+  description: 'Returns one layer as a Mapbox Vector Tile 2.1 in Web Mercator: `comuni` (published boundaries), `ground` (roads and water), `parcels`, or a section. In the layer of a section, '
+    + 'a parcel has the property `value` or, if the section has no value for the parcel, `coverage`. The coverage `mapped` means that the parcel has no feature. `map/overview.json` has the legend and the smallest zoom of each layer. '
+    + `Tiles do not count against the hourly limit. At most ${TILES_PER_TOKEN.working} tiles of a token are drawn in parallel, and at most ${TILES_PER_TOKEN.waiting} tile requests wait. Further requests get 429.`,
   parameters,
   pathParameters,
   answer: z.string().meta({ id: 'Tile', description: 'A Mapbox Vector Tile (binary)' }),

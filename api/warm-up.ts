@@ -1,5 +1,6 @@
 /**
- * The first query of each kind on a connection reads the catalogue, compiles functions and plans statements. Such a query is about a hundred times slower than
+ * The first query of each kind on a connection reads the catalogue, compiles functions and plans statements. Such a query is about a hundred times
+ * slower than
  * later queries. Therefore each connection runs a query of every kind before the server accepts requests.
  */
 import type { z } from 'zod';
@@ -10,7 +11,10 @@ import { readParameters } from './parameters.ts';
 /** Point of a published parcel, and code of its comune. */
 type Place = Readonly<Record<'fid' | 'lat' | 'lng', number | null>> & { readonly code: string };
 
-/** Runs the example queries of the OpenAPI document at a published place. Does nothing if no region is published. @throws MappaleError (kind `database`) */
+/**
+ * Runs the example queries of the OpenAPI document, for a published parcel. Does nothing if no region is published. @throws MappaleError (kind
+ * `database`)
+ */
 export async function warmUp(reader: Reader): Promise<void> {
   const { fid, lat, lng, code } = await reader.call<Place>('select fid, lat, lng, code from api.any_parcel()', []);
   if (fid === null) return;

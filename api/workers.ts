@@ -1,6 +1,6 @@
 /**
- * Runs several worker processes that answer at one address. The primary process starts the workers and keeps the shared state. This state is the sum of all
- * metrics, and queues, which give a token the same limit as with one process. All other state is separate. The database counts the requests and bad keys. Every
+ * Runs several worker processes that serve one port. The primary process starts the workers and keeps the shared state: the sums of all metrics, and the
+ * queues, so that the limits of a token apply to all workers together. All other state is separate. The database counts requests and bad keys. Every
  * answer names its publication, so cached content never mixes publications.
  */
 import cluster, { type Worker } from 'node:cluster';
@@ -17,7 +17,7 @@ export interface Shared {
   readonly take: TakeSlot;
   /** Queue of explanations. */
   readonly takeExplanation: TakeSlot;
-  /** Queue of bodies. */
+  /** Queue of requests with a body. */
   readonly takeBody: TakeSlot;
   /** Counts requests while the database is read-only. */
   readonly count: Count;
@@ -56,14 +56,14 @@ type ToWorker =
   | { readonly ask: 'figures' }
   | { readonly answer: FromPrimary; readonly id: number };
 
-/** Answer of the primary process. The type of the answer depends on the question. */
+/** Answer of the primary process to a worker's question. Each kind of question has another type of answer. */
 type FromPrimary = true | string | Counted | Exchanged | SessionHour | null;
 
-/** A question without its number. */
+/** Question of a worker to the primary process, before it gets a number. */
 type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'count'; counting: Counting } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; use: Use };
 
 export interface Link extends Shared {
-  /** Sign-in by the primary process, which has the link. */
+  /** Sign-in that the primary process performs, because only this process has the link. */
   readonly signIn: SignIn;
   /** Resolves when the server must stop. */
   readonly stopped: Promise<string>;
@@ -75,7 +75,7 @@ export function linkOf(worker: Worker): Link {
   let last = 0;
   let own: Registry | null = null;
   const answers = new Map<number, (answer: FromPrimary) => void>();
-  // If the channel is closed, this process must end, too.
+  // Errors are ignored, because a worker ends when its channel closes.
   const send = (message: FromWorker): void => void worker.send(message, () => undefined);
   const ask = (question: Question): Promise<{ id: number; answer: FromPrimary }> => new Promise((resolve) => {
     const id = last += 1;
@@ -117,7 +117,7 @@ export function linkOf(worker: Worker): Link {
   };
 }
 
-/** Maximum time in milliseconds for a report of metrics by a busy worker. Afterwards, its last report is used. */
+/** Maximum time in milliseconds to wait for the metrics of a busy worker. After this time, the metrics that the worker reported last are used. */
 const FIGURES_MS = 1_000;
 
 interface KnownWorker {
@@ -129,7 +129,7 @@ interface KnownWorker {
   arrived: () => void;
 }
 
-/** Side of the primary process in the channels. */
+/** Primary process's side of the channels to the workers. */
 export class Primary {
   readonly #queues: Readonly<Record<QueueName, FairQueue>>;
   readonly #signIn: SignIn | null;
@@ -142,13 +142,13 @@ export class Primary {
   /** Collection of metrics in progress, which all callers share. */
   #gathering: Promise<string> | null = null;
 
-  /** @param queue queue of requests, with one place per worker @param signIn sign-in for all workers; null: none */
+  /** @param queue queue of requests, with separate slots for each worker @param signIn sign-in for all workers; null: browsers cannot sign in */
   constructor(queue: FairQueue, signIn: SignIn | null) {
     this.#queues = { requests: queue, explanations: explanationQueue(), bodies: bodyQueue() };
     this.#signIn = signIn;
   }
 
-  /** @param listening called with the address when the worker answers */
+  /** @param listening called with the address when the worker accepts requests */
   open(worker: Worker, listening: (address: string) => void): void {
     const known: KnownWorker = { worker, releases: new Map(), figures: [], arrived: () => undefined };
     worker.on('message', (message: FromWorker) => {
@@ -165,7 +165,7 @@ export class Primary {
         listening(message.address);
       }
     });
-    // Releases the slots of the worker that ended. Counts since the worker's last report are lost.
+    // Releases the slots of the worker that ended. The metrics that it counted after its last report are lost.
     worker.once('exit', () => {
       this.#workers.delete(worker.id);
       for (const release of known.releases.values()) release();

@@ -1,4 +1,4 @@
-/** Serves the catalogue below `/catalog`, which needs no key. Requests count against the limit of their address. */
+/** Serves the catalogue below `/catalog`, which needs no key. Requests count against the limit of the client's network. */
 import type { FastifyInstance } from 'fastify';
 import type { Catalog } from '../catalog.ts';
 import { ApiError } from '../errors.ts';

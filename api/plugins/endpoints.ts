@@ -19,12 +19,12 @@ export async function endpoints(app: FastifyInstance, service: Service): Promise
   for (const endpoint of ENDPOINTS) serve(app, endpoint, service);
 }
 
-/** Media types of endpoints with a page. Clients that accept every type get JSON. */
+/** Media types of endpoints that also have an HTML page. Clients that accept every type get JSON. */
 const TYPES = ['application/json', 'text/html'];
 const GEOJSON_MEDIA = GEOJSON_TYPE.replace(/;.*/, '');
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** Returns true if a client prefers a page over JSON. */
+/** Returns true if a client prefers HTML to JSON. */
 function wantsPage({ page }: Endpoint, { headers }: FastifyRequest): boolean {
   return page !== undefined && negotiate(headers.accept ?? '*/*', TYPES) === 'text/html';
 }

@@ -1,4 +1,4 @@
-/** Serves the upload of a table, the only path that accepts a large body. The comparable service does not have this path. */
+/** Serves the upload of a table. Only this path accepts a large body. */
 import type { FastifyInstance } from 'fastify';
 import { identifier } from '../access.ts';
 import { receiver } from '../body.ts';

@@ -1,4 +1,4 @@
-/** Serves the requests that only the map page sends. The comparable service does not have these paths. */
+/** Serves the paths that only the map page requests. */
 import type { FastifyInstance } from 'fastify';
 import { admitter, EXPLANATIONS } from '../access.ts';
 import { EXPLAIN_PATH, explained, type Explain } from '../explain.ts';
@@ -28,7 +28,7 @@ export async function map(app: FastifyInstance, service: Service & { readonly ex
   if (explain !== null) serveExplain(app, service, signIn, explain);
 }
 
-/** Serves the origin of values to users who may run `mappale explain` on this machine. */
+/** Serves explanations of values to browsers that were signed in on this machine. */
 function serveExplain(app: FastifyInstance, { reader, counter, metrics, shared }: Service, signIn: SignIn, explain: Explain): void {
   const admit = admitter(counter, metrics.waiting(shared.takeExplanation), signIn, EXPLANATIONS);
   app.get(BASE + routeOf(EXPLAIN_PATH), async (request, reply) => {

@@ -21,9 +21,9 @@ export async function metrics(app: FastifyInstance, service: Service & MetricsRe
   const isNamed = trusting(readers);
   const isAllowed = trusting([...LOOPBACK, ...readers]);
   const mayRead = (request: FastifyRequest): boolean => {
-    // With an unknown proxy on this machine, the address of the client is not known.
+    // A request that an unknown proxy forwarded is refused, because the client's address is not known.
     if (!isAllowed(request.ip) || (isForwarded(request) && !isTrustedProxy(request.socket.remoteAddress ?? ''))) return false;
-    // Without this check, a web page with a host name that resolves to this machine could read the metrics in a local browser.
+    // The host name is checked against DNS rebinding: a web page whose host name resolves to this machine could otherwise read the metrics.
     return isNamed(request.ip) || isLoopback(request.hostname);
   };
   const ofWorkers = shared.figures(registry);

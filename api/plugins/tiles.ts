@@ -18,7 +18,7 @@ export async function tiles(app: FastifyInstance, { reader, counter, metrics, si
       const asked = readTile(request.params as Record<string, unknown>, request.query as Record<string, unknown>);
       const given = { ...asked.tile, layer: asked.layer.name };
       const known = tagOf(version, await published(), TILES_ENDPOINT.path, given);
-      // If the client has the tile of the current publication, no query of its content is needed.
+      // If the client already has the tile of the current publication, the database is not queried for its content.
       if (matches(request.headers['if-none-match'], known)) return { status: 304, tag: known, content: null };
       const { publication, bytes } = await lookUpTile(reader, asked);
       const tag = publication === null ? known : tagOf(version, publication, TILES_ENDPOINT.path, given);

@@ -1,4 +1,7 @@
-/** Draws small maps of comuni as inline SVG. A page contains the outlines once, and each map shows the states by colour and pattern. */
+/**
+ * Draws small coverage maps of comuni as inline SVG. A page contains the outlines once. Each map shows the coverage of each comune by brightness and
+ * pattern.
+ */
 import { COVERAGE_STATES, type ComuneCoverage, type CoverageState, type Outline, type SectionCoverage } from '../../pipelines/operate/region-report.ts';
 import { html, Html } from './html.ts';
 
@@ -6,10 +9,10 @@ import { html, Html } from './html.ts';
 const SIZE = 400;
 
 export const STATE_WORDS: Readonly<Record<CoverageState, string>> = {
-  mapped: 'mapped', none: 'mapped, without features', partial: 'partly mapped', not_mapped: 'not mapped', not_loaded: 'not loaded', not_applicable: 'not applicable',
+  mapped: 'mapped', none: 'mapped, without any feature', partial: 'partly mapped', not_mapped: 'not mapped', not_loaded: 'not loaded', not_applicable: 'not applicable',
 };
 
-/** Fills of the states. Brightness and pattern distinguish the states for colour-blind readers. */
+/** Label and fill of each coverage state. Colour-blind readers can distinguish the states by brightness and pattern. */
 export const MAP_STYLE = `
 .map{width:100%;height:auto;max-height:15rem;display:block}
 .map g{stroke:var(--ink);stroke-width:.6}.map g.mapped{stroke:var(--paper)}.map g.not_loaded{stroke-dasharray:2 2}.map g.not_applicable{stroke-dasharray:1 4}
@@ -24,16 +27,16 @@ export const MAP_STYLE = `
 .maps figcaption{font-size:.85rem}
 `;
 
-/** Patterns and outlines of all comuni, which all maps of a page use. */
+/** SVG definitions that all maps of a page use: the patterns, and the outlines of all comuni. */
 export interface Ground {
   readonly definitions: Html;
   readonly viewBox: string;
   readonly known: ReadonlySet<string>;
-  /** True if no boundaries are loaded. Comuni are then squares. */
+  /** True if no boundaries are loaded, so that comuni are drawn as squares. */
   readonly isTiled: boolean;
 }
 
-/** Draws every comune of a region. Without loaded boundaries, comuni are squares in rows, sorted by name. */
+/** Creates the outlines of all comuni of a region. If no boundaries are loaded, comuni are squares in rows, sorted by name. */
 export function groundOf(comuni: readonly ComuneCoverage[], outlines: readonly Outline[]): Ground {
   const points = outlines.flatMap(({ geometry }) => geometry?.coordinates.flat(2) ?? []);
   const drawn = points.length === 0 ? tiles(comuni) : projected(outlines, points);
@@ -60,7 +63,7 @@ interface Drawing {
   readonly height: number;
 }
 
-/** Projects degrees to a plane. Both axes have the same scale in the middle of the region. */
+/** Returns a projection from degrees to the plane. In the middle of the region, both axes have the same scale. */
 function projected(outlines: readonly Outline[], points: readonly (readonly [number, number])[]): Drawing {
   const range = (of: 0 | 1): readonly [number, number] => points.reduce<readonly [number, number]>(
     ([low, high], point) => [Math.min(low, point[of]), Math.max(high, point[of])], [Infinity, -Infinity],
@@ -102,7 +105,7 @@ export function coverageMap(name: string, comuni: readonly ComuneCoverage[], sta
     const state = stateOf(comune) ?? 'unknown';
     byState.set(state, [...(byState.get(state) ?? []), comune]);
   }
-  // The most frequent state is drawn once for all comuni, and the other states are drawn over this state. Therefore the page of a large region is small.
+  // To keep the page of a large region small, the most frequent state is drawn once for all comuni. The other states are drawn over it.
   const [commonest, ...others] = [...byState].sort(([, a], [, b]) => b.length - a.length);
   const counts = [...COVERAGE_STATES, 'unknown' as const].flatMap((state) => {
     const found = byState.get(state) ?? [];
@@ -118,19 +121,22 @@ export function coverageMap(name: string, comuni: readonly ComuneCoverage[], sta
 <figcaption><strong>${name}</strong>: ${said}${unusual(byState, comuni.length)}</figcaption></figure>`;
 }
 
-/** Classes of the share of mapped sections, lowest first. Brightness distinguishes the classes for colour-blind readers. */
+/** Classes of the share of mapped sections, lowest first. Colour-blind readers can distinguish the classes by brightness. */
 const SHARES: readonly { readonly from: number; readonly label: string; readonly color: string }[] = [
   { from: 0, label: 'less than half', color: '#f7fbff' }, { from: 0.5, label: 'half to three quarters', color: '#9ecae1' },
   { from: 0.75, label: 'three quarters or more', color: '#4292c6' }, { from: 1, label: 'all', color: '#084594' },
 ];
 
-/** Returns the share of mapped sections of a comune. Null if the comune has no parcels. Sections that do not apply to its parcels are ignored. */
+/**
+ * Returns the share of sections that are mapped in a comune. Null if the comune has no parcels. Sections that do not apply to the comune's parcels are
+ * ignored.
+ */
 function mappedShare({ sections, parcels_asked: parcels }: ComuneCoverage): number | null {
   const counted = sections.filter(({ state }) => state !== 'not_applicable');
   return parcels === 0 || counted.length === 0 ? null : counted.filter(({ state }) => state === 'mapped' || state === 'none').length / counted.length;
 }
 
-/** Draws the share of mapped sections of each comune, with a key. */
+/** Draws a map of the share of mapped sections in each comune, with a legend. */
 export function shareMap(name: string, comuni: readonly ComuneCoverage[], ground: Ground): Html {
   const classed = SHARES.map((each, index) => ({
     ...each,
@@ -147,7 +153,7 @@ export function shareMap(name: string, comuni: readonly ComuneCoverage[], ground
   unknown.length === 0 ? null : html`<li>without parcels: ${unknown.length} comuni</li>`}</ul></figcaption></figure>`;
 }
 
-/** Lists the comuni that are not mapped, which are hard to see on the map. */
+/** Returns a list of the comuni that are not mapped, because small comuni are hard to see on the map. */
 function unusual(byState: ReadonlyMap<string, readonly ComuneCoverage[]>, all: number): Html | null {
   const named = [...byState].filter(([state, found]) => state !== 'mapped' && found.length < all).map(([state, found]) => html`<li>${
     state === 'unknown' ? 'without parcels' : STATE_WORDS[state as CoverageState]}: ${found.map(({ name, belfiore }) => name ?? belfiore).join(', ')}</li>`);

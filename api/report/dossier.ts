@@ -8,9 +8,9 @@ const TEXTS = {
   en: {
     parcel: 'Parcel {label}', parcelOf: 'Parcel {label}, sheet {sheet}', map: 'Map', parcelMap: 'Map of the parcel and the parcels around it', summary: 'Summary', neighbours: 'Neighbours',
     sources: 'Sources', published: 'Published', reference: 'Reference', period: 'Period', source: 'Source', section: 'Section', kind: 'Kind', area: 'Area, m²', border: 'Shared border, m',
-    noNeighbours: 'No parcel shares a border with this parcel.', moreNeighbours: 'The list does not include all neighbours of the parcel.', moreRows: '{n} more rows are not shown.', value: 'Value', field: 'Field',
+    noNeighbours: 'No parcel shares a border with this parcel.', moreNeighbours: 'The parcel has more neighbours than this list shows.', moreRows: '{n} more rows are not shown.', value: 'Value', field: 'Field',
     notStated: 'not stated', licences: 'Show these attributions with the data.', label: 'Parcel', comune: 'Comune',
-    mapped: 'The sources cover this place and have no feature here.', partial: 'The sources cover only a part.', not_mapped: 'The loaded files do not cover this place. This does not mean that there is no feature here.',
+    mapped: 'The sources cover this place and have no feature here.', partial: 'The sources cover only a part of this place.', not_mapped: 'The loaded files do not cover this place. This does not mean that there is no feature here.',
     not_loaded: 'No file of this section is loaded.', not_applicable: 'This section does not exist for parcels of this kind.',
   },
   it: {
@@ -18,14 +18,14 @@ const TEXTS = {
     neighbours: 'Particelle confinanti', sources: 'Fonti', published: 'Pubblicazione', reference: 'Riferimento', period: 'Periodo', source: 'Fonte', section: 'Sezione', kind: 'Tipo', area: 'Superficie, m²',
     border: 'Confine comune, m', noNeighbours: 'Nessuna particella confina con questa.', moreNeighbours: 'Le particelle confinanti sono più di quelle elencate.',
     moreRows: 'Altre {n} righe non sono mostrate.', value: 'Valore', field: 'Voce', notStated: 'non indicato', licences: 'Riporta queste attribuzioni insieme ai dati.', label: 'Particella', comune: 'Comune',
-    mapped: 'Le fonti coprono questo luogo, e non vi è nulla.', partial: 'Le fonti coprono solo una parte.', not_mapped: 'I file caricati non coprono questo luogo. Non vuol dire che non ci sia nulla.',
+    mapped: 'Le fonti coprono questo luogo e qui non riportano alcun elemento.', partial: 'Le fonti coprono solo una parte di questo luogo.', not_mapped: 'I file caricati non coprono questo luogo. Ciò non significa che qui non vi sia alcun elemento.',
     not_loaded: 'Nessun file di questa sezione è caricato.', not_applicable: 'Questa sezione non riguarda le particelle di questo tipo.',
   },
 } as const satisfies Readonly<Record<Language, Readonly<Record<string, string>>>>;
 
 type Texts = (typeof TEXTS)[Language];
 
-/** Width of the map in SVG units, and its limits of height. */
+/** Width, minimum height and maximum height of the map in SVG units. */
 const MAP = { width: 640, least: 240, most: 640 } as const;
 
 const DOSSIER_STYLE = `${STYLE}
@@ -37,7 +37,7 @@ h1{margin:.5rem 0}h2{margin-top:1rem;break-after:avoid}.parts{columns:22rem 2;co
 @page{size:A4;margin:1.3cm}@media print{body{padding:0;font-size:8.5pt}table{font-size:7.5pt}th,td{padding:.08rem .2rem;overflow-wrap:break-word}.first{grid-template-columns:3fr 2fr}.lots{max-height:8cm}.parts{columns:2}}
 `;
 
-/** @param panels texts of the sections in the language of the page */
+/** @param panels names and units of the sections' fields, in the language of the page */
 export function dossierPage(dossier: Dossier, panels: readonly Panel[], language: Language): string {
   const { record, published_at: publishedAt } = dossier;
   const { basic, municipality } = record;
@@ -46,7 +46,7 @@ export function dossierPage(dossier: Dossier, panels: readonly Panel[], language
   const title = filled(sheet === null ? texts.parcel : texts.parcelOf, { label: basic.label, sheet: sheet ?? '' });
   const place = [municipality.name ?? municipality.code, municipality.province, municipality.region].filter((part) => part !== null).join(', ');
   const included = panels.filter(({ name }) => record.meta.sections_included.includes(name));
-  // Identifiers come last.
+  // The section `basic`, which has identifiers, comes last.
   const shown = [...included.filter(({ name }) => name !== 'basic'), ...included.filter(({ name }) => name === 'basic')];
   return htmlPage(`${title}, ${place}`, DOSSIER_STYLE, html`<main><h1>${title}</h1>
 <p>${place}. ${texts.reference}: <code>${basic.cadastral_reference}</code>. ${texts.published}: ${publishedAt.slice(0, 10)}.</p>
@@ -71,7 +71,7 @@ function facts(caption: string, rows: readonly (readonly [label: string, value: 
   return html`<div class="facts">${htmlTable(caption, [texts.field, texts.value], rows)}</div>`;
 }
 
-/** Returns the values that the sections select for a summary. A missing value is shown only with a reason. */
+/** Returns the values that each section selects for the summary. A missing value is shown only if its reason is known. */
 function summaryOf(record: ParcelRecord, panels: readonly Panel[]): [string, string][] {
   return panels.flatMap((panel) => (panel.map.summary ?? []).flatMap((path): [string, string][] => {
     const steps = path.split('.');
@@ -122,7 +122,7 @@ function sourcesOf({ meta: { licenses } }: ParcelRecord, { shown, texts }: { rea
 <ul>${[...attributions.values()].map(({ attribution, license, url }) => html`<li>${attribution} <span class="soft">(${license}, ${link(url)})</span></li>`)}</ul>`;
 }
 
-/** Draws the parcel and the parcels around it. Both axes have the same scale in the middle of the map. */
+/** Draws the parcel and the parcels around it. In the middle of the map, both axes have the same scale. */
 function parcelMap({ record, around, box: [west, south, east, north] }: Dossier, texts: Texts): Html {
   const narrow = Math.cos(((south + north) / 2) * (Math.PI / 180));
   const scale = Math.min(MAP.width / ((east - west) * narrow), MAP.most / (north - south));

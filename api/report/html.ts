@@ -1,4 +1,4 @@
-/** Provides HTML templates that escape every value unless the value is HTML. */
+/** Provides HTML templates. A template escapes every value except values of type Html. */
 
 /** A piece of HTML that is not escaped. */
 export class Html {
@@ -20,16 +20,22 @@ function fill(value: Filling): string {
   if (value === null) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(fill).join('');
-  // Invalid characters and direction controls are replaced by a visible mark.
+  // Invalid characters and text direction controls are replaced by a visible mark.
   return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '').replace(UNFIT, '\ufffd');
 }
 
-/** Fills a template with escaped values. Lists are joined, and null is an empty text. Attribute values must be in double quotes. */
+/**
+ * Fills a template with escaped values. The elements of a list are concatenated, and null becomes an empty text. Attribute values must be in double
+ * quotes.
+ */
 export function html(parts: TemplateStringsArray, ...fillings: readonly Filling[]): Html {
   return new Html(parts.map((part, index) => (index === 0 ? part : `${fill(fillings[index - 1] ?? null)}${part}`)).join(''));
 }
 
-/** Returns a table that can be scrolled separately on a narrow screen. Numbers are right-aligned. @param caption caption and label for screen readers */
+/**
+ * Returns a table with right-aligned numbers. On a narrow screen, the table scrolls separately from the page. @param caption caption, and name of the
+ * table for screen readers
+ */
 export function htmlTable(caption: string, header: readonly string[], rows: readonly (readonly Filling[])[]): Html {
   const cell = (value: Filling): Html => (typeof value === 'number' ? html`<td class="n">${GROUPED.format(value)}</td>` : html`<td>${value}</td>`);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
@@ -40,7 +46,7 @@ export function htmlTable(caption: string, header: readonly string[], rows: read
 
 const GROUPED = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 8 });
 
-/** Returns a link if the address is a web address, else its text. */
+/** Returns a link if the address is a web URL, otherwise the text. */
 export function link(url: string): Html {
   return /^https?:\/\//.test(url) ? html`<a href="${url}" rel="noreferrer">${url}</a>` : html`${url}`;
 }

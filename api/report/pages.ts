@@ -1,5 +1,6 @@
 /**
- * Writes the reports of a region and of a comune as self-contained HTML pages, for light and dark screens, phones and paper. The pages have no scripts and send
+ * Writes the reports of a region and of a comune as self-contained HTML pages, for light and dark screens, phones and paper. The pages have no scripts
+ * and send
  * no requests.
  */
 import type { z } from 'zod';
@@ -62,7 +63,7 @@ function overview(report: RegionReport, ground: Ground): Html {
 ${changes(report)}</div></div>`;
 }
 
-/** Returns the tables whose number of rows changed since the previous publication, and the number of changed statistics. */
+/** Returns the tables whose number of rows changed since the previous publication, and the number of changed statistics of each table. */
 function changes({ region, publications, tables, distributions: all }: RegionReport): Html {
   const before = publications.find(({ unit, state }) => unit === region.code && state === 'previous');
   if (before === undefined) return html`<p>This is the first publication of the region, so there is nothing to compare with.</p>`;
@@ -72,7 +73,7 @@ function changes({ region, publications, tables, distributions: all }: RegionRep
     return rows === was && changed === 0 ? [] : [[html`<code>${relation}</code>`, was ?? html`<span class="soft">new</span>`, rows, changed]];
   });
   if (moved.length === 0) return html`<p>No number of rows and no statistic changed since the publication of ${before.published_at}. ${group(own.filter(({ stands }) => stands).length)} of ${group(own.length)} tables are unchanged.</p>`;
-  return htmlTable(`Changes since the publication of ${before.published_at}; all other tables have the same numbers`, ['table', 'rows before', 'rows now', 'changed statistics'], moved);
+  return htmlTable(`Changes since the publication of ${before.published_at} (all other tables have the same numbers)`, ['table', 'rows before', 'rows now', 'changed statistics'], moved);
 }
 
 function isChanged({ before, now }: Distribution): boolean {
@@ -140,7 +141,7 @@ function coverage({ coverage: comuni }: RegionReport, ground: Ground): Html {
 ${mapKey()}<div class="maps">${maps}</div>`;
 }
 
-/** Headings of the columns that count findings. Kind `outside` has a column for each class of distances. */
+/** Returns the headings of the columns that count findings. The kind `outside` has one column per distance class. */
 function findingHeads(findings: readonly FindingCount[]): string[] {
   return findings.map(({ kind, from_m: from, below_m: below }) => {
     if (from === null) return FINDING_WORDS[kind];
@@ -162,12 +163,12 @@ function addressRegisters({ address_registers: all }: RegionReport): Html {
   if (first === undefined) return html`<p>No addresses are loaded, so nothing is known about them.</p>`;
   return html`<p>Findings about the addresses of ${group(found.length)} of ${group(all.length)} comuni. <em>Unknown</em> means that the boundary of the comune, or an earlier file of its
 addresses, is not loaded. <code>mappale findings --comune CODE --format csv</code> lists each address.</p>
-${htmlTable('Findings about addresses, by comune', ['comune', 'addresses', 'compared with', ...findingHeads(first.findings)], found.map(({ belfiore, name, addresses, compared_with: earlier, findings }): Filling[] => [
+${htmlTable('Possible errors in addresses, by comune', ['comune', 'addresses', 'compared with', ...findingHeads(first.findings)], found.map(({ belfiore, name, addresses, compared_with: earlier, findings }): Filling[] => [
   `${name ?? belfiore} (${belfiore})`, addresses, earlier?.file ?? html`<span class="soft">no earlier file</span>`, ...findingCells(findings),
 ]))}`;
 }
 
-/** Draws the medians of the comuni: quartiles, and the range from the 10th to the 90th percentile. Top: before. Bottom: now. */
+/** Draws a box plot of the medians of the comuni, with quartiles and the range from the 10th to the 90th percentile. Top: before. Bottom: now. */
 function strip(before: Moment | null, now: Moment | null): Html | null {
   const both = [...(before?.medians ?? []), ...(now?.medians ?? [])];
   const [low, high] = [Math.min(...both), Math.max(...both)];
@@ -199,7 +200,7 @@ function distributions({ distributions: all, publications, tables }: RegionRepor
   return html`<p>Statistics of the quality gate, by province. ${isFirst
     ? 'There is no previous publication to compare with.'
     : 'Changed values are shown as before → now.'}
-The small charts show the medians of the comuni: quartiles and the 10th to 90th percentile${isFirst ? '' : '; dashed: before; solid: now'}.</p>
+The small charts show the medians of the comuni: quartiles and the 10th to 90th percentile${isFirst ? '' : '; dashed line: before; solid line: now'}.</p>
 ${[...byRelation].map(([relation, found]) => tableOf(relation, found, unchanged.has(relation) ? 'kept' : 'rebuilt'))}`;
 }
 
@@ -207,7 +208,7 @@ function tableOf(relation: Relation, found: readonly Distribution[], state: 'kep
   const gate = GATES[relation];
   const slice = (value: string): string => (gate === undefined || 'unwatched' in gate ? value : sliceName(gate, value));
   const moved = found.filter(isChanged);
-  const note = state === 'kept' ? 'unchanged table of the previous publication' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} statistics changed` : '';
+  const note = state === 'kept' ? 'unchanged, reused from the previous publication' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} statistics changed` : '';
   const rows = found.map(({ province, slice: of, field, before, now }): Filling[] => [
     province === '' ? 'not listed' : province, slice(of), field, pair(before?.rows, now?.rows), pair(before?.values, now?.values), pair(before?.median, now?.median),
     pair(before?.p95, now?.p95), strip(before, now),
@@ -237,14 +238,14 @@ function checks({ checks: { all }, added_columns: added, cut_exports: cut, publi
     return asked ? html`passed` : html`not run again: its tables are unchanged`;
   };
   return html`${accepted.length === 0 ? html`<p>The quality gate refused nothing.</p>` : accepted.map(acceptanceOf)}
-${htmlTable('Checks of the built tables; a violation of level error stops the publication', ['check', 'level', 'expected', 'found'], all.map((each) => [
+${htmlTable('Checks of the built tables (a violation of level error stops the publication)', ['check', 'level', 'expected', 'found'], all.map((each) => [
   html`<code>${each.name}</code>`, each.level, each.expects, answer(each),
 ]))}
 ${warned.length === 0 ? null : htmlTable('Warnings of the file checks', ['release', 'expected', 'violations'], warned)}
 ${added.length === 0 ? null : htmlTable('Columns that publishers added and that this version does not read', ['source', 'vintage', 'file', 'columns'], added.map((each) => [
   each.source, vintageText(each.vintage), each.file, each.columns.join(', '),
 ]))}
-${cut.length === 0 ? null : htmlTable('Exports of web services that may be incomplete (EXPORT_MAY_BE_CUT)', ['source', 'vintage', 'file'], cut.map((each) => [
+${cut.length === 0 ? null : htmlTable('Exports of web services that may be truncated (EXPORT_MAY_BE_CUT)', ['source', 'vintage', 'file'], cut.map((each) => [
   each.source, vintageText(each.vintage), each.file,
 ]))}`;
 }
@@ -261,7 +262,7 @@ function timeAndSize({ steps, releases, tables }: RegionReport): Html {
   const time = (seconds: number | null): string => (seconds === null ? '' : duration(seconds));
   const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0);
   return html`${htmlTable('Steps of the run that created this publication', ['step', 'of', 'time'], steps.map(({ step, subject, seconds }) => [step, subject, time(seconds)]))}
-${htmlTable('Time of reading each release', ['source', 'vintage', 'time', 'bytes of files'], releases.map(({ source, vintage, seconds, files }) => [
+${htmlTable('Time for reading each release', ['source', 'vintage', 'time', 'bytes of files'], releases.map(({ source, vintage, seconds, files }) => [
   source, vintageText(vintage), time(seconds), files.reduce((sum, file) => sum + file.bytes, 0),
 ]))}
 ${htmlTable(`Tables, ${group(bytes)} bytes with their indexes`, ['table', 'rows', 'rows before', 'bytes', 'build time'], tables.map(({ relation, rows, rows_before: before, bytes: size, seconds, stands }) => [
@@ -278,7 +279,7 @@ ${all.map((license) => html`<h3>${license.source}</h3>
 `)}`;
 }
 
-/** @param passport answer of `/admin/municipalities/{code}/quality` */
+/** @param passport the answer of `/admin/municipalities/{code}/quality` */
 export function comunePage(passport: Passport): string {
   const { municipality: { code, name, province, region }, istat_code: istat } = passport;
   const title = `${name ?? code} (${code})`;
@@ -293,7 +294,7 @@ ${htmlTable('Coverage by section', ['section', 'state', 'rows', 'checked parcels
   Object.entries(section.answers).map(([answer, parcels]) => `${answer}: ${parcels}`).join(', '),
 ]))}</section>
 <section><h2>Files that cover the comune</h2>
-${htmlTable('Current files; for each layer, the newest file that names the comune is used', ['source', 'vintage', 'file', 'dated', 'names it', 'layers'], passport.files.map((file) => [
+${htmlTable('Current files (each layer uses the newest file that names the comune)', ['source', 'vintage', 'file', 'dated', 'names it', 'layers'], passport.files.map((file) => [
   file.source, vintageText(file.vintage), file.file, file.dated ?? '', file.names_comune ? 'yes' : 'does not name comuni', file.layers.join(', '),
 ]))}</section>
 <section><h2>Statistics compared with the province</h2>
@@ -311,9 +312,9 @@ ${passport.meta.licenses.map((license) => html`<p>${license.attribution} <span c
 function addressRegister({ municipality: { code }, address_register: { addresses, compared_with: earlier, findings } }: Passport): Html {
   if (addresses === null) return html`<p>No addresses are loaded, so nothing is known about them.</p>`;
   const cells = findingCells(findings);
-  return html`<p>${group(addresses)} addresses, ${earlier === null ? 'without an earlier file to compare with' : `compared with ${earlier.file}`}.
+  return html`<p>${group(addresses)} addresses, ${earlier === null ? 'no earlier file to compare with' : `compared with ${earlier.file}`}.
 <code>mappale findings --comune ${code} --format csv</code> lists each address.</p>
-${htmlTable('Findings about addresses', ['finding', 'count'], findingHeads(findings).map((head, index): Filling[] => [head, cells[index] ?? null]))}`;
+${htmlTable('Possible errors in addresses', ['finding', 'count'], findingHeads(findings).map((head, index): Filling[] => [head, cells[index] ?? null]))}`;
 }
 
 function stateCell(state: CoverageState): Html {
@@ -332,7 +333,7 @@ ${htmlTable(`Statistics of ${table}`, header, Object.entries(fields).map(([name,
 ]))}</details>`;
 }
 
-/** Returns a line for each section that is not completely mapped, for the terminal. */
+/** Returns text for the terminal, with a line for each section that is not completely mapped. */
 export function unusualCoverage(sections: readonly SectionCoverage[]): string[] {
   return sections.filter(({ state }) => state !== 'mapped' && state !== 'not_applicable').map((section) => `${mapName(section)}: ${STATE_WORDS[section.state]}`);
 }

@@ -1,4 +1,4 @@
-/** Shows values of a record with the labels, units and texts of the sections, like the map's panel. */
+/** Formats the values of a record with the labels, units and texts of the sections, like the map page. */
 import type { Italian, MapPanel } from '../../pipelines/contract/section-map.ts';
 import { italianOf, mapOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -19,7 +19,7 @@ export interface Panel {
 
 export type Block = Readonly<Record<string, unknown>>;
 
-/** Texts that all sections share, as on the map. */
+/** Texts that all sections share. The map uses the same texts. */
 const SHARED: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   en: {
     yes: 'yes', no: 'no', land: 'land', road: 'road', water: 'water', building: 'building',
@@ -31,16 +31,16 @@ const SHARED: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Texts for a missing value at a place that the sources cover. */
+/** Texts for a missing value where the sources cover the place. */
 const NOTHING_HERE: Readonly<Record<Language, string>> = { en: 'none here', it: 'qui nulla' };
 
-/** Fields that a page shows in a separate place. */
+/** Fields that the page shows outside the tables of the sections. */
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
-/** Unit of a share (0–1), which is shown in per cent. */
+/** Unit of a field whose value is a share (0–1), which is shown as a percentage. */
 const SHARE = 'share';
 
-/** Maximum number of shown rows of a list. Further rows are counted. */
+/** Maximum number of rows of a list that are shown. Further rows are only counted. */
 const SHOWN_ROWS = 8;
 
 /** Returns the panels of the sections in the order of the record. */
@@ -51,7 +51,7 @@ export async function panelsIn(language: Language): Promise<Panel[]> {
   }));
 }
 
-/** Returns the value of an own key of an object. Published texts may be names of inherited properties. */
+/** Returns the value of an object's own key. A published text used as a key may be the name of an inherited property. */
 function own(values: Readonly<Record<string, string>> | undefined, key: string): string | undefined {
   return values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined;
 }
@@ -73,7 +73,7 @@ export function numberIn(language: Language, value: number, options: Intl.Number
   return value.toLocaleString(language === 'it' ? 'it-IT' : 'en-GB', { useGrouping: 'always', ...options });
 }
 
-/** Formats a number with three significant digits, or all digits before the comma. */
+/** Formats a number with three significant digits, or with all digits of its integer part if these are more. */
 function measured(value: number, language: Language): string {
   return numberIn(language, value, Number.isInteger(value) ? {} : Math.abs(value) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 }
@@ -83,7 +83,7 @@ function halfYear(text: string): string {
   return text.replace(/^(\d{4})_([12])$/, '$1/$2');
 }
 
-/** Returns a value without its unit. */
+/** Returns the text of a value, without its unit. */
 function textOf(field: string, value: unknown, panel: Panel): string {
   const { map, italian, language } = panel;
   if (value === null || value === undefined || value === '') return '–';
@@ -102,13 +102,13 @@ export function valueOf(field: string, value: unknown, panel: Panel): string {
   return typeof value !== 'number' || unit === undefined || unit === SHARE ? text : `${text} ${own(panel.italian?.units, unit) ?? unit}`;
 }
 
-/** Returns the reason for a missing value in a block with coverage by field. Undefined if the block states no reason. */
+/** Returns why a value is missing in a block that has a coverage by field, or undefined if the block states no reason. */
 export function absenceOf(block: Block, field: string, { map, language }: Panel): string | undefined {
   const state = (block['coverage'] as Block | undefined)?.[map.coverage?.[field] ?? ''];
   return typeof state !== 'string' ? undefined : state === 'mapped' ? NOTHING_HERE[language] : shared(state, language);
 }
 
-/** Returns the rows of an object, each with label and value. Labels of rows of nested objects begin with the label of the object. */
+/** Returns the rows of an object, each with label and value. The label of a row in a nested object begins with the label of that object. */
 export function rowsOf(block: Block, panel: Panel, prefix = ''): (readonly [label: string, value: string])[] {
   const rank = (field: string): number => (panel.map.first?.indexOf(field) ?? -1) + 1 || Infinity;
   const sorted = Object.entries(block).sort(([a], [b]) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));
@@ -120,13 +120,13 @@ export function rowsOf(block: Block, panel: Panel, prefix = ''): (readonly [labe
   });
 }
 
-/** Returns the values of a row of a list by path. */
+/** Returns the values in one row of a list, by path. */
 function flat(row: Block, prefix = ''): [string, unknown][] {
   return Object.entries(row).flatMap(([field, value]): [string, unknown][] => (value !== null && typeof value === 'object' && !Array.isArray(value)
     ? flat(value as Block, `${prefix}${field}.`) : [[prefix + field, value]]));
 }
 
-/** Returns the list of a section as a table, and the number of rows that it leaves out. */
+/** Returns the list of a section as a table, and the number of rows that the table omits. */
 export function listOf(rows: readonly Block[], panel: Panel): { readonly table: Html; readonly note: string | null; readonly left: number } {
   const { map: { list }, italian } = panel;
   const columns = list?.columns ?? Object.fromEntries(flat(rows[0] ?? {}).map(([path]) => [path, labelOf(path, panel)]));

@@ -1,4 +1,4 @@
-/** Style of the pages for light and dark screens, phones and paper. */
+/** Style sheet of the report pages, for light and dark screens, phones and paper. */
 export const STYLE = `
 :root{color-scheme:light dark;--paper:#fff;--ink:#1b1b1b;--soft:#555;--line:#c8c8c8;--bad:#a30000;--badpaper:#ffecec;--good:#00558c}
 @media (prefers-color-scheme:dark){:root{--paper:#15181c;--ink:#ececec;--soft:#b0b0b0;--line:#454b52;--bad:#ff9a9a;--badpaper:#3a1d1d;--good:#7cc4f5}}

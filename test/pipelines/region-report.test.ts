@@ -118,7 +118,7 @@ describeEngines('a region that was published twice', (engine) => {
     expect(new Set(states('address'))).toEqual(new Set(['none']));
     expect(new Set(states('risk', 'pga'))).toEqual(new Set(['not_mapped']));
     expect(states('risk', 'flood').every((state) => ['mapped', 'none'].includes(state))).toBe(true);
-    for (const words of ['not loaded', 'mapped, without features', 'class="not_loaded"', 'class="none"', `id="c-${parcels[0]!.belfiore}"`]) expect(page).toContain(words);
+    for (const words of ['not loaded', 'mapped, without any feature', 'class="not_loaded"', 'class="none"', `id="c-${parcels[0]!.belfiore}"`]) expect(page).toContain(words);
   });
 
   it('has a report with the metrics of the current and the previous publication', () => {

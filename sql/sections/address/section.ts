@@ -1,4 +1,4 @@
-/** Section address: the addresses of a parcel. The comparable service does not have this section. */
+/** Section address: the addresses of a parcel. */
 import { z } from 'zod';
 import { quantity, truth } from '../../../pipelines/contract/gate.ts';
 import { addressFacts } from '../../../pipelines/contract/schemas.ts';
