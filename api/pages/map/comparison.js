@@ -15,8 +15,9 @@ function valuesIn(block) {
 }
 
 /**
- * @param {any} first record of the first parcel @param {any} second record of the second parcel @param {{ close: () => void, parcel: (fid: number) =>
- * void }} actions
+ * @param {any} first record of the first parcel
+ * @param {any} second record of the second parcel
+ * @param {{ close: () => void, parcel: (fid: number) => void }} actions
  */
 export function comparisonPanel(first, second, actions) {
   const both = [first, second];

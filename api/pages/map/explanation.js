@@ -17,9 +17,10 @@ const MANY = 20;
  */
 
 /**
- * Returns the Italian translation of a text that `mappale explain` returns. `{1}` stands for a value in the text. @param {string} text @param {Panel} panel
- * @returns
- * {string | undefined}
+ * Returns the Italian translation of a text that `mappale explain` returns. `{1}` is a placeholder for a value in the text.
+ * @param {string} text
+ * @param {Panel} panel
+ * @returns {string | undefined}
  */
 function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
   if (Object.hasOwn(evidence, text)) return evidence[text];
@@ -33,9 +34,9 @@ function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
 }
 
 /**
- * Translates field names such as `elevation, slope`, `coverage.flood` and columns of lists. Other texts are returned unchanged. @param {string} field
- * @param {Panel}
- * panel
+ * Translates field names such as `elevation, slope`, `coverage.flood` and columns of lists. Other texts are returned unchanged.
+ * @param {string} field
+ * @param {Panel} panel
  */
 function fieldsOf(field, panel) {
   const sentence = isItalian() ? evidenceInItalian(field, panel) : undefined;
@@ -60,8 +61,10 @@ function saidBy(value, panel) {
 const evidenceUnit = (unit, panel) => ((isItalian() ? evidenceInItalian(unit, panel) : undefined) ?? unitInLanguage(unit, panel)).replaceAll('m2', 'm²');
 
 /**
- * Shows a feature that contributed to a value, with its value, weight and position in the file. @param {Evidence} found @param {string} field field of
- * the value; empty if all features of the rule belong to one field @param {Panel} panel
+ * Shows a feature that contributed to a value, with its value, weight and position in the file.
+ * @param {Evidence} found
+ * @param {string} field field of the value; empty if all features of the rule belong to one field
+ * @param {Panel} panel
  */
 function evidenceOf({ value, measure, unit, source, vintage, file, member, position, sha256 }, field, panel) {
   const place = [file.slice(file.lastIndexOf('/') + 1), member, String(position)].filter((part) => part !== '');
@@ -100,7 +103,10 @@ function explanationOf({ not_applicable: notApplicable, rows, reproduced, empty,
 
 /**
  * Shows the licences of a section and the result of `mappale explain`. If this browser may not request explanations, shows the command instead.
- * @param {string} name @param {number} fid @param {any[]} cited licences of the section @param {import('./record.js').Actions} actions
+ * @param {string} name
+ * @param {number} fid
+ * @param {any[]} cited licences of the section
+ * @param {import('./record.js').Actions} actions
  */
 export function reasonsOf(name, fid, cited, actions) {
   const licences = cited.map(({ attribution, license, url, holder }) => element('p', {}, [`${attribution ?? holder} · `, link(url, license)]));

@@ -8,8 +8,10 @@ const TILES = `${location.origin}${BASE}/tiles/`;
 /** Error for a request that the server refused, with the reason. */
 export class Refusal extends Error {
   /**
-   * @param {number} status @param {string} code @param {string} message @param {Record<string, string | number | null>} details values that the message
-   * contains
+   * @param {number} status
+   * @param {string} code
+   * @param {string} message
+   * @param {Record<string, string | number | null>} details values that the message contains
    */
   constructor(status, code, message, details) {
     super(message);
@@ -52,10 +54,7 @@ export async function open(path, parameters = {}) {
   return get(path, parameters, {});
 }
 
-/**
- * @param {string} path @param {Record<string, string | number | boolean>} parameters @param {Record<string, string>} headers @param {AbortSignal}
- * [signal]
- */
+/** @param {string} path @param {Record<string, string | number | boolean>} parameters @param {Record<string, string>} headers @param {AbortSignal} [signal] */
 async function get(path, parameters, headers, signal) {
   const query = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
   return answerOf(await fetch(`${BASE}${path}${query.size > 0 ? `?${query}` : ''}`, { headers, ...(signal === undefined ? {} : { signal }) }));

@@ -12,8 +12,10 @@ import { hasWord, isItalian, t } from './words.js';
 const LONG = 8;
 
 /**
- * Creates an element that shows the rule of a value when the user opens it. @param {Panel} panel @param {string} path @param {string} [heading] heading
- * of a list's column
+ * Creates an element that shows the rule of a value when the user opens it.
+ * @param {Panel} panel
+ * @param {string} path
+ * @param {string} [heading] heading of a list's column
  */
 function ruleOf(panel, path, heading) {
   const known = panel.fields[path];
@@ -23,9 +25,9 @@ function ruleOf(panel, path, heading) {
 }
 
 /**
- * Returns the table rows of an object. Rows of a nested object begin with the name of that object. An object of counts is drawn as bars. @param {any}
- * block @param
- * {Panel} panel
+ * Returns the table rows of an object. Rows of a nested object begin with the name of that object. An object of counts is drawn as bars.
+ * @param {any} block
+ * @param {Panel} panel
  */
 function rowsOf(block, panel, path = '', prefix = '') {
   const rank = (/** @type {string} */ field) => ((panel.first?.indexOf(field) ?? -1) + 1 || Infinity);
@@ -146,8 +148,10 @@ function summaryOf(record) {
  */
 
 /**
- * @param {any} record answer of /parcels/{id} @param {any[]} neighbours answer of /parcels/locate, nearest first @param {Actions} actions @returns
- * {HTMLElement[]}
+ * @param {any} record answer of /parcels/{id}
+ * @param {any[]} neighbours answer of /parcels/locate, nearest first
+ * @param {Actions} actions
+ * @returns {HTMLElement[]}
  */
 export function parcelPanel(record, neighbours, actions) {
   const { basic, municipality, meta } = record;
@@ -182,8 +186,9 @@ export function parcelPanel(record, neighbours, actions) {
 }
 
 /**
- * Adds the neighbours, which may arrive after the record. Open sections of the record remain open. @param {any[]} neighbours nearest first @param {(fid:
- * number) => void} choose
+ * Adds the neighbours, which may arrive after the record. Open sections of the record remain open.
+ * @param {any[]} neighbours nearest first
+ * @param {(fid: number) => void} choose
  */
 export function neighboursOf(neighbours, choose) {
   return element('section', { 'data-section': 'neighbours', hidden: neighbours.length === 0 }, [

@@ -121,8 +121,10 @@ function comuniNamed(text) {
 }
 
 /**
- * Finds parcels by comune, foglio and particella. @param {import('./cadastral.js').CadastralPlace} question @param {Actions} actions @param
- * {AbortSignal} signal
+ * Finds parcels by comune, foglio and particella.
+ * @param {import('./cadastral.js').CadastralPlace} question
+ * @param {Actions} actions
+ * @param {AbortSignal} signal
  * @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>}
  */
 async function parcels({ comune, ...place }, actions, signal) {
@@ -154,7 +156,9 @@ async function addresses(text, actions, signal) {
 }
 
 /**
- * Returns a suggestion for a street: the address that represents the street, without the house number. @param {any} address @param {Actions} actions
+ * Returns a suggestion for a street: the address that represents the street, without the house number.
+ * @param {any} address
+ * @param {Actions} actions
  * @returns {Suggestion}
  */
 function streetOf({ street_name: street, locality, municipality_name: comune, municipality_code: code, latitude, longitude }, actions) {

@@ -83,9 +83,9 @@ function failed(error) {
 }
 
 /**
- * Runs a request of the user. Answers to earlier requests are ignored. @param {(current: () => boolean) => Promise<void>} work @param {number |
- * string
- * | null} [parcel]
+ * Runs a request of the user. Answers to earlier requests are ignored.
+ * @param {(current: () => boolean) => Promise<void>} work
+ * @param {number | string | null} [parcel]
  */
 async function run(work, parcel = null) {
   if (!signedIn()) return offerSignIn();
@@ -193,7 +193,9 @@ async function showPlace(lat, lng, current, name, isAddress) {
 }
 
 /**
- * Returns true if a geometry contains a point. A ray from a point inside crosses the rings an odd number of times. @param {any} geometry @param {number} lng
+ * Returns true if a geometry contains a point. A ray from a point inside crosses the rings an odd number of times.
+ * @param {any} geometry
+ * @param {number} lng
  * @param {number} lat
  */
 function holds(geometry, lng, lat) {

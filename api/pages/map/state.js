@@ -130,9 +130,9 @@ export function readingEnded(end) {
 // --- Requests -------------------------------------------------------------------------------------------------------------
 
 /**
- * Begins a request, which replaces the earlier one. @param {number | string | null} parcel null: the request finds the parcel @returns {() => boolean}
- * true if the
- * request is still the newest
+ * Begins a request, which replaces the earlier one.
+ * @param {number | string | null} parcel null: the request finds the parcel
+ * @returns {() => boolean} true if the request is still the newest
  */
 export function requestBegun(parcel) {
   state.request += 1;

@@ -29,7 +29,10 @@ export function titleOf(name) {
 
 /**
  * Returns the value of an object's own key. A published text used as a key may be the name of an inherited property, such as `constructor`.
- * @template T @param {Record<string, T> | undefined} values @param {string} key @returns {T | undefined}
+ * @template T
+ * @param {Record<string, T> | undefined} values
+ * @param {string} key
+ * @returns {T | undefined}
  */
 const ownValue = (values, key) => (values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined);
 
@@ -94,8 +97,11 @@ export function stateBadge(state) {
 }
 
 /**
- * Returns why a value is missing in a block that has a coverage by field, such as `coverage.flood` for `flood_level`. @param {any} block @param
- * {string} field @param {any} value @param {Panel} panel
+ * Returns why a value is missing in a block that has a coverage by field, such as `coverage.flood` for `flood_level`.
+ * @param {any} block
+ * @param {string} field
+ * @param {any} value
+ * @param {Panel} panel
  */
 export function absenceOf(block, field, value, panel) {
   const covered = panel.coverage?.[field];
@@ -108,8 +114,9 @@ export function absenceOf(block, field, value, panel) {
 export const headingOf = (column, columns, panel) => (isItalian() ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
 
 /**
- * Marks a text without Italian translation as English, so that screen readers pronounce it correctly. @param {string} english @param {string | undefined}
- * italian
+ * Marks a text without Italian translation as English, so that screen readers pronounce it correctly.
+ * @param {string} english
+ * @param {string | undefined} italian
  */
 export function inWords(english, italian) {
   if (isItalian()) return italian === undefined ? element('span', { lang: 'en' }, [english]) : italian;
@@ -117,8 +124,9 @@ export function inWords(english, italian) {
 }
 
 /**
- * Returns the sections of a record in the order of the page. The section `basic`, which has identifiers, comes last. @param {any} record @returns
- * {string[]}
+ * Returns the sections of a record in the order of the page. The section `basic`, which has identifiers, comes last.
+ * @param {any} record
+ * @returns {string[]}
  */
 export const sectionsOf = ({ meta }) => [...meta.sections_included.filter((/** @type {string} */ section) => section !== 'basic'), 'basic'];
 

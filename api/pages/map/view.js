@@ -43,9 +43,7 @@ export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
 export const NOTHING = { light: PALETTES.light.none, dark: PALETTES.dark.none };
 export const shade = (colours) => colours[scheme()];
 
-/**
- * Returns the colour that a class has on the map: a mix of the class's colour and the colour of the land. @param {string} colour `#rrggbb`
- */
+/** Returns the colour that a class has on the map: a mix of the class's colour and the colour of the land. @param {string} colour `#rrggbb` */
 export function drawnColour(colour) {
   const { opacity } = state.view;
   const parts = (/** @type {string} */ text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
@@ -312,8 +310,8 @@ export function classesOf({ name, classes }) {
 }
 
 /**
- * Returns the lower limits of classes that have about equal numbers of parcels in view, or null if the parcels have too few different values. @param
- * {Layer} layer
+ * Returns the lower limits of classes that have about equal numbers of parcels in view, or null if the parcels have too few different values.
+ * @param {Layer} layer
  */
 export function breaksInView({ classes }) {
   const { map } = state.view;
@@ -399,10 +397,7 @@ export function fade() {
   for (const { id, paint } of styleOf().layers) if (paint['fill-opacity'] !== undefined && map?.getLayer(id) !== undefined) map.setPaintProperty(id, 'fill-opacity', paint['fill-opacity']);
 }
 
-/**
- * Switches the map to light colours for printing. The function must be synchronous, because the browser prints without waiting. @param {boolean}
- * isPrinted
- */
+/** Switches the map to light colours for printing. The function must be synchronous, because the browser prints without waiting. @param {boolean} isPrinted */
 export function drawForPaper(isPrinted) {
   const { map, isDark } = state.view;
   paperChanged(isPrinted);
