@@ -405,7 +405,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('contain another ETag if the content, the publication time or the SQL of the answer changed, even if the publication number is the same', async () => {
+    it('contain another ETag if the content, the publication time or the SQL changed, even with the same publication number', async () => {
       const { database } = service;
       const tag = async (): Promise<string> => (await ask('/admin/regions')).headers['etag']!;
       const before = await tag();

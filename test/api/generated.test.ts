@@ -90,7 +90,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
 };
 
 function encode(text: string): string {
-  // Replaces half a surrogate pair by the replacement character, as clients do, because encodeURIComponent throws on it.
+  // Replaces half a surrogate pair by the replacement character, as clients do, because encodeURIComponent throws on half a pair.
   return encodeURIComponent(Buffer.from(text, 'utf8').toString('utf8')).replace(/%20/g, '+');
 }
 

@@ -143,7 +143,7 @@ describeEngines('the map in use', (engine) => {
         const page = await map.open(at('terrain'), { colorScheme });
         for (const opacity of ['75', '100', '30']) {
           await page.locator('#opacity input').fill(opacity);
-          // The parcels in view have one or a few classes.
+          // The parcels in view may have only some of the classes.
           await expect.poll(async () => {
             const drawn = await pixels(page);
             return (await swatches(page)).slice(0, -3).filter((colour) => (drawn.get(colour) ?? 0) > 5_000).length;

@@ -580,7 +580,7 @@ describeEngines('the web pages', (engine) => {
         const { shown: none, ...without } = await auditOf(page, marked);
         await operation.getByRole('button', { name: 'Execute' }).click();
         await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
-        // Swagger UI shows the status before it has drawn a long answer.
+        // Swagger UI shows the status before the text of a long answer.
         const expected = ['core.comune.name', 'core.parcel.label', 'ledger.attribution.attribution', 'ledger.attribution.license'];
         await expect.poll(async () => (await auditOf(page, marked)).shown, SOON).toEqual(expect.arrayContaining(expected));
         const { shown: _, ...harmless } = await auditOf(page, marked);

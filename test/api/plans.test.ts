@@ -18,7 +18,7 @@ const LARGE = 5_000;
 
 const UTM33 = 'http://www.opengis.net/def/crs/EPSG/0/32633';
 
-/** Returns the parameters of a filter as QGIS encodes them. */
+/** Returns a filter's request parameters, encoded as by QGIS. */
 function qgis(filter: string): string {
   return `filter=${encodeURIComponent(filter)}&filter-lang=cql2-text`;
 }
@@ -125,8 +125,8 @@ describeEngines('the plans of the read interface', (engine) => {
   });
 
   it('a record reads its parcel once and each section once, including meta.coverage', async () => {
-    // Population reads the census section of the parcel. Solar and nightlights without values read the coverage at the parcel. Economics reads the
-    // editions of its postal code and its prices.
+    // Population reads the census section of the parcel. Solar and nightlights without values read the coverage at the parcel. Economics reads the editions of
+    // the postal code and of the prices.
     const include = SECTION_NAMES.filter((name) => !['population', 'solar', 'nightlights', 'economics'].includes(name)).join(',');
     const paths = questions['detail']!.map((path) => `${path}?include=${include}`);
     const scans = await scansOf(paths);

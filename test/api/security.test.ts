@@ -80,7 +80,7 @@ describeDatabase('access', (engine) => {
         answers.add(answered.text);
       }
       expect(answers.size).toBe(1);
-      // The challenge is not Basic, because a browser would prompt for a password, and not Bearer, because the server does not accept it.
+      // The challenge is not Basic, because a browser would prompt for a password. The challenge is not Bearer, because the server accepts no Bearer token.
       for (const options of [{}, { key: 'null', from: somewhere() }]) expect((await service.ask(PATHS['/admin/regions']!, options)).headers['www-authenticate']).toBe('ApiKey realm="mappale", header="x-api-key"');
       expect((await service.ask(PATHS['/admin/regions']!, { key: valid })).status).toBe(200);
     });

@@ -1,4 +1,4 @@
-/** Tests clients that read slowly or not at all. The server ends their connections and answers other clients meanwhile. */
+/** Tests clients that read slowly or not at all. The server ends the connections of slow clients and answers other clients meanwhile. */
 import type { Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';

@@ -193,7 +193,7 @@ export const PARCELS: readonly Statement[] = [
         expect(meta).toEqual({ fid: basic.fid, count: data.length, truncated: false });
         const found = new Map(data.map(({ fid, shared_m: shared }) => [fid as number, shared as number]));
         expect([...found.values()]).toEqual(ascending([...found.values()]).reverse());
-        // These edges belong to both parcels. If one parcel has more corners, the border is longer than the edges that both have.
+        // Length of the edges that both parcels have. The border is longer if only one parcel has a corner on the border.
         const shared = new Map<number, number>();
         for (const edge of edgesOf(basic)) {
           for (const { fid } of edges.get(keyOf(edge))!.filter((each) => each.fid !== basic.fid)) shared.set(fid, (shared.get(fid) ?? 0) + edgeMetres(...edge));
