@@ -1,4 +1,4 @@
-/** Tests that every served or kept table of the database has a comment, and each column of such a table. */
+/** Tests that every table and column that is served, or kept in the history, has a comment. */
 import { expect, it } from 'vitest';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { commentOf } from '../../pipelines/db/section-tables.ts';

@@ -60,7 +60,7 @@ const ENCODINGS: readonly (readonly [string, (content: Buffer) => Buffer])[] = [
   ['a control byte of windows-1252', (content) => withByte(content, 0x81)],
   ['read as windows-1252 and saved as UTF-8', (content) => Buffer.from(content.toString('latin1'), 'utf8')],
   ['replacement characters', (content) => Buffer.from(textOf(content).replace(/[\u00c0-\u017f]/g, '\ufffd'), 'utf8')],
-  // Programs refuse to save letters missing from the encoding, such as the euro sign.
+  // A program refuses to save a text with a character that the encoding lacks, such as the euro sign.
   ['saved as latin1', (content) => (/[^\u0000-\u00ff]/.test(textOf(content)) ? content : Buffer.from(textOf(content), 'latin1'))],
 ];
 

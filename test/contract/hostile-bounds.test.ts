@@ -1,6 +1,6 @@
 /**
- * Tests that oversized input is rejected before it takes memory or disk. The error states the limit and the position. The cost of reading a folder must not
- * be quadratic.
+ * Tests that oversized input is rejected before the input takes memory or disk. The error states the limit and the position. The cost of reading a folder must
+ * not be quadratic.
  */
 import type * as Fs from 'node:fs';
 import type * as FsPromises from 'node:fs/promises';

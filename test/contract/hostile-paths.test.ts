@@ -17,7 +17,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const CENTRAL = Buffer.from('PK\u0001\u0002', 'latin1');
 let zips = 0;
 
-/** Writes a zip and changes the name and, on request, the Unix mode of the last member. The zip writer itself refuses such names. */
+/** Writes a zip and changes the name and, on request, the Unix mode of the last member. The project's zip writer refuses such names. */
 async function zipWith(members: readonly string[], renamed: string, mode?: number): Promise<string> {
   zips += 1;
   const path = join(root, `made_${zips}.zip`);

@@ -107,8 +107,7 @@ function violations(was: Versions, now: Versions, upstream: Upstream): string[] 
 }
 
 /**
- * Path of the recorded versions. The versions of a section's tables are recorded in the section's folder, so that the section can be moved or deleted as a
- * whole.
+ * Path of the recorded versions. The versions of a section's tables are recorded in the section's folder, which can thus be moved or deleted as a whole.
  */
 const RECORD = 'test/contract/versions.json';
 const recordsOf = (section: string): string => `${SECTION_FOLDER}/${section}/golden/versions.json`;

@@ -1,4 +1,4 @@
-/** Tests that columns equal the record for every parcel of a region and every section. */
+/** Tests that a section's columns in exports have the same values as the record, for every parcel and every section. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { columnsOf, parseSections, rowsOf, type Ask, type Cell } from '../../pipelines/deliver/columns.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';

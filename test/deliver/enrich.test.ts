@@ -187,7 +187,7 @@ describeEngines('enriching a table', (engine) => {
     await expect(enrich(`fid,FID\n${fid},${fid}\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', detail: 'expected one column fid, found fid, FID' });
   });
 
-  it('uses one publication, restarts if another becomes current, and leaves no files if that happens again', async () => {
+  it('uses one publication, restarts if another becomes current, and leaves no files if the publication changes again', async () => {
     const fids = (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const table = ['fid', ...fids].join(LF);
     // The second query reads another publication, either once or in every attempt.

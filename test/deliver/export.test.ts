@@ -93,7 +93,7 @@ describeDatabase('exporting a region', (engine) => {
   it('DuckDB reads every parcel with every cell and its geometry from an export to GeoParquet', async () => {
     await write('geoparquet', 'molise.parquet');
     const path = join(folder, 'molise.parquet');
-    // Checks that the column is recognised as a geometry, then reads it as bytes.
+    // Checks that DuckDB recognises the column as a geometry, then reads the column as bytes.
     expect(await ask(`select distinct typeof(geometry) as type from read_parquet('${path}')`)).toEqual([{ type: "GEOMETRY('OGC:CRS84')" }]);
     await ask('set enable_geoparquet_conversion = false');
     const rows = await ask(`select * replace (hex(geometry) as geometry) from read_parquet('${path}') order by fid`);

@@ -52,7 +52,7 @@ describeEngines('concurrent loads', (engine) => {
 
   it('two processes build ten regions, each region once, and both processes end when all regions are published', async () => {
     const { url, gate } = await prepared();
-    // The first process waits while it builds a region, and the second process builds all other regions.
+    // The first process is stopped while building a region, and the second process builds all other regions.
     await gate.shut('join of Liguria begins');
     const first = concurrent(url);
     expect(await gate.reached(first)).toBe(true);
