@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * `unit` tests need no database and take seconds. `alone` has files that need a separate process: files that change the state of their process, and files
- * that have not been run in a shared process yet. `random` and `random-faults` have long tests on randomly drawn cases, which `make test` leaves out.
- * `database` has all remaining files, except those of `faults` and `real`.
+ * `unit` tests need no database and take seconds. `alone` has files that change process-wide state, and files that were not yet tested in a shared process.
+ * `random` and `random-faults` have long tests on randomly drawn cases, which `make test` leaves out. `database` has all remaining files, except those of
+ * `faults` and `real`.
  */
 export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random-faults' | 'real';
 

@@ -216,7 +216,7 @@ export async function installations(path: readonly string[]): Promise<{ bin: str
 }
 
 /**
- * Shell script that runs the server. When the test run ends, even if it is killed, `cat` ends, and the script removes the server and its files.
+ * Shell script that runs the server. The end of the test run ends `cat`, even if the run is killed. Then the script removes the server and the server's files.
  */
 const KEEPER = `
 "$1/postgres" -D "$2/data" >"$2/log" 2>&1 &

@@ -5,7 +5,7 @@ import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /**
- * Returns the new content of an entry, the same content to keep it, or null to remove it. `path` includes the names of all zips:
+ * Returns the new content of an entry, the same content to keep the entry, or null to remove the entry. `path` includes the names of all zips:
  * `CB.zip/Z001_X.zip/Z001_X_ple.gml`.
  */
 export type Edit = (path: string, content: Buffer) => Buffer | null;

@@ -14,8 +14,7 @@ export interface Trial {
 }
 
 /**
- * Recognises and reads one file. @throws any error other than an input error, because such an error is a bug, and Error if the records of a member do not add
- * up
+ * Recognises and reads one file. @throws Error if the records of a member do not add up, and any error other than an input error
  */
 export async function trial(source: Source, path: string): Promise<Trial> {
   let recognition: Recognition | null = null;

@@ -13,7 +13,7 @@ import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 import { contentOf, differences, FIXTURES, fixture, publishedByReference, shapeOf, type Shape } from '../harness/migration-fixture.ts';
 
-/** Removes the licences of empty sections, which this version no longer cites, and the licences of no section (`*`), which this version cites instead. */
+/** Removes licences that this version cites differently: those of empty sections, and those of no section (`*`). */
 function shown<T>(answer: T): T {
   const record = answer as { meta?: { licenses?: readonly { section: string }[] } } & Record<string, unknown>;
   if (!Array.isArray(record?.meta?.licenses)) return answer;

@@ -208,7 +208,7 @@ describeEngines('reading commands', (engine) => {
     });
   });
 
-  // Both engines read the version from rows. The embedded database opens slowly, so it is tested only on request.
+  // Both engines read the version from rows. The embedded database opens slowly, so this suite tests that engine only on request.
   if (engine.name === 'postgres' || testEnvironment().enginesNamed) describe('at another version', () => {
     const FILE = 'sql/api/health.sql';
     let before: unknown;
