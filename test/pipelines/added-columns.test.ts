@@ -32,7 +32,7 @@ const MOLISE = findRegion(14)!;
 const { seed } = testEnvironment();
 const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'dpc_seismic', 'istat_boundaries', 'istat_comuni', 'istat_soppressi', 'mim_schools', 'mimit_fuel', 'postal_codes', 'salute_pharmacies'];
 /**
- * Text files of the region, with the delimiter, the number of lines before the header, and the number of possible positions of a new column. Names of fuel
+ * Text files of the region. Each has a delimiter, a number of lines before the header, and a number of possible positions for a new column. Names of fuel
  * stations, in column 5, may contain the delimiter.
  */
 const TEXTS = [

@@ -1,5 +1,5 @@
 /**
- * Lists queries as people type them, with the expected first reading. Each row is one case: query, street type, words of the street, number, exponent, special
+ * Lists queries as typed by people, with the expected first reading. Each row is one case: query, street type, words of the street, number, exponent, special
  * number (SNC, ROSSO, NERO, M + metres), comuni, locality, and the purpose of the case. Comuni are codes of `GAZETTEER`, or `?` for an unknown comune.
  */
 import type { ComuneHit } from '../../pipelines/address/parse-query.ts';

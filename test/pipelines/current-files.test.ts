@@ -18,7 +18,7 @@ function file(name: string, places: readonly string[], more: Partial<LoadedFile>
     sha256: `sha of ${name}`, reader: 'r', present: true, arrived: 1, forgotten: false, refersTo: [], held: [held(places)], ...more,
   };
 }
-/** Maps places to the names of the files that cover them. */
+/** Maps each place to the name of the file that covers the place. */
 function owners({ files }: CurrentFiles): Record<string, string> {
   return Object.fromEntries(files.flatMap((each) => currentPlaces({ files: [each], ties: [], elsewhere: [], fewer: [] }, 'parcel').map((place) => [place, each.file.name])));
 }
@@ -73,7 +73,7 @@ describe('current files:', () => {
       .toEqual({ A001: 'A001.zip', A002: 'CB.zip', A003: 'MOLISE.zip' });
   });
 
-  it('a comune that is listed in another region is published in the region of its file, unless a file of the listed region contains it', () => {
+  it('a comune listed in another region is published in the region of its file, unless a file of the listed region has the comune', () => {
     const molise = file('MOLISE.zip', ['A001', 'B001'], { complete: true });
     expect(of([molise])).toEqual({ A001: 'MOLISE.zip', B001: 'MOLISE.zip' });
     const both = [molise, file('ABRUZZO.zip', ['B001'], { complete: true, region: 13 })];

@@ -437,7 +437,7 @@ describe('a configured address', () => {
   it.each([
     ['a server', '', '/MOLISE.zip'], ['a folder with a slash', '/mirror/', '/mirror/MOLISE.zip'], ['a folder without a slash', '/mirror', '/mirror/MOLISE.zip'],
     ['a query', '/get.php?dataset=', '/get.php?dataset=MOLISE.zip'], ['the file itself', '/mirror/molise%20settembre.zip', '/mirror/molise%20settembre.zip'],
-  ])('is used for the file if the address is %s', async (_kind, set, asked) => {
+  ])('gives the address of the file if the configured address is %s', async (_kind, set, asked) => {
     server.routes.set(asked, served(zip()));
     expectWhole(await cadastre({ url: `${server.url}${set}` }), zip());
   });

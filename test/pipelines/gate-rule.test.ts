@@ -354,7 +354,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
       const after = [...changed.filter(({ comune }) => comune !== gone), ...(random.below(3) === 0 ? lines(random.below(400), { comune: random.pick(['B004', 'Z998']), slice: random.below(2), x: random.below(3000) }) : [])];
       refusals += Math.sign((await refused(before, after)).length);
     }
-    // The rule must refuse a part of the cases, because otherwise the comparison would show little.
+    // The rule must refuse some of the cases, so that the comparison covers refusals.
     expect(refusals).toBeGreaterThan(cases / 5);
     // A small number of cases may all be refused.
     if (cases > 20) expect(refusals).toBeLessThan(cases);

@@ -154,7 +154,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await said('attention')).toEqual({ ...only([], 0, null), Z004: [false, true] });
     expect(await said('coast')).toEqual(only(['Z002'], 'mapped', 'not_mapped'));
     expect(await said('ground')).toEqual(only([], 0, 'not_loaded'));
-    // The level is null, so it cannot be mistaken for a place without hazard.
+    // The level is null, so that the place does not look free of hazard.
     expect((await said('level'))['Z003']).toEqual([null]);
   });
 
@@ -215,7 +215,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
       await run();
       expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
       await holds();
-      // The parcels move so far that the strip contains no parcel. The whole comune changes, and it has few parcels.
+      // The parcels move so far that the strip contains no parcel. Every parcel of the comune changes, and the comune has few parcels.
       await move('Z004', 0.5);
       await run();
       expect((await said('landslide'))['Z004']).toEqual(['not_mapped']);

@@ -163,7 +163,7 @@ describeEngines('history', (engine) => {
       const when = `after ${said.slice(0, index).join(', ') || 'the first load'}, then ${said.slice(index).join(', ')}`;
       for (const fid of fids) {
         const then = moment.get(fid)!;
-        // While a region is withdrawn, no day of the region is answered.
+        // While a region is withdrawn, the region is not answered for any day.
         const now = served || then === 'withdrawn_then' || (typeof then === 'object' && 'gone' in then) ? then : 'withdrawn';
         expect((await asOf(database, fid, daysAgo)).answer, `${fid} ${when}`).toEqual(now);
       }

@@ -255,7 +255,7 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('builds the tables that depend on the outline of the parcels only if the parcels\' box changed, or if a parcel changed in a comune without a boundary', async () => {
+  it('builds tables that depend on the outline of all parcels only if the parcels\' box, or a parcel of a comune without a boundary, changed', async () => {
     const outlined = (): string[] => OUTLINED.filter((relation) => whole.has(relation));
     expect(OUTLINED.length).toBeGreaterThan(5);
     await edit(files.folder, 'Z002', (member, index) => (index === 4 ? moved(member) : member));

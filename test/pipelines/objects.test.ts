@@ -195,7 +195,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect([partition.startsWith(table), stdout]).toEqual([true, expect.stringMatching(/FAIL published partitions .* detached, such as .* of core\.parcel \[PARTITION_MISSING\]/) as string]);
   });
 
-  it('is not served if it lost tables or columns, and gets a report with the next step and a repair of all other objects', async () => {
+  it('is not served if tables or columns are lost, and gets a report with the next step, and a repair of all other objects', async () => {
     const name = draw('function', /^api\./);
     const table = draw('table', /^layer\./);
     const column = draw('column', /^ledger\.(run|reject|step)\.(outcome|raw|host|detail|code|arguments)/);

@@ -1,4 +1,4 @@
-/** Tests parallel tasks that wait for each other. */
+/** Tests parallel tasks with dependencies. */
 import { expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { inParallel, resultsInOrder } from '../../pipelines/parallel.ts';
@@ -11,7 +11,7 @@ const soon = (turns: number): Promise<void> => new Promise((resolve) => {
   next(turns);
 });
 
-it('each task runs once, after its predecessors, with at most the given number at a time, and without delay if a lane is free', async () => {
+it('each task runs once, after its predecessors, as soon as a lane is free, and at most the given number run at a time', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = randomOf('parallel', seed);
     const items = Array.from({ length: random.below(31) }, (_, index) => ({
@@ -55,7 +55,7 @@ it('no task starts after a failure, and the first error is thrown when all start
   expect(seen).toEqual(['slow begins', 'bad begins', 'slow ends']);
 });
 
-it('tasks that wait for each other are refused', async () => {
+it('tasks with a circular dependency are refused', async () => {
   await expect(inParallel(2, [0, 1], () => Promise.resolve(), { after: (item) => [1 - item] })).rejects.toThrow('wait for each other');
 });
 

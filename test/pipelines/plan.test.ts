@@ -197,7 +197,7 @@ describe('the cost of a plan', () => {
     expect(price(found, { ...NOTHING, embedded: true }).seconds).toBeCloseTo(guessed.seconds * 1.5);
     const rate = { bytesPerSecond: 1_000_000, layerPerByte: 10 };
     const measured = price(found, { ...NOTHING, bySource: new Map([[PARCELS.id, rate]]), all: rate, perParcel: { seconds: 0.001, bytes: 500 } });
-    // A file of 4 MB takes 4 s. At 200 bytes of nested zip per parcel, the file has 20,000 parcels of a millisecond each.
+    // A file of 4 MB takes 4 s. At 200 bytes of nested zip per parcel, the file has 20,000 parcels, and each parcel takes a millisecond.
     expect(measured).toMatchObject({ seconds: 24, diskBytes: 50_000_000, measured: 1 });
   });
 

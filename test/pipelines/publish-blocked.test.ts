@@ -40,7 +40,7 @@ describeEngines('a swap during a long read', (engine) => {
     const [found] = await reader.query<{ zone: number }>("select (api.parcel($1, array['risk']) -> 'risk' ->> 'seismic_zone')::int4 as zone", [fid]);
     return found!.zone;
   };
-  /** Starts a read that continues until the test ends it. */
+  /** Starts a read that continues until the test calls `end`. */
   const longRead = async (): Promise<{ readonly pid: number; end(): Promise<unknown> }> => {
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));

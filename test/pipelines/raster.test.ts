@@ -291,7 +291,7 @@ describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
     expect((await whole(file)).cells).toEqual(expected.map((value) => Math.round(value) * 0.5 + 100));
   });
 
-  it('is rejected with a specific error code if it is rotated, upside down or masked, or has ground control points or an unsupported compression', async () => {
+  it('is rejected with a specific error code if its transform, mask, control points, compression or number of bands is not supported', async () => {
     const vrt = (name: string, transform: string): string => {
       gdal(`${name}.vrt`, '-of', 'VRT');
       const text = readFileSync(path(`${name}.vrt`), 'utf8').replace(/<GeoTransform>[^<]*</, `<GeoTransform>${transform}<`);

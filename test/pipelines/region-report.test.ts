@@ -230,7 +230,7 @@ describe('HTML', () => {
     const nasty = '<a href=\'x\'>&"\u0000';
     expect(html`<p title="${nasty}">${[nasty, 1, null, html`<b>${2}</b>`]}</p>`.text)
       .toBe('<p title="&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd">&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd1<b>2</b></p>');
-    // The replaced characters are two that change the direction of text, a control of ISO 8859, a non-character, and half of a surrogate pair. A complete
+    // Five characters are replaced: two that change the direction of text, a control of ISO 8859, a non-character, and half of a surrogate pair. A complete
     // surrogate pair stays.
     expect(html`${'a\u202eb\u2066c\u0085d\uffffe\ud800f😀\n'}`.text).toBe('a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf😀\n');
     expect(htmlTable('of <it>', ['<a>'], [['<b>'], [1234]]).text).not.toMatch(/<(it|a|b)>/);

@@ -108,7 +108,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(asked()).toEqual([ZIP, FUEL]);
   });
 
-  it('requests a late file every seventh day for five weeks, even if a night starts a second earlier, and then waits for the next date', async () => {
+  it('requests a late file every seventh day for five weeks, even if a night starts early, and then waits for the next date', async () => {
     const nights = ['2027-03-16T02:15:00Z', '2027-03-17T02:14:58Z', '2027-03-18T02:15:00Z', '2027-04-13T02:15:00Z', '2027-04-20T02:15:00Z'];
     const weeks: boolean[] = [];
     for (const time of nights) {

@@ -70,7 +70,7 @@ describeEngines('the citations of a region', (engine) => {
   it.each(SECTION_NAMES)('of %s are the sources that explain names', async (section) => {
     const different: string[] = [];
     let filled = 0;
-    // The embedded engine explains every parcel only if it is requested by name.
+    // On the embedded engine, every parcel is explained only if `MAPPALE_TEST_ENGINES` names the engine.
     const step = engine.name === 'pglite' && !testEnvironment().enginesNamed ? 6 : 1;
     const chosen = parcels.filter((_, index) => index % step === 0);
     const kinds: readonly string[] = SECTIONS.find(({ name }) => name === section)!.kinds;

@@ -20,7 +20,7 @@ import { syntheticFiles, loadOptions } from '../harness/region.ts';
 /** Columns with ids of this database or the provenance of a row. */
 const OWN: readonly string[] = ['release_id', 'member_id', 'document_id', 'file_id', 'position'];
 
-/** Tables that are empty because the lists of comuni are complete here. Other tests cover these tables with other lists. */
+/** Tables that are empty because the lists of comuni are complete here. Other tests fill these tables from other lists. */
 const EMPTY: readonly string[] = ['core.comune_found'];
 
 /** Table that is built in every region, but only has rows in regions with land registers. */

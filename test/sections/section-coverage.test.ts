@@ -23,7 +23,7 @@ describeDatabase('the coverage of a section', (engine) => {
 
   type Said = Record<string, string[]>;
 
-  /** Returns the coverage of three parcels with empty sections, from the given tables. The parcels 1400000001, 2 and 3 are in Z001, Z002 and Z003. */
+  /** Returns the coverage of three parcels with empty sections, from the given tables. The parcels 1400000001 to 1400000003 are in Z001, Z002 and Z003. */
   const said = (statements: string, sections: readonly string[] = COVERED): Promise<Said> => rolledBack(context.database, async (session) => {
     await session.script(`
         create schema cases;
@@ -126,7 +126,7 @@ describeDatabase('the coverage of a section', (engine) => {
     });
     afterAll(() => files?.remove());
 
-    it('is given for every requested section in the order of the record, also for sections without a release and for mapped sections without values', async () => {
+    it('is given for every requested section, in the order of the record, even without a release or a value', async () => {
       const [row] = await context.database.query<{ fid: number }>('select p.fid from core.parcel p where not exists (select from section.address a where a.fid = p.fid) order by p.fid limit 1');
       const record = async (include: readonly string[]): Promise<{ meta: { coverage: Record<string, string> }; address?: unknown[] }> =>
         (await context.database.query<{ json: { meta: { coverage: Record<string, string> }; address?: unknown[] } }>('select api.parcel($1, $2) as json', [row!.fid, include]))[0]!.json;
