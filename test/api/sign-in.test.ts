@@ -117,7 +117,7 @@ describe('the sign-in link', () => {
     ['with a name that starts like an address', { host: '127.0.0.1.evil.example', origin: 'http://127.0.0.1.evil.example' }, '127.0.0.1'],
     ['through a proxy', { 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1'],
     ['from another machine', {}, '192.0.2.7'],
-    ['as a form', { 'content-type': 'text/plain' }, '127.0.0.1'],
+    ['that sends a form', { 'content-type': 'text/plain' }, '127.0.0.1'],
   ])('is answered with 404 for a page %s', async (_page, headers, from) => {
     const { signIn, link } = await page();
     expect(codeOf(await signIn(link.secret, headers as Record<string, string>, from))).toEqual([404, 'NOT_FOUND']);

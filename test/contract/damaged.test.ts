@@ -54,7 +54,7 @@ const utf16 = (content: Buffer): Buffer => Buffer.from(`\ufeff${textOf(content)}
 
 /** Changes of encoding that programs and people cause. */
 const ENCODINGS: readonly (readonly [string, (content: Buffer) => Buffer])[] = [
-  ['UTF-16 with its mark', utf16],
+  ['UTF-16 with a byte order mark', utf16],
   ['UTF-16 with swapped bytes', (content) => utf16(content).swap16()],
   ['a byte that is never valid in UTF-8', (content) => withByte(content, 0xff)],
   ['a control byte of windows-1252', (content) => withByte(content, 0x81)],

@@ -107,7 +107,7 @@ describe('a zip', () => {
   const PART = table(20);
   it.each<[string, string, (path: string) => Promise<void>]>([
     ['two members of one name', 'ZIP_MEMBER_REPEATED', (path) => writeZip(path, [[SOPPRESSI, PART], [SOPPRESSI, table(3)]])],
-    ['two names that are equal after decoding: UTF-8 and code page 437', 'ZIP_MEMBER_REPEATED', async (path) => {
+    ['two names, in UTF-8 and code page 437, that are equal after decoding', 'ZIP_MEMBER_REPEATED', async (path) => {
       await writeZip(path, [['é.csv', PART], ['X.csv', table(3)]]);
       patchHeaders(path, 'X.csv', (bytes, flagsAt, nameAt) => {
         bytes.writeUInt16LE(bytes.readUInt16LE(flagsAt) & ~0x0800, flagsAt);
@@ -170,7 +170,7 @@ describe('a workbook', () => {
     ['a row number that is not a number', '<row r="3">', '<row r="drei">'],
     ['a row beyond the limit of sheets', '<row r="3">', '<row r="99999999">'],
     ['a formula without its result', cell('D3', VALUES[3]!), '<c r="D3"><f>D2</f></c>'],
-    ['a text without a number', cell('D3', VALUES[3]!), '<c r="D3" t="s"><v></v></c>'],
+    ['a shared text without its index', cell('D3', VALUES[3]!), '<c r="D3" t="s"><v></v></c>'],
   ])('with %s is rejected, with the position', async (_what, from, to) => {
     const broken = SHEET.replace(from, to);
     expect(broken).not.toBe(SHEET);

@@ -39,10 +39,10 @@ const XLSX = 'Elenco-comuni-italiani.xlsx';
 
 describe('a file under a publisher\'s name', () => {
   it.each<[string, string, (content: Buffer) => Buffer, string, RegExp, string?]>([
-    ['with CR alone at its lines\' ends', INDIR, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
-    ['with CR alone, of another source', EGMS, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
-    ['in UTF-16 with its mark', INDIR, utf16('\ufeff'), 'ENCODING_WRONG', /two bytes for each character/],
-    ['in UTF-16 without a mark', EGMS, utf16(''), 'ENCODING_WRONG', /two bytes for each character/],
+    ['with CR as its line end', INDIR, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
+    ['with CR as its line end, of another source', EGMS, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
+    ['in UTF-16 with a byte order mark', INDIR, utf16('\ufeff'), 'ENCODING_WRONG', /two bytes for each character/],
+    ['in UTF-16 without a byte order mark', EGMS, utf16(''), 'ENCODING_WRONG', /two bytes for each character/],
     ['in UTF-16 with swapped bytes', EGMS, (content) => utf16('\ufeff')(content).swap16(), 'ENCODING_WRONG', /two bytes for each character/],
     ['that is only a byte order mark', INDIR, () => Buffer.from('efbbbf', 'hex'), 'FILE_EMPTY', /a byte order mark and nothing else/],
     ['that is a renamed old workbook', INDIR, starting('d0cf11e0a1b11ae1'), 'FILE_FORM', /\.xls\)/, XLSX],

@@ -75,14 +75,14 @@ function large(zip: Buffer): Buffer {
 const stub = (bytes: number): Buffer => Buffer.concat([Buffer.from('MZ\u0090'), Buffer.alloc(bytes - 4, 0x2e)]);
 
 const WRAPPINGS: readonly (readonly [string, (zip: Buffer) => Buffer])[] = [
-  ['one byte before it', (zip) => Buffer.concat([Buffer.from('\n'), zip])],
-  ['a page before it', (zip) => Buffer.concat([Buffer.from('<!DOCTYPE html><html></html>\r\n'), zip])],
-  ['a program before it that is longer than the head', (zip) => Buffer.concat([stub(100_000), zip])],
-  ['a program before it and corrected offsets', (zip) => Buffer.concat([stub(5_000), corrected(zip, stub(5_000).length)])],
-  ['the records of a large zip after a program', (zip) => Buffer.concat([stub(5_000), large(zip)])],
-  ['a truncated copy of the zip before it', (zip) => Buffer.concat([zip.subarray(0, zip.length - 40), zip])],
-  ['bytes behind', (zip) => Buffer.concat([zip, Buffer.from('\r\n--boundary--\r\n')])],
-  ['a comment after it', (zip) => {
+  ['one byte before the zip', (zip) => Buffer.concat([Buffer.from('\n'), zip])],
+  ['a web page before the zip', (zip) => Buffer.concat([Buffer.from('<!DOCTYPE html><html></html>\r\n'), zip])],
+  ['a program before the zip that is longer than the inspected first bytes', (zip) => Buffer.concat([stub(100_000), zip])],
+  ['a program before the zip and corrected offsets', (zip) => Buffer.concat([stub(5_000), corrected(zip, stub(5_000).length)])],
+  ['ZIP64 records and a program before the zip', (zip) => Buffer.concat([stub(5_000), large(zip)])],
+  ['a truncated copy of itself before the zip', (zip) => Buffer.concat([zip.subarray(0, zip.length - 40), zip])],
+  ['bytes after the zip', (zip) => Buffer.concat([zip, Buffer.from('\r\n--boundary--\r\n')])],
+  ['a zip comment', (zip) => {
     const comment = Buffer.from('prodotto il 01/07/2026');
     const copy = Buffer.concat([zip, comment]);
     copy.writeUInt16LE(comment.length, zip.length - 2);

@@ -30,19 +30,19 @@ const retyped = (name: string, type: string) => (text: string): string => text.r
 const KEEPS: readonly Case[] = [
   { what: 'comments and layout', change: (text) => text.replace(/^create table/m, '/* of all Italy */ create\n    table'), steps: [] },
   { what: 'a description', change: (text) => text.replace(/(comment on table layer\.seismic_zone is ')/, '$1New: '), steps: [] },
-  { what: 'a column that may be empty', change: column('note text'), steps: [/layer\.seismic_zone: column note added, empty/], rows: (row) => ({ ...row, note: null }) },
-  { what: 'a column with a value by default', change: column('edition int4 not null default 7'), steps: [/column edition added/], rows: (row) => ({ ...row, edition: 7 }) },
+  { what: 'a nullable column', change: column('note text'), steps: [/layer\.seismic_zone: column note added, empty/], rows: (row) => ({ ...row, note: null }) },
+  { what: 'a column with a default value', change: column('edition int4 not null default 7'), steps: [/column edition added/], rows: (row) => ({ ...row, edition: 7 }) },
   {
-    what: 'a column that is computed', change: column('code_length int4 generated always as (length(istat_code)) stored'), steps: [/column code_length added/],
+    what: 'a generated column', change: column('code_length int4 generated always as (length(istat_code)) stored'), steps: [/column code_length added/],
     rows: (row) => ({ ...row, code_length: String(row['istat_code']).length }),
   },
   { what: 'a dropped column', change: without('name'), steps: [/column name dropped/], rows: ({ name: _, ...row }) => row },
   { what: 'a type with a larger range', change: retyped('position', 'numeric'), steps: [/column position made numeric/] },
-  { what: 'a value that may become empty', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
-  { what: 'a value that must not be empty, if no value is empty', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
+  { what: 'a column that becomes nullable', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
+  { what: 'a column that becomes not null, if the column has no nulls', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
   { what: 'an additional index', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/indexes created again/] },
   { what: 'a dropped index', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/indexes created again/] },
-  { what: 'a constraint that its rows satisfy', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
+  { what: 'a constraint that the rows satisfy', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
   {
     what: 'an additional layer', change: (text) => `${text.replace(`-- writes: ${LAYER}`, `-- writes: ${LAYER}, layer.seismic_note`)}create table layer.seismic_note (release_id int4 not null) partition by list (release_id);\n`,
     steps: [/layer\.seismic_note: made, empty/],
@@ -54,11 +54,11 @@ const KEEPS: readonly Case[] = [
 ];
 
 const LOSES: readonly (Pick<Case, 'what' | 'change'> & { readonly first?: string })[] = [
-  { what: 'a column that must not be empty', change: column('edition int4 not null') },
+  { what: 'a new not-null column without a default value', change: column('edition int4 not null') },
   { what: 'a narrower type', change: retyped('position', 'int2') },
   { what: 'an incompatible type', change: retyped('istat_code', 'int4') },
-  { what: 'a value that must not be empty, although some values are empty', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
-  { what: 'a constraint that its rows violate', change: column('check (position < 0)') },
+  { what: 'a column that becomes not null, although the column has nulls', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
+  { what: 'a constraint that the rows violate', change: column('check (position < 0)') },
   { what: 'another partitioning', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
 ];
 

@@ -135,7 +135,7 @@ describe('the size of a download', () => {
     ['a gzip body without end', () => endlessGzip],
     ['a gzip body that never yields a byte', emptyBlocks],
     ['a plain body without end', () => endless({}, () => Buffer.alloc(65_536, 'a;b\n'))],
-    ['a body without end and a version that could be continued', () => (request: Parameters<Handler>[0], response: Parameters<Handler>[1]) => {
+    ['a plain body without end that could be continued', () => (request: Parameters<Handler>[0], response: Parameters<Handler>[1]) => {
       const headers = { etag: '"1"', 'content-range': 'bytes 0-127/*' };
       return request.headers.range === 'bytes=0-127' ? void response.writeHead(206, headers).end(Buffer.alloc(128, 'a')) : endless({ etag: '"1"' }, () => Buffer.alloc(65_536, 'a'))(request, response);
     }],

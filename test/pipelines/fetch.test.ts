@@ -190,7 +190,7 @@ describe('the first download of a file', () => {
 describe('a file that is already in the folder', () => {
   const twice: readonly (readonly [quirk: string, manners: Manners, requests: number])[] = [
     ['ETag, and the server compares it (304)', {}, 1],
-    ['ETag, and the server sends it anyway', { conditional: false }, 1],
+    ['ETag, and the server sends the file anyway', { conditional: false }, 1],
     ['only Last-Modified and size', { etag: null, conditional: false }, 1],
     ['ETag, and a range is ignored', { conditional: false, ranges: false }, 1],
     ['neither ETag nor Last-Modified: the zip\'s end, with its CRCs, is compared', { etag: null, modified: null }, 2],

@@ -90,7 +90,7 @@ describeDatabase('a database with a published region', (engine) => {
       await service.database.query(`drop function ${name}`);
       return `function ${name} missing`;
     },
-    async 'a dropped function of the past'() {
+    async 'a dropped function of the schema past'() {
       // This function is chosen because views depend on the other functions.
       const name = draw('function', /^past\.(record_at|since|swap_at)\(/);
       await service.database.query(`drop function ${name}`);
@@ -152,7 +152,7 @@ describeDatabase('a database with a published region', (engine) => {
       await service.database.query(`drop view ${name} cascade`);
       return `view ${name} missing`;
     },
-    async 'a dropped view of the past'() {
+    async 'a dropped view of the schema past'() {
       const name = draw('view', /^past\./);
       await service.database.query(`drop view ${name}`);
       return `view ${name} missing`;

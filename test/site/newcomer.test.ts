@@ -36,7 +36,7 @@ const SYSTEM = new Set(['apt-get', 'createdb', 'createuser', 'df', 'export', 'mk
 /** Returns the reason why the last line is not a valid command, or null. */
 async function untypable(report: string): Promise<string | null> {
   const line = /\n {2}type: (.+)$/.exec(report)?.[1];
-  if (line === undefined) return 'the last line is no command';
+  if (line === undefined) return 'the last line is not a command';
   // Placeholders that only the user knows are in capitals.
   const said = words(line.replace(/^sudo (?:-u postgres )?/, '')).map((word) => (word === 'REGION' ? 'molise' : word));
   if (said[0] === 'npx') return refusal(said.slice(2));
@@ -102,7 +102,7 @@ describe('a newcomer', () => {
     ['requests an unknown format', () => ['export', 'molise', '--format', 'shp'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
     ['gives a word as the port', () => ['serve', '--port', 'http'], 'NUMBER_EXPECTED', 2, () => 'npx mappale serve --port 0'],
     ['gives the embedded database several processes', () => ['serve', '--workers', '2'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1'],
-    ['gives many processes few connections', () => ['serve', '--workers', '8', '--connections', '4'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1 --connections 4'],
+    ['gives fewer connections than processes', () => ['serve', '--workers', '8', '--connections', '4'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1 --connections 4'],
     ['trusts a proxy by its name', () => ['serve', '--trust-proxy', 'nginx'], 'PROXY_INVALID', 2, () => 'npx mappale serve --trust-proxy 127.0.0.1'],
     ['sets the nightly run to an impossible time', () => ['watch', 'molise', '--once', '--at', '25:00'], 'TIME_EXPECTED', 2, () => 'npx mappale watch molise --once --at 02:15'],
     ['gives a webhook without a scheme', () => ['watch', 'molise', '--once', '--webhook', 'example.org'], 'ADDRESS_EXPECTED', 2, () => 'npx mappale watch molise --once --webhook https://HOST/PATH'],
