@@ -259,7 +259,7 @@ describeEngines('a tile of the map', (engine) => {
         // The passport uses more sample parcels, and the coverage of a sample parcel may differ.
         if (section !== 'basic' && state !== 'partial') expect([belfiore, section, coverage[section]]).toEqual([belfiore, section, state === 'none' ? 'mapped' : state]);
       }
-      // A few parcels belong to another comune in the files.
+      // The files assign a few parcels to a comune although the parcels are outside the comune's outline.
       const [inside] = await service.database.query<{ box: number; outline: number }>(
         `select avg(st_covers(st_makeenvelope($2, $3, $4, $5, 4326), p.point)::int4)::float8 as box, avg(st_dwithin(st_setsrid(st_geomfromgeojson($6::text), 4326), p.point, 0.001)::int4)::float8 as outline
          from core.parcel p where p.belfiore = $1`, [belfiore, ...bbox, JSON.stringify(outline)],

@@ -154,7 +154,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     }
     // A session has a single hourly limit on all workers.
     expect(left).toEqual(['999', '998', '997', '996']);
-    // Any worker explains a parcel through its own login. An unknown parcel cannot be explained.
+    // Any worker explains a parcel through the worker's own database login. An unknown parcel cannot be explained.
     const explaining = Array.from({ length: 4 }, () => fetch(`${base}/map/explain/1400000000/basic`, { headers: { cookie, connection: 'close' } }));
     const explained = (await Promise.all(explaining)).map(({ status, headers }) => `${status} ${headers.get('x-ratelimit-remaining')}`);
     expect(explained.sort()).toEqual(['404 992', '404 993', '404 994', '404 995']);
@@ -163,7 +163,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect([code, said.filter((line) => line.includes(secret) || line.includes(cookie.split('=')[1]!))]).toEqual([0, []]);
   });
 
-  it('ends cleanly if all processes get the signal at once, even if a worker got it earlier', { timeout: 120_000 }, async () => {
+  it('ends cleanly if all processes get the signal at once, even if a worker got the signal earlier', { timeout: 120_000 }, async () => {
     const url = await engine.createDatabase();
     await migrate(await engine.openDatabase(url), await loadSources());
     const serving = start(url);

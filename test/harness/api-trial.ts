@@ -21,7 +21,7 @@ export class Trial {
     this.service = service;
   }
 
-  /** Returns a token with every scope that has not reached its hourly limit. */
+  /** Returns a token that has every scope and has not reached its hourly limit. */
   key(): Promise<string> {
     if (this.#left === 0) {
       this.#left = 900;

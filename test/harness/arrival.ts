@@ -230,7 +230,7 @@ export class Story {
     if (name !== undefined) for (const part of partsOf(name, gone)) await copyFile(join(this.#base, part), join(this.folder, part));
   }
 
-  /** Damages an optional file like a failed download. The file becomes a web page, or loses its end. */
+  /** Damages an optional file in the way that a failed download does. The file becomes a web page, or loses its end. */
   async damage(pick: number): Promise<void> {
     const can = (await this.#names()).filter((name) => /\.(?:zip|gpkg|xlsx|csv|txt|tif|h5|geojson)$/.test(name) && !WITHHOLDING.test(name) && !REISSUED.test(name));
     const name = can[pick % can.length];

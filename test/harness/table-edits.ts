@@ -10,7 +10,7 @@ import { rewriteZip } from './rewrite-zip.ts';
 export interface Table {
   /** File that is passed to the source. */
   readonly path: string;
-  /** Entry of the zip, or file in the folder, that has the columns. `#` and the layer follow if there are several layers. */
+  /** Entry of the zip, or file in the folder, that has the columns. If there are several layers, `#` and the name of the layer are appended. */
   readonly part: string;
   /** File name extension of the part: `csv`, `gdb`. */
   readonly format: string;

@@ -1,6 +1,6 @@
 /**
  * Evaluates a small part of SPARQL for tests, without an endpoint. Supports `select` of variables over triples, property paths with `/` and `|`, nested
- * `optional`, `limit` and `offset`. Anything else is an error. Terms are texts: `<iri>` or `"literal"` without its language.
+ * `optional`, `limit` and `offset`. Any other syntax is an error. Terms are texts: `<iri>` or `"literal"` without its language.
  */
 
 export type Triple = readonly [subject: string, predicate: string, object: string];

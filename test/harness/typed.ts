@@ -7,7 +7,7 @@ export function words(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]!).filter((word) => word !== '…');
 }
 
-/** Returns the SQL in a line that is meant for an administrator of the server, or an empty text. */
+/** Returns the SQL that a line gives to an administrator of the server, or an empty text. */
 export function statementIn(line: string | undefined): string {
   return / -c (?:'([^']+)'|"([^"]+)")/.exec(line ?? '')?.slice(1).find((sql) => sql !== undefined) ?? '';
 }

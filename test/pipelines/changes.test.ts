@@ -98,7 +98,7 @@ describeEngines('changes', (engine) => {
     expect(failures).toEqual([]);
   }
 
-  /** Returns the content and the publication of an export. */
+  /** Returns the content of an export of the current publication. */
   async function content(): Promise<Exported> {
     const drawings = await database.query<{ fid: number; geometry: string }>(
       'select fid, st_asgeojson(st_forcepolygonccw(geom), 15) as geometry from core.parcel where fid >= $1 and fid < $2', [firstFid(REGION), firstFid(REGION + 1)],

@@ -1,4 +1,4 @@
-/** Tests that a download that was cut short is recognised by its name. Only the sections of its source are then affected. */
+/** Tests that a download that was cut short is recognised by its name. Such a download affects only the sections of the download's source. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

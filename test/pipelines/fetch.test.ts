@@ -335,7 +335,7 @@ describe('a publisher that limits requests', () => {
     ['502 of a broken proxy', {}, 502, [2, 5]],
     ['429 with Retry-After 0', { 'retry-after': '0' }, 429, [2, 5, 15]],
     ['429 with an invalid Retry-After', { 'retry-after': '-5' }, 429, [30]],
-  ] as const)('is requested again after the right wait: %s', async (_quirk, headers, code, expected) => {
+  ] as const)('is requested again after the expected wait: %s', async (_quirk, headers, code, expected) => {
     const busy = expected.map(() => status(code, headers));
     server.routes.set(ZIP, inOrder(busy[0]!, ...busy.slice(1), served(zip())));
     expectWhole(await cadastre(), zip());

@@ -76,7 +76,7 @@ describeEngines('findings about the addresses of a comune', (engine) => {
   });
 
   describe('on a grid of 10 m', () => {
-    /** Returns points as degrees from their metres in UTM zone 33. The coordinates have 7 decimals unless exact is set. */
+    /** Converts points from metres in UTM zone 33 to degrees. The coordinates have 7 decimals unless exact is set. */
     async function fromUtm(metres: readonly Point[]): Promise<Point[]> {
       const points = await database.query<{ lng: number; lat: number }>(
         `select st_x(p) as lng, st_y(p) as lat from unnest($1::float8[], $2::float8[]) with ordinality as m (x, y, n)

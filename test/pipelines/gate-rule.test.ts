@@ -10,7 +10,7 @@ import { loadSources } from '../../pipelines/contract/registry.ts';
 import { compare, type Comparison, type Violation } from '../../pipelines/build/gate-rule.ts';
 import { describeDatabase } from '../harness/database.ts';
 
-/** Maps comuni to provinces. Any other comune is missing from the list. */
+/** Maps comuni to provinces. No other comune is in the list of comuni. */
 const PROVINCES: Readonly<Record<string, string>> = { A001: '001', A002: '001', A003: '001', B001: '002', B002: '002', B003: '002', B004: '002' };
 const provinceOf = (comune: string): string => PROVINCES[comune] ?? '';
 

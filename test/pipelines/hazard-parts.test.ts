@@ -114,7 +114,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     await run();
     expect(await currentContent(context.database)).toEqual(found);
   };
-  /** Maps comuni to the different values in the records of their parcels. */
+  /** Maps each comune to the distinct values in the records of its parcels. */
   const said = async (field: keyof Seen): Promise<Record<string, unknown[]>> => {
     const rows = await context.database.query<Seen>(`
       select p.belfiore, j #>> '{risk,coverage,flood}' as flood, j #>> '{risk,flood_level}' as level, j #>> '{risk,coverage,landslide}' as landslide, (j #>> '{risk,landslide_attention}')::bool as attention,

@@ -99,7 +99,7 @@ describeDatabase('an incremental build', (engine) => {
      where p.unit_code = $1 and p.state = 'current' order by 1, 2, 3, 4`, [REGION],
   );
 
-  /** Returns the citations of the current publication, which do not depend on the way of the build. */
+  /** Returns the citations of the current publication, which do not depend on how the tables were built. */
   const citations = async (): Promise<unknown> => context.database.query(
     `select c.section, c.key, c.source, a.periods
      from ledger.cited c join ledger.publication p using (publication_id)

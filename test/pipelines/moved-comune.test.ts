@@ -197,7 +197,7 @@ describeDatabase('a comune that was merged while the cadastre keeps its code', (
     return new Map(await Promise.all(rows.map(async ({ reference, fid }) => [reference, (await service.ask(`/parcels/${fid}`, { key })).body as Record<string, Json>] as const)));
   };
 
-  it(`keeps every parcel with its quotations, and has the zone, incomes and postal codes of the comune into which it was merged (seed ${seed})`, async () => {
+  it(`keeps every parcel with its quotations, and has the seismic zone, incomes and postal codes of the comune that absorbed it (seed ${seed})`, async () => {
     const [found, others] = [await recordsOf(old.belfiore), [...(await recordsOf(into.belfiore)).values()]];
     expect([...found.keys()].sort()).toEqual(parcels.map(({ reference }) => reference).sort());
     const zones = await service.database.query<{ zone: number }>('select min(zone) as zone from layer.seismic_zone where istat_code in ($1, $2)', [old.istatCode, into.istatCode]);

@@ -1,4 +1,4 @@
-/** Tests many parcels on standard input. Each line has one answer, also if it is malformed, in the order of the lines. */
+/** Tests many parcels on standard input. Each line, even a malformed one, gets one answer, in the order of the lines. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

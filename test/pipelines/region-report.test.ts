@@ -196,7 +196,7 @@ describeEngines('a region that was published twice', (engine) => {
     }
   });
 
-  it('has a passport of each comune, by code or name, with its files and its rejects', async () => {
+  it('has a passport of each comune, found by code or name, with the comune\'s files and rejects', async () => {
     expect(passport.coverage.sections).toEqual(report.coverage.find(({ belfiore }) => belfiore === 'Z001')!.sections);
     expect(passport.files.filter(({ names_comune: named }) => named).map(({ source }) => source)).toEqual(expect.arrayContaining(['ade_cadastre', 'anncsu_addresses', 'istat_boundaries']));
     const parcels = passport.figures.find(({ table }) => table === 'core.parcel')!;

@@ -80,7 +80,7 @@ describeEngines('an embedded database of the compiled program', (engine) => {
   });
 }, ['pglite']);
 
-it('has a snapshot of the extensions whose name contains the versions in package.json', async () => {
+it('has a snapshot of the extensions, named after the versions in package.json', async () => {
   const { dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   const [pglite, postgis] = ['pglite', 'pglite-postgis'].map((name) => dependencies[`@electric-sql/${name}`]?.replaceAll('.', '-'));
   expect((await readdir(join(ROOT, 'pipelines/db'))).filter((file) => file.endsWith('.br'))).toEqual([`extensions-pglite-${pglite}-postgis-${postgis}.br`]);

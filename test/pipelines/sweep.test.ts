@@ -135,7 +135,7 @@ describe('the cells of an area', () => {
   });
 
   it('include the cell to the east or south of a point on a cell border, for any origin of the grid', () => {
-    // In a grid of 15″, 41.975° N is a border, and (50 − 41.975) / (10 / 2400) is 1925.9999999999998.
+    // In a grid of 15″, 41.975° N is a border, but (50 − 41.975) / (10 / 2400) is computed as 1925.9999999999998.
     expect(Math.floor(inCells(50 - 41.975, 10 / 2400))).toBe(1926);
     for (let border = 1; border < 2400; border += 1) {
       const at = 50 - border / 240;

@@ -35,7 +35,7 @@ const inventories = fc.constantFrom(...SOURCES).chain((source) => {
   }));
 });
 
-/** Returns the regions of a place by the rule of the contract: packaging, list, rows. */
+/** Returns the regions of a file's places by the rule of the contract: packaging, list, rows. */
 function regionsOf(file: LoadedFile): (number | null)[] {
   return file.held.flatMap(({ likelyRegion, places }) => places.map((place) => file.region ?? LIST.get(place) ?? likelyRegion));
 }

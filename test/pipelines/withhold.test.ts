@@ -1,4 +1,4 @@
-/** Tests unusable files. Some unusable files withhold a region. The region is published without all other unusable files. */
+/** Tests unusable files. An unusable file of a mandatory source withholds the region. Any other unusable file is left out of the publication. */
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -28,7 +28,7 @@ const WITHHOLDING = ['ade_cadastre', 'trento_cadastre', 'bolzano_cadastre', 'ann
 /** A page that a server may send instead of a file. */
 const PAGE = '<!DOCTYPE html><html><body>made: the server is busy</body></html>';
 
-/** Returns the name of a file as the program shows it, without the tax code of a user. */
+/** Returns the name of a file as shown by the program, with tax codes masked. */
 const nameOf = (path: string): string => maskTaxCode(basename(path));
 
 /** Maps the names of failing files to the kind of failure. */

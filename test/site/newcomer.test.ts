@@ -122,7 +122,7 @@ describe('a newcomer', () => {
     expect([...new Set(silent)].sort()).toEqual(Object.keys(byHand).sort());
   });
 
-  it('is led to the help of the command, also of a subcommand', async () => {
+  it('gets the help command of the mistyped command or subcommand as the last line', async () => {
     const all = (parent: Command, above: string): [string, Command][] => parent.commands.flatMap((each) => {
       const name = `${above} ${each.name()}`;
       return [[name, each] as [string, Command], ...all(each, name)];
@@ -246,7 +246,7 @@ describeEngines('a newcomer with a server', (engine) => {
     return changed.href;
   };
 
-  it('gets a last line that fixes the problem for a missing database, for a missing PostGIS and for missing rights', async () => {
+  it('gets a command that fixes the problem as the last line, if the database, PostGIS or rights are missing', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const name = `${new URL(url).pathname.slice(1)}_new`;

@@ -78,7 +78,7 @@ describeDatabase('the coverage of every section', (engine) => {
     expect(wrong, about).toEqual([]);
   });
 
-  it('is equal in functions over all regions, in features, in columns and in answers for the end of the day', async () => {
+  it('is the same in records read over all regions, in features, in columns and in answers for the end of the day', async () => {
     const ask: Ask = (statement, parameters) => one(context.database, statement, parameters);
     const names = columnsOf(SECTION_NAMES).map(({ name }) => name);
     const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);
