@@ -1,4 +1,4 @@
-/** Tests the cadastre's reader quirk by quirk. Each fixture is named after a quirk of the publisher's files. */
+/** Tests the reader of the cadastre with each quirk of the publisher's files. Each fixture is named after its quirk. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,16 +25,16 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('files of the cadastre', () => {
-  it.each(FIXTURES)('reads %s as in the golden file', async (name) => {
+  it.each(FIXTURES)('give the rows and rejects of the golden file: %s', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, fixture(name)))).toEqual(golden);
   });
 
-  it('have exactly one golden file per fixture', () => {
+  it('have exactly one golden file for each fixture', () => {
     expect(readdirSync(join(FOLDER, 'golden')).sort()).toEqual(FIXTURES.map((name) => name.replace(/\.[a-z]+$/, '.json')).sort());
   });
 
-  it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('are recognised by content under the name %s.zip, with the region of the publisher\'s name or of the provinces inside', async (name) => {
+  it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('are recognised by content under the name %s.zip, and get the region from this name or from the province codes inside', async (name) => {
     const path = join(folder, `${name}.zip`);
     await writeFile(path, readFileSync(fixture('MOLISE.zip')));
     const { recognition } = await trial(source, path);
@@ -47,7 +47,7 @@ describe('files of the cadastre', () => {
     expect((await trial(source, path)).recognition).toEqual({ role: 'regione', vintage: '1980-01-01', region: 14, complete: false });
   });
 
-  it('give the same rows when provinces are stored instead of deflated', async () => {
+  it('give the same rows if the zips of provinces are stored without compression', async () => {
     const path = join(folder, 'stored.zip');
     await writeZip(path, [['CB.zip', readFileSync(fixture('PS.zip')), { level: 0 }]]);
     const stored = await collect(source, path, { role: 'regione' });
@@ -58,7 +58,7 @@ describe('files of the cadastre', () => {
 });
 
 describe('the reader', () => {
-  it('checks by path, checksum and size whether a member is already loaded, and does not parse a loaded member', async () => {
+  it('does not open a member if a member with the same path, checksum and size is already loaded', async () => {
     const asked: unknown[] = [];
     const opened: string[] = [];
     await source.read(await inputFile(fixture('Z001_BORGO D`ESEMPIO.zip'), { role: 'comune' }), {
@@ -110,7 +110,7 @@ describe('the reader', () => {
     });
     expect(raws).toHaveLength(5);
     const path = join(folder, 'retry.gml');
-    // In this case, the publisher repaired the label.
+    // Corrects the label, as a user would do before loading the record again.
     await writeFile(path, envelope.before + raws[0]!.replace('<CP:LABEL>9<', '<CP:LABEL>1<') + envelope.after);
     const { collected } = await trial(source, path);
     expect(collected!.members[0]!.rejects).toEqual([]);
@@ -141,7 +141,7 @@ describe('the sigla of a province', () => {
     expect(regionOfSigla(sigla)).toBe(region);
   });
 
-  it('maps a sigla that never existed to no region', () => {
+  it('maps no region to a sigla that never existed', () => {
     expect(regionOfSigla('XX')).toBeUndefined();
   });
 });

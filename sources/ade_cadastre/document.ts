@@ -31,7 +31,7 @@ export interface Root {
   readonly namespaces: Readonly<Record<string, string>>;
   /** The document up to the root's start tag, as published. */
   readonly text: string;
-  /** Null if the attribute is not a number (`unknown`). */
+  /** Value of the attribute; null if the value is not a number (`unknown`). */
   readonly numberMatched: number | null;
   readonly numberReturned: number | null;
 }
@@ -60,15 +60,15 @@ interface DocumentOptions {
 interface Unfinished {
   readonly position: number;
   readonly parser: XmlElementParser;
-  /** The parser has received the bytes before this offset. */
+  /** Offset after the last byte that the parser has received. */
   fed: number;
   /** Number of UTF-16 code units that the parser has received. */
   units: number;
-  /** The search for the end tag has covered the bytes before this offset. */
+  /** Offset after the last byte that was searched for the end tag. */
   searched: number;
 }
 
-/** Kind of broken content: a member ends with its end tag. Other content ends before the next member. */
+/** Kind of broken content. A member ends with its end tag, and other content ends before the next member. */
 type Content = 'member' | 'other';
 
 type State = 'prologue' | 'members' | 'skipping' | 'epilogue';
@@ -82,7 +82,7 @@ export class GmlDocument {
   #rows: Rows | null = null;
   #scanner: ParcelScanner | null = null;
   #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  /** All bytes before this index are processed. */
+  /** Index of the first byte that is not processed yet. */
   #start = 0;
   #end = 0;
   /** Offset of the buffer's first byte in the document. */
@@ -463,7 +463,7 @@ export class GmlDocument {
     return false;
   }
 
-  /** Does the same as `indexOf`, but only within the buffer. */
+  /** Like `indexOf`, but ignores the unused bytes at the end of the buffer. */
   #find(what: Buffer | string, from: number): number {
     return this.#buffer.subarray(0, this.#end).indexOf(what, from);
   }
@@ -502,7 +502,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** @returns the member without the properties of these names, or null if the member has none of them. These properties contain only text. */
+/** @returns the member without the properties of these names, or null if the member has none of them. A property with elements inside is not supported. */
 function without(member: Buffer, names: ReadonlySet<string>): Buffer | null {
   let left = member;
   for (const name of names) {

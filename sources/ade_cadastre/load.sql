@@ -1,4 +1,4 @@
--- purpose: loads parcels and sheets into layers, valid and with each reference once per file
+-- purpose: repairs the geometries of parcels and sheets, and loads each reference once per file
 -- reads: staging.raw_parcel, staging.raw_sheet
 -- writes: layer.cadastral_parcel, layer.cadastral_sheet, duplicate, entangled, reject
 -- grain: one row per parcel, one row per sheet
@@ -65,7 +65,8 @@ select
 from raw_sheet s
 where starts_with(s.reference, 'A000');
 
--- 3. Find repeated references. References are grouped by hash, because grouping by int8 takes half as long as grouping by text. The few rows with equal hashes are compared as text.
+-- 3. Find repeated references. References are grouped by hash, because grouping by int8 takes half as long as grouping by text. The few rows with equal
+-- hashes are compared as text.
 create unlogged table repeated as
 select
   'parcel' as layer,
@@ -143,8 +144,7 @@ select
 from surplus
 where not same;
 
--- Record members that repeat references of other members. The choice of the kept row depends on both members. A member is therefore reused only
--- together with the other member.
+-- Record members that repeat references of other members. The choice of the kept row depends on both members. Such members are therefore reused only together.
 create table entangled as
 select member_id
 from raw_parcel

@@ -31,9 +31,9 @@ export const manifest: Manifest = {
     '*.gfs': 'written next to GML files by GDAL',
   },
   optional: {
-    'BEGINLIFESPANVERSION|ENDLIFESPANVERSION|LEVEL|ORIGINALMAPSCALEDENOMINATOR': 'in sheets only: MapServer leaves out empty properties',
-    LEVELNAME: 'in sheets only: MapServer leaves out empty properties',
-    LEVELNAME_LOCALE: 'in sheets only: MapServer leaves out empty properties',
+    'BEGINLIFESPANVERSION|ENDLIFESPANVERSION|LEVEL|ORIGINALMAPSCALEDENOMINATOR': 'missing in some sheets, because MapServer leaves out empty properties',
+    LEVELNAME: 'missing in some sheets, because MapServer leaves out empty properties',
+    LEVELNAME_LOCALE: 'missing in some sheets, because MapServer leaves out empty properties',
   },
   // The smallest region has 0.9 million parcels, the largest has 9.7 million, and Italy has 87 million.
   highValue: { category: 'geospatial', entry: '1, geospatial: cadastral parcels' },

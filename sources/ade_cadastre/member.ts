@@ -94,7 +94,7 @@ function truncated(at: string, origin: Origin): Error {
 }
 
 function again(origin: Origin): string {
-  return origin === 'entry' ? 'The document was already broken when the zip was created. Remove the document from the zip to load the others, or wait for the publisher\'s next release.' : 'The download was probably cut short. Download the file again.';
+  return origin === 'entry' ? 'The document was already broken when the zip was created. Remove the document from the zip to load the other documents, or wait for the publisher\'s next release.' : 'The download was probably cut short. Download the file again.';
 }
 
 /**

@@ -14,7 +14,7 @@ const DEPTH = 4;
 /** Names of files that other programs add to zips. These files never contain the publisher's data. */
 const LITTER = /(?:^|\/)(?:__MACOSX\/|(?:\.DS_Store|Thumbs\.db|[^/]*\.gfs)$)/i;
 
-/** Minimum size of a zip that is read with threads. A smaller zip is read before a thread has started. */
+/** Minimum size of a zip that is read with threads. Reading a smaller zip takes less time than starting a thread. */
 const THREADED_BYTES = 4 * 1024 * 1024;
 /** Maximum number of threads. Two threads produce rows as fast as COPY accepts rows. Each thread needs about 70 MB. */
 const MOST_THREADS = 2;
@@ -59,7 +59,7 @@ interface Found {
   readonly weight: number;
 }
 
-/** @param ahead number of steps that may start early */
+/** @param ahead number of steps that may start before the current step ends */
 async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessage> | null, ahead: number, sink: Sink): Promise<void> {
   let done = 0;
   const begunSteps: (() => Promise<void>)[] = [];

@@ -8,7 +8,7 @@ export interface Reference {
   readonly belfiore: string;
   /** Z: letter of the sezione censuaria; null if the reference has `_`. */
   readonly section: string | null;
-  /** FFFF: number of the sheet (foglio) with zeros, `0013`. For a quadro d'unione, it is the number of the request. */
+  /** FFFF: number of the sheet (foglio) with zeros, `0013`. For a quadro d'unione, FFFF is the number of the request. */
   readonly sheet: string;
   /** A: attachment (allegato), `0` if the sheet has none, `Q` for a quadro d'unione. */
   readonly attachment: string;

@@ -207,7 +207,7 @@ describe('a damaged document', () => {
   });
 
   // Names must agree in five places. Damage in only one place never reaches the scanner's check of characters.
-  it('has the same result as with a strict parser for any byte or snippet in all five places of its label', () => {
+  it('gives the strict parser\'s result if the same byte or snippet is inserted in all five copies of a label', () => {
     const text = fixture('parcels').toString('latin1');
     const parts: Buffer[] = [...Array.from({ length: 256 }, (_, byte) => Buffer.from([byte])), ...SNIPPETS];
     let refused = 0;
@@ -266,7 +266,7 @@ describe('a document in chunks', () => {
     }
   });
 
-  it('is read completely and each member once when it is longer than the buffer', () => {
+  it('is read completely, with each member once, if the document is longer than the buffer', () => {
     const text = fixture('parcels').toString();
     const open = text.indexOf('    <wfs:member>');
     const close = text.lastIndexOf('</wfs:FeatureCollection>');
@@ -282,10 +282,10 @@ describe('a member above the maximum length', () => {
   const text = fixture('parcels').toString();
   const long = text.replace('<CP:LABEL>2<', `<CP:LABEL>2${' '.repeat(20_000)}<`);
 
-  it.each([1, 100, 5000, 1_000_000])('is rejected with its first bytes, and does not stop the next member (chunks of %i)', (size) => {
+  it.each([1, 100, 5000, 1_000_000])('is rejected with its first bytes, and the next member is read (chunks of %i bytes)', (size) => {
     const { problems, rows, records } = run(Buffer.from(long), { memberBytes: 8000, chunk: () => size });
     if (size > 8000) {
-      // The limit does not apply to a member that arrives in one piece. In this case the member is rejected because of its content.
+      // The limit does not apply to a member that arrives in one chunk. Such a member is rejected because of its content.
       expect(problems.map(({ code }) => code)).toEqual(['reference_contradicts_label']);
     } else expect(problems.map(({ code }) => code)).toEqual(['member_too_large']);
     expect(problems[0]!.position).toBe(text.indexOf('<wfs:member>', text.indexOf('<wfs:member>') + 1));
@@ -299,7 +299,7 @@ describe('numbers', () => {
     return Buffer.from(fixture('wfs-answer-of-one-parcel').toString().replace(/(<gml:posList srsDimension="2">)[^<]*/, `$1${[...pairs, pairs[0]].join(' ')} `));
   }
 
-  it('are rounded as in JavaScript with any number of digits', () => {
+  it('are rounded like JavaScript\'s `Number`, with any number of digits', () => {
     for (let seed = 0; seed < 300; seed += 1) {
       const random = randomOf('numbers', seed);
       const number = (least: number, most: number): string => {

@@ -38,7 +38,7 @@ function coordinates(ewkb: Buffer): [number, number][][][] {
 }
 
 describe('the synthetic cadastral map', () => {
-  test('contains every parcel of the region with its exact corners, and all quirks', () => {
+  test('contains all quirks, and every parcel of the region with its exact corners', () => {
     const staged = new Map<string, [number, number][][][][]>();
     for (const { reference, geom } of collected.rows['raw_parcel']!) staged.set(String(reference), [...(staged.get(String(reference)) ?? []), coordinates(geom as Buffer)]);
     const repeated: string[] = [];
@@ -62,7 +62,7 @@ describe('the synthetic cadastral map', () => {
     expect(staged.length - sheets.length).toBe(quirks(region).duplicates - 1);
   });
 
-  test('loses only one member, which is not well-formed', () => {
+  test('has only one rejected member, which is not well-formed', () => {
     const rejects = collected.members.flatMap(({ rejects: found }) => found.map(({ code }) => code));
     expect(rejects).toEqual(Array<string>(quirks(region).rejects.xml_malformed).fill('xml_malformed'));
   });
@@ -81,7 +81,7 @@ describe('the synthetic cadastral map', () => {
     await rm(again, { recursive: true });
   });
 
-  test('expects for each parcel the reference of its sheet and a plausible area', () => {
+  test('expects each parcel\'s sheet and section as in its reference, and a plausible area for each parcel', () => {
     const truth = synthetic.truth!(region);
     for (const parcel of region.parcels(region.comuni[1])) {
       const { basic } = truth(parcel) as {

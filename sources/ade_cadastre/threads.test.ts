@@ -112,7 +112,7 @@ describe('a zip of the cadastre', () => {
     expect(threaded).toEqual(await outcome(0, path));
   });
 
-  it('is not read if its members are already loaded, neither in order nor ahead', async () => {
+  it('is read neither in order nor ahead if its members are already loaded', async () => {
     const opened: string[] = [];
     const asked: string[] = [];
     const reported: number[] = [];

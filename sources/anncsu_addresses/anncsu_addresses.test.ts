@@ -91,7 +91,7 @@ describe('reading ANNCSU', () => {
     expect(recognition).toEqual({ role: 'INDIR', vintage, region, complete });
   });
 
-  it('dates a file saved under its download URL by the file inside, otherwise by the date of the zip entry', async () => {
+  it('dates a file saved under its download URL by the name of the CSV inside, otherwise by the date of the zip entry', async () => {
     const dated = await trial(source, await zipped('getds.php?INDIR_CALA', 'INDIR_CALA_20260602.csv', HEADER + line()));
     expect(dated.recognition).toEqual({ role: 'INDIR', vintage: '2026-06-02', region: 18, complete: true });
     expect(dated.collected!.members[0]!.records).toBe(1);
@@ -112,7 +112,7 @@ describe('reading ANNCSU', () => {
     expect(Buffer.from(second!.raw as Buffer).equals(bad.subarray(0, -1))).toBe(true);
   });
 
-  it('rejects a file without line ends before it fills the memory', async () => {
+  it('rejects a file without line ends before the file fills the memory', async () => {
     const { error } = await trial(source, written('endless_20260602.csv', HEADER + 'x'.repeat(3_000_000)));
     expect(error?.code).toBe('ANNCSU_LINE_TOO_LONG');
   });
@@ -126,7 +126,7 @@ describe('reading ANNCSU', () => {
   });
 });
 
-// --- compares the fast path with the schema -----------------------------------------------------------------------------------
+// --- comparison of the fast path with the schema -----------------------------------------------------------------------------------
 
 const ODD: Readonly<Record<string, readonly string[]>> = {
   key: ['', '0', '1', '999999999999999', '1000000000000000', '12a', ' 12', '-1', '1,0', '٣'],
@@ -243,7 +243,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('also takes the streets of INDIR, because STRAD may have another date', async () => {
+  it('also loads the streets of INDIR, because a STRAD file may have another date', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002)}, ${raw(4, 1003, { street: 2, first: true })};
       insert into raw_street values (2, 2, 2, 'Z001', '094901', null, 'VIA FINTA', null, null, null, 1, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta']),
         (2, 3, 3, 'Z001', '094901', null, 'VIA VUOTA', null, null, null, 0, 'Via Vuota', null, null, array['odonimo'], array['via'], array['vuota']);`;
@@ -256,7 +256,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('separates repeated accesses and streets, rejects A000 with its line, and accounts for every record', async () => {
+  it('counts repeated accesses and streets as duplicates, rejects the comune A000 with its line, and accounts for every record', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1001, { x: '14.3' })}, ${raw(4, 1002)}, ${raw(5, 1003, { belfiore: 'A000', street: 9, first: true })}, ${raw(6, 1003, { belfiore: 'A000', street: 9 })};
       insert into raw_street values ${[[2, 1, 'Z001'], [3, 1, 'Z001'], [4, 8, 'A000']].map(([position, key, comune]) => `(2, ${position}, ${key}, '${comune}', '094901', 'C7', 'VIA FINTA', null, null, null, 3, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta'])`).join(', ')};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ session, checks }) => {
@@ -284,7 +284,7 @@ describeDatabase('loading ANNCSU', (engine) => {
 });
 
 describe('the synthetic addresses', () => {
-  it('give the rows, rejects and duplicates of exactly the added quirks', async () => {
+  it('give rejects and duplicates only for the added quirks', async () => {
     const region = makeRegion({ parcels: 900, seed: 5 });
     await synthetic.write(region, folder);
     const indir = await trial(source, join(folder, 'indirizzarioMolise20260602.zip'));

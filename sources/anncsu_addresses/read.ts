@@ -33,16 +33,16 @@ const ACCESS_TYPES: readonly ColumnType[] = [
 ];
 /** The four columns after metodo, as null fields of a COPY. */
 const STREET_NULLS = Buffer.alloc(16, 0xff);
-/** Number of recent streets that are remembered. If a file is not sorted by street, only some streets are written twice. */
+/** Number of recent streets that the reader remembers. If a file is not sorted by street, only some streets are written twice. */
 const REMEMBERED_STREETS = 65_536;
 
 export interface Header {
   readonly role: Role;
-  /** Null if the file has exactly the publisher's columns in the publisher's order. */
+  /** Layout of the file, or null if the file has exactly the publisher's columns in the publisher's order. */
   readonly layout: Layout | null;
 }
 
-/** A different order of columns, or added columns. */
+/** Columns of a file that has additional columns or another order than the publisher's files. */
 interface Layout {
   readonly columns: FoundColumns<string>;
   /** Number of columns. */
@@ -91,8 +91,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 }
 
 /**
- * Splits the stream at line ends. Line ends are also counted separately. The count runs on whole chunks before any line is read, so that it can
- * reveal an error of the reader.
+ * Splits the stream at line ends. Line ends are also counted separately. The count runs on whole chunks before any line is read, so that a difference
+ * reveals an error of the reader.
  */
 async function readCsv(stream: Readable, at: string, role: Role, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
   const lines: Lines = role === 'INDIR' ? new IndirLines(member) : new StradLines(member);

@@ -47,8 +47,8 @@ export class AccessScanner {
 
   /**
    * Scans one line from the ninth column on. The bytes must be UTF-8 without NUL.
-   * @returns true if the access's columns were written. The caller then adds the other columns and ends the row Returns false if the line is not
-   *   certainly valid. In that case, nothing was written.
+   * @returns true if the access's columns were written. The caller then adds the other columns and ends the row. If false, the line is not certainly
+   *   valid, and nothing was written.
    */
   scan(bytes: Buffer, at: number, end: number, position: number): boolean {
     const writer = this.#writer;

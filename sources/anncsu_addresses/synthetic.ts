@@ -20,7 +20,7 @@ function accessLine({ street, ...access }: Access, key = access.key): string {
   ].join(';');
 }
 
-/** Returns lines that must be rejected or separated as duplicates. The invalid lines follow the valid lines of the first comune. */
+/** Returns lines that must be rejected or counted as duplicates. The invalid lines follow the valid lines of the first comune. */
 function refused(good: Access): (string | Uint8Array)[] {
   const line = accessLine(good);
   const at = (column: string, value: string): string => line.split(';').map((field, index) => (INDIR_COLUMNS[index] === column ? value : field)).join(';');

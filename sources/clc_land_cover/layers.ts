@@ -15,8 +15,8 @@ export const layers: Layers = {
     checks: { overlaps: [4, 33, 21, 49.5], pieces: 'land_cover_piece' },
   },
   land_cover_piece: {
-    description: 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one polygon do not overlap.',
-    position: 'Position of the polygon in land_cover_polygon. All pieces of an area have the same position.',
+    description: 'Polygons of land_cover_polygon, cut into pieces of at most 256 vertices for joins with parcels. Pieces of one polygon do not overlap.',
+    position: 'Position of the polygon in land_cover_polygon, the same for all pieces of the polygon.',
     columns: {
       code: ['text not null', 'As in land_cover_polygon.'],
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],

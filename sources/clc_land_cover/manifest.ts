@@ -13,7 +13,7 @@ export const manifest: Manifest = {
       "Generated using European Union's Copernicus Land Monitoring Service information; https://doi.org/10.2909/71c95a07-e296-44fc-b22b-415f42acfdf0. "
       + 'Cut to cadastral parcels. This product is not endorsed by the European Union.',
   },
-  vintageRule: 'the year after CLC in the name (U2018_CLC2018_V2020_20u1 is 2018). V2020_20u1 is the issue. Only 2018 is read. In a file with several layers, the layer of 2018 is read (clc18_it)',
+  vintageRule: 'the year after CLC in the name (U2018_CLC2018_V2020_20u1 is 2018). V2020_20u1 is the issue. Only the map of 2018 is read. In a file with several layers, the layer of 2018 is read (clc18_it)',
   downloads: [
     {
       url: 'https://land.copernicus.eu/en/products/corine-land-cover/clc2018',

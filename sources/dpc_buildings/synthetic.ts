@@ -1,6 +1,6 @@
 /**
  * Writes structural aggregates of the synthetic region: one shapefile for each comune outside the national topographic database. One shapefile is
- * plain and the others are in a zip. Another file covers a whole comune inside that database. A test fails if the file is used by mistake.
+ * plain and the others are in a zip. Another file covers a comune that this database also covers. A test fails if a section uses this file.
  */
 import { join } from 'node:path';
 import { BuildingTruth, buildingSource, buildingsOf } from '../../pipelines/synthetic/buildings.ts';
@@ -51,7 +51,7 @@ const synthetic: Synthetic = {
     const buildings = new BuildingTruth(region);
     return (parcel) => {
       const source = buildingSource(region, parcel.comune);
-      // The land register of Trento has no other data about roofs.
+      // The land register of Trento has roofs, but no other data about buildings.
       const found = source === 'aggregates' || source === 'register' ? buildings.of(parcel) : null;
       return {
         coverage: { buildings: source === null ? 'not_mapped' : 'mapped' },

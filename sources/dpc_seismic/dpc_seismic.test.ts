@@ -25,7 +25,7 @@ describe('the seismic classification', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  test.each([['3', 3], ['2A-2B', 2], ['2A-3A-3B', 2], ['1-2A', 1], ['12A', 1], ['3-4', 3], ['4', 4]])('has the label %s with most severe zone %d', (label, zone) => {
+  test.each([['3', 3], ['2A-2B', 2], ['2A-3A-3B', 2], ['1-2A', 1], ['12A', 1], ['3-4', 3], ['4', 4]])('maps the label %s to the most severe zone %d', (label, zone) => {
     expect(mostSevere(label)).toBe(zone);
   });
 

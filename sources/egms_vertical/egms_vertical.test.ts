@@ -21,7 +21,7 @@ const GOLDEN = fileURLToPath(new URL('./golden/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
 
 let folder: string;
-/** The source, with the fields of a probe that `recognise` needs. */
+/** The source with its id, as `recognise` expects it. */
 const registered = { ...source, id: source.manifest.id } as RegisteredSource;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
@@ -135,7 +135,7 @@ describe('the fast path and the schema', () => {
     };
     const lines: string[] = [];
     const texts: Record<string, string>[] = [];
-    // Most fields are valid, so that each invalid field occurs alone.
+    // Most fields are valid, so that many lines have exactly one invalid field.
     const draw = (list: string[]): string => (random.next() < 0.75 ? list[0]! : random.pick(list));
     for (let i = 0; i < 4_000; i += 1) {
       const text: Record<string, string> = {};
@@ -230,7 +230,7 @@ describe('recognising files', () => {
 });
 
 describeDatabase('loading tiles', (engine) => {
-  it('determines a tile by its name even without cells, or by its cells after a rename, and keeps a cell of two tiles in both tiles', async () => {
+  it('determines a tile by its file name or, after a rename, by its cells, and keeps a cell of two tiles in both tiles', async () => {
     const found = await loaded(await engine.openDatabase(), 'egms_vertical', `
       delete from member where member_id > 5;
       update member set file_id = member_id;

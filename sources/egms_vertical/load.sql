@@ -1,4 +1,4 @@
--- purpose: loads tiles, and cells with integer keys, one row per cell of a tile
+-- purpose: loads the tiles, and one row with integer keys per cell of a tile
 -- reads: staging.raw_egms_cell
 -- writes: layer.egms_cell, layer.egms_tile
 -- grain: one row per cell of a file, with the best-fitting series if the cell is repeated; one row per tile of a file
@@ -54,7 +54,7 @@ order by iy, ix;
 -- serves: section subsidence, for the rows of the grid around a region
 create index egms_cell_iy_idx on egms_cell using brin (iy);
 
--- A tile covers the position in its name, even if no cell was measured. In a renamed file, the cells determine the position.
+-- A tile covers the position in its name, even if no cell was measured. In a renamed file, the cells determine the position of the tile.
 create table egms_tile as
 with named as (
   select

@@ -18,7 +18,7 @@ export const MAX_VELOCITY_MM_YEAR = 1_000;
 /** Maximum acceleration, and the limits of height in Europe. Values beyond these limits are errors too. */
 export const MAX_ACCELERATION_MM_YEAR2 = 1_000;
 export const HEIGHT_M = [-1_000, 9_000] as const;
-/** Maximum number of digits before and after the point. Both numbers of digits together stay below 2^53, so that the fast path divides exactly. */
+/** Maximum number of digits before and after the point. All digits together form an integer below 2^53, so that the fast path divides exactly. */
 const DECIMAL = /^-?\d{1,7}(\.\d{1,6})?$/;
 
 const decimal = z.string().regex(DECIMAL, 'expected a decimal number').transform(Number);

@@ -152,7 +152,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
         const cell = cellAt(seed, ix, iy);
         if (cell === null) continue;
         block += line(seed, [ix, iy], cell, tail);
-        // Some cells are repeated with a worse fit and another motion. The repeated row must never be chosen, in any order of rows.
+        // Some cells are repeated with a larger rmse and another motion. The repeated row must never be chosen, in any order of rows.
         if (mix(seed, ix, iy, 8) % 500 === 0) block = line(seed, [ix, iy], { velocity: 99.9, acceleration: 9.99 }, tail, 9.9) + block;
       }
       if (block !== '') yield block;
@@ -168,7 +168,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const middle: readonly [number, number] = [Math.floor((x0 + x1) / 2), Math.floor((y0 + y1) / 2)];
   await writeLooseTile(region, folder, itemAt(tiles, tiles.length - 1), middle);
 
-  // The next files must not be served: the other component, and an older release with other motions.
+  // The data of the next files must not be served: the other component, and an older release with other motions.
   const [tx, ty] = itemAt(tiles, 0);
   const others = (ends: readonly string[]): string[] =>
     Array.from({ length: 20 }, (_, i) => line(seed, [middle[0] + i, middle[1]], { velocity: 55.5, acceleration: 5.55 }, ends));

@@ -1,4 +1,4 @@
--- purpose: records the extent of each raster on the ground
+-- purpose: records the extent of each raster as a polygon
 -- reads: staging.raw_tile
 -- writes: layer.pvout_tile
 -- grain: one row per raster

@@ -13,7 +13,7 @@ const CELL = 1 / 120;
 /** Number of additional cells around the region. */
 const MARGIN = 3;
 
-/** Returns the column from 180° W and the row from 90° N as fractions. The centre of a cell is at one half. */
+/** Returns the column from 180° W and the row from 90° N as fractions. The centre of a cell has the fractions 0.5. */
 function place([lon, lat]: readonly [number, number]): readonly [number, number] {
   return [(lon + 180) / CELL, (90 - lat) / CELL];
 }
@@ -49,7 +49,7 @@ const synthetic: Synthetic = {
     }
   },
 
-  // The expected values are for parcels with a building. The expected values of the buildings list the parcels without a building.
+  // States the yield of every land parcel, although the section has a value only for parcels with a building.
   truth: (region) => (parcel) => {
     if (parcel.kind !== 'land') return {};
     const [x, y] = place(pointOnSurface(parcel.polygons)).map((cell) => cell - 0.5) as [number, number];

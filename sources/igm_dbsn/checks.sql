@@ -6,7 +6,7 @@
 
 -- check: dbsn_use_is_a_code
 -- level: warn
--- expects: uses are codes of digits; a text would count as not residential
+-- expects: every use is a code of digits, because any other text would count as not residential
 select
   member_id,
   position,

@@ -72,7 +72,7 @@ describeDatabase('loading the national topographic database', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('keeps buildings that do not count, recognises equal footprints, and stores the province of each member', async () => {
+  it('keeps ruins and underground buildings, recognises equal footprints, and stores the province of each member', async () => {
     const square = (east: number, name: string, more = "null, '03', '01'"): string => `('0101', null, ${more}, null, null, true, true, '${name}', ${east})`;
     const found = await loaded(database, 'igm_dbsn', `
       insert into raw_dbsn_building

@@ -10,8 +10,8 @@ export const record = z.object({ use: code, type: code, state: code, level: code
   .transform((fields) => ({
     ...fields,
     /**
-     * Does not count `01` (under construction), `02` (ruin) and `edifc_sot` `02` (underground). The state `91`, unknown, counts, because a quarter of
-     * a region's buildings have this state.
+     * False for `01` (under construction), `02` (ruin) and `edifc_sot` `02` (underground). Buildings with the state `91` (unknown) count, because a quarter
+     * of a region's buildings have this state.
      */
     counts: fields.state !== '01' && fields.state !== '02' && fields.level !== '02',
     /** `01`, `0101`, `0102`. */

@@ -46,7 +46,7 @@ describe('the grid of ground acceleration', () => {
     expect(collected!.rows['raw_pga_node']).toHaveLength(60_000);
   });
 
-  it('is the same from GML in chunks of any size, and a rejected feature is kept as published', async () => {
+  it('gives the same nodes from GML in chunks of any size, and keeps a rejected feature as published', async () => {
     const document = readFileSync(join(FOLDER, 'fixture', 'inspire-members-with-geometry.gml'));
     const reported = async (size: number): Promise<unknown[]> => {
       const said: unknown[] = [];
@@ -99,7 +99,7 @@ describe('the grid of ground acceleration', () => {
     }
   });
 
-  it('is ignored because of its name if it is a spreadsheet', async () => {
+  it('is ignored if its file has the name of the spreadsheet', async () => {
     const path = join(folder, 'italia_ag_002_xls.zip');
     await writeZip(path, [['italia_ag_002.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0])]]);
     expect((await trial(source, path)).recognition?.ignored).toContain('italia_ag_002_txt.zip');

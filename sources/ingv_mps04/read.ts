@@ -64,7 +64,7 @@ export function isGrid(path: string, head: Buffer): boolean {
 const NODES_PER_DEGREE = [50, 20];
 
 /**
- * Returns the nodes per degree of a grid, from the coordinates in the first bytes. The result is the step for which most coordinates are multiples.
+ * Returns the nodes per degree of a grid, from the coordinates in the first bytes. The result is the step of which most coordinates are multiples.
  * If no step fits, the result is the finest step.
  * @param head first bytes of a grid for which `isGrid` is true
  */
@@ -107,7 +107,7 @@ async function readText(stream: Readable, at: string, member: MemberSink, progre
       start = end + 1;
     }
     carry = Buffer.from(bytes.subarray(start));
-    if (carry.length > MAX_LINE_BYTES) throw inputError('the grid has no lines', { code: 'LINE_TOO_LONG', at: `${at}:${lines.number + 1}`, detail: `expected a line of at most ${MAX_LINE_BYTES} bytes, found more` });
+    if (carry.length > MAX_LINE_BYTES) throw inputError('the grid has no line ends', { code: 'LINE_TOO_LONG', at: `${at}:${lines.number + 1}`, detail: `expected a line of at most ${MAX_LINE_BYTES} bytes, found more` });
     progress(chunk.length);
     const full = member.drain();
     if (full !== undefined) await full;

@@ -152,7 +152,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
   });
 
   it('reprojects a long straight edge correctly between its ends', async () => {
-    // The edge has 40 km in the direction of the easting of EPSG:3035. The middle of the edge must be correct within centimetres.
+    // The edge is 40 km long and runs from west to east in EPSG:3035. The middle of the edge must be within centimetres of its exact position.
     const [found] = await loaded(database, 'ispra_flood', `
       insert into raw_flood_hazard values (1, 1, 'P1', null, 'srid=3035;polygon((4600000 2100000, 4640000 2100000, 4640000 2090000, 4600000 2090000, 4600000 2100000))')`, ({ session }) => session.query<{ off_m: number; naive_m: number }>(`
       select

@@ -15,8 +15,8 @@ export const layers: Layers = {
     checks: { within: [6, 35, 19, 48], pieces: 'flood_hazard_piece' },
   },
   flood_hazard_piece: {
-    description: 'The same areas cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one area do not overlap.',
-    position: 'Position of the area in flood_hazard. All pieces of an area have the same position.',
+    description: 'Areas of flood_hazard, cut into pieces of at most 256 vertices for joins with parcels. Pieces of one area do not overlap.',
+    position: 'Position of the area in flood_hazard, the same for all pieces of the area.',
     columns: {
       class: ['text not null', 'As in flood_hazard.'],
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],

@@ -43,8 +43,8 @@ order by piece.geom, hazard.member_id, hazard.position;
 -- serves: section risk, for the pieces that intersect a region's box
 create index flood_hazard_piece_geom_idx on flood_hazard_piece using gist (geom);
 
--- Bolzano (021) and the Marche (041 Pesaro e Urbino, 042 Ancona, 043 Macerata, 044 Ascoli Piceno, 109 Fermo) have no P3 scenario. ISPRA's indicators
--- by comune have −1, "scenario not available", only there. See notes.md.
+-- Bolzano (021) and the Marche (041 Pesaro e Urbino, 042 Ancona, 043 Macerata, 044 Ascoli Piceno, 109 Fermo) have no P3 scenario. ISPRA's indicators by
+-- comune have −1, "scenario not available", only in these provinces. See notes.md.
 create table flood_coverage as
 with reached as (
   select

@@ -52,7 +52,8 @@ export function classOfLayer(layer: string): FloodClass | null {
  * @param published text of the class column
  * @param named class of the column or of the layer's name; null if neither states a class
  * @param where description of the place that states `named`, for messages
- * @returns the class; null if neither the text nor the name states a class (`HPH` in the contract). Otherwise the reason why the record is rejected
+ * @returns the class of the record, or the reason why the record is rejected. The class is null (`HPH` in the contract) if neither the text nor the name
+ *   states a class
  */
 export function classOf(
   published: unknown, named: FloodClass | null, where: string,

@@ -13,7 +13,7 @@ const WHOLE: WholeName = {
 /** Prefix of an unpacked file, which has one class. */
 const CLASS = /^([HML]PH)_/i;
 
-/** Edition of exports of the services without a year in the name, which is version 5.0. */
+/** Edition of version 5.0, assumed for exports of the services without a year in the name. */
 const SERVICE_EDITION = '2020';
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
@@ -30,7 +30,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     });
   }
   const dated = newestEntry(probe.entries);
-  // The pages of one class from a service add up, so they have no `place`.
+  // Several files of one class from a service are used together, so they have no `place`.
   const place = probe.entries === null && !isService ? CLASS.exec(stemOf(probe.name))?.[1]?.toUpperCase() : undefined;
   return {
     role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: place === undefined && !isService && isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),

@@ -6,7 +6,7 @@
 
 -- check: landslide_class_determined
 -- level: warn
--- expects: every area has a class; areas that the publisher left unclassified (Pn.d.) make their parcels not_mapped
+-- expects: every area has a class; a parcel that overlaps only areas without a class (Pn.d.) has the coverage not_mapped
 select
   member_id,
   position,

@@ -3,7 +3,7 @@ import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
   landslide_hazard: {
-    description: 'Landslide hazard areas of the ISPRA mosaic of the PAI. Areas of neighbouring basin authorities overlap and may have different classes. The worst class applies. The authorities\' scales are not harmonised.',
+    description: 'Landslide hazard areas of the ISPRA mosaic of the PAI. Areas of neighbouring basin authorities overlap and may have different classes. In an overlap, the highest class applies. The authorities\' scales are not harmonised.',
     position: 'Number of the feature in its layer, from 1.',
     areasOf: 'raw_landslide_hazard',
     columns: {
@@ -15,8 +15,8 @@ export const layers: Layers = {
     checks: { within: [6, 35, 19, 48], pieces: 'landslide_hazard_piece' },
   },
   landslide_hazard_piece: {
-    description: 'The same areas cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one area do not overlap.',
-    position: 'Position of the area in landslide_hazard. All pieces of an area have the same position.',
+    description: 'Areas of landslide_hazard, cut into pieces of at most 256 vertices for joins with parcels. Pieces of one area do not overlap.',
+    position: 'Position of the area in landslide_hazard, the same for all pieces of the area.',
     columns: {
       class: ['text', 'As in landslide_hazard.'],
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],

@@ -55,7 +55,7 @@ function slope(grid: CellGrid, comune: SyntheticComune): Zone[] {
   return (['P4', 'P3', 'P2', 'P1', 'AA'] as const).map((level, i) => ({ class: level, label: LABELS[level], area: boxArea([x + 0.5 + 2 * i, y + 0.5, x + 1.5 + 2 * i, y + 1.5]) }));
 }
 
-/** Returns whether the parcel has the outline of a hazard area, as one parcel per block has. Neighbouring parcels touch the area along their borders. */
+/** Returns whether a hazard area has the outline of the parcel. Each block has one such parcel. Neighbouring parcels touch the area along their borders. */
 function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 18 && row % BLOCK === 26);
 }
@@ -86,7 +86,7 @@ const english = (label: string | null): string | null => (label === null ? null 
 const synthetic: Synthetic = {
   async write(region, folder) {
     const grid = new CellGrid(region);
-    // The older edition has the same class everywhere in the region. If this edition is served by mistake, every parcel shows it.
+    // The older edition has the same class everywhere in the region. A test fails if this edition is served by mistake.
     const everywhere = utmRing(grid);
     await writeZip(join(folder, `${OLDER_NAME}.zip`), shapefileEntries(`${OLDER_NAME}/${OLDER_NAME}`, {
       type: 'polygon', srid: 32632, encoding: null, fields: [{ name: 'per_fr_ita', type: 'text', length: 50 }],

@@ -28,7 +28,7 @@ describe('the shoreline change', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  test.each([['Dinamica_Litoranea_2006_2020', 14], ['dinamica 1999-2006', 7], ['Linea_di_costa_2020', null], ['x_2020_2006', null]])('has the years in the name %s: %s', (name, years) => {
+  test.each([['Dinamica_Litoranea_2006_2020', 14], ['dinamica 1999-2006', 7], ['Linea_di_costa_2020', null], ['x_2020_2006', null]])('covers the number of years in the name %s: %s', (name, years) => {
     expect(yearsOf(name)).toBe(years);
   });
 
@@ -75,7 +75,7 @@ describeDatabase('loading the shoreline change', (engine) => {
     }));
     // The position is about 13.9° E 42.3° N, in Lazio and Abruzzo.
     expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [12, 13] }]);
-    // In UTM zone 32, 200 m are slightly less on the ground, because the place is far east of the meridian.
+    // In UTM zone 32, 200 m are slightly less on the ground, because the place is far east of the zone's central meridian.
     expect(found.rows).toEqual([
       { position: 1, dynamic: 'erosion', srid: 4326, metres: 200 },
       { position: 2, dynamic: 'erosion', srid: 4326, metres: 300 },

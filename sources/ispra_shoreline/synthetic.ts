@@ -97,7 +97,7 @@ const synthetic: Synthetic = {
     }));
   },
 
-  /** Distances agree with those of the database to a few millimetres, because the database searches for the nearest point on the sphere. */
+  /** Distances agree with the database's distances to a few millimetres, because the database searches for the nearest point on the sphere. */
   truth(region) {
     const all = segments(region);
     const [west, , , north] = region.box;
@@ -115,7 +115,7 @@ const synthetic: Synthetic = {
         distance = Math.round(distance * 100) / 100;
         if (distance <= RADIUS_M) near.push({ segment, distance });
       });
-      // If segments are at the same distance, the worse segment comes first.
+      // If two segments have the same distance from the parcel, the segment with the more severe change comes first.
       const rank = (segment: Segment): number => changeOf(segment) ?? Infinity;
       near.sort((a, b) => a.distance - b.distance || rank(a.segment) - rank(b.segment) || ((a.segment.dynamic ?? '') < (b.segment.dynamic ?? '') ? -1 : 1));
       return {

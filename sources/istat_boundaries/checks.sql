@@ -13,7 +13,7 @@ where not st_covers(st_makeenvelope(6, 35, 19, 47.5, 4326), st_envelope(geom));
 
 -- check: levels_agree
 -- level: warn
--- expects: the areas of the provinces add up to the area of the region, to a thousandth (only editions with both levels)
+-- expects: the areas of the provinces add up to the area of the region within a thousandth (only editions with both levels)
 select r.code, r.area_m2, p.area_m2 as provinces_area_m2
 from boundary r
 join (

@@ -97,7 +97,7 @@ describe('the boundaries', () => {
     expect((await trial(source, join(folder, 'x.geojson'))).recognition).toBeNull();
   });
 
-  test('are read for the synthetic region, with one per comune, province and region', async () => {
+  test('are read for the synthetic region, with one boundary per comune, province and region', async () => {
     const region = makeRegion({ parcels: 20_000, seed: 1 });
     await synthetic.write(region, folder);
     const { recognition, collected, error } = await trial(source, join(folder, 'Limiti01012026_g.zip'));
@@ -138,7 +138,7 @@ describeDatabase('loading boundaries', (engine) => {
       row(1, 1, 'comune', '094901', `ST_GeomFromText('POLYGON((${wkt}))', 32632)`),
       row(1, 2, 'comune', '094902', "ST_GeomFromText('POLYGON((900000 4600000, 901000 4601000, 901000 4600000, 900000 4601000, 900000 4600000))', 32632)"),
       row(1, 3, 'comune', '094903', "ST_GeomFromText('POLYGON((900000 4600000, 901000 4600000, 900000 4600000, 900000 4600000))', 32632)"),
-      // The unit is repeated. The second boundary has more corners, so it is the detailed edition and is kept.
+      // This unit has two boundaries. The second boundary has more corners, so the second boundary is the detailed edition and is kept.
       row(1, 4, 'comune', '094904', square(903_000, 4_600_000, 1000)),
       row(2, 1, 'comune', '094904', `ST_Segmentize(${square(903_000, 4_600_000, 1000)}, 100)`),
       // The same code on another level belongs to a different unit.
@@ -162,7 +162,7 @@ describeDatabase('loading boundaries', (engine) => {
         [2, 1, '094904', false, true, 4326],
         [3, 1, '094904', false, true, 4326],
       ]);
-      // Edges between corners 50–100 m apart are straight in UTM and not in degrees, so the area is within a square metre of the box.
+      // Edges between corners 50–100 m apart are straight in UTM and not in degrees, so the area differs by less than a square metre from the area of the box.
       expect(Math.abs(rows[0]!.area_m2 - area)).toBeLessThan(1);
       expect(rows[1]!.area_m2 / 500_000).toBeGreaterThan(0.99);
       expect(await session.query('select member_id, position::int4 as position, code from duplicate')).toEqual([{ member_id: 1, position: 4, code: 'unit_repeated' }]);

@@ -69,7 +69,7 @@ export interface Boundary {
 const comune = z
   .strictObject({ code: code(6, 'expected up to six digits'), padded_code: text.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')), name })
   .superRefine((fields, context) => {
-    // In one edition, the padded code lost its leading zero. After padding, the code must equal the code from the number.
+    // In one edition, the code with leading zeros lost a zero. After padding, this code must equal the code in the numeric field.
     if (fields.padded_code !== '' && fields.padded_code.padStart(6, '0') !== fields.code) {
       context.addIssue({ code: 'custom', path: ['padded_code'], message: `expected the code of pro_com, ${fields.code}` });
     }

@@ -157,7 +157,7 @@ describe('reading geometry', () => {
     expect([...(await collect(source, unknown, { role: 'sections', region: 2 })).members[0]!.added.keys()]).toEqual(['NOVITA']);
   });
 
-  it('is recognised by its fields, has the region of its first record, and is ignored if it is of 2011', async () => {
+  it('is recognised by its fields, has the region of its first record, and is ignored if its census is that of 2011', async () => {
     await shapefile('R09_21_WGS84', [[9, 48, 48901, 1, 489010000001, 1, 17, 10]]);
     expect(await recognition(join(folder, 'R09_21_WGS84.shp'))).toEqual({
       role: 'sections', vintage: 'basi_2021', region: 9, sidecars: expect.arrayContaining(['R09_21_WGS84.dbf', 'R09_21_WGS84.prj', 'R09_21_WGS84.shx']), complete: true,
@@ -223,7 +223,7 @@ describe('recognising indicators', () => {
     await expect(recognition(path)).rejects.toMatchObject({ code: 'ZIP_CONTENT' });
   });
 
-  it('recognises a workbook as complete if the name of its region contains spaces', async () => {
+  it('recognises a workbook as complete even if the name of its region contains spaces', async () => {
     const rows = cells('R02_Finta_2023_sezioni.csv');
     const inner = join(folder, 'inner.xlsx');
     await writeXlsx(inner, 'R02', rows);

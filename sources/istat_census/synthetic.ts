@@ -1,7 +1,7 @@
 /**
  * Writes synthetic census sections and indicators. Census sections follow the borders of cadastral sheets, so that a parcel's representative point is
- * unambiguous. Most census sections consist of one or two sheets. One section consists of two separate sheets and one has an invalid spike. One has a
- * hole in the shape of a parcel, which another census section fills. Some sheets are in no census section.
+ * unambiguous. Most census sections consist of one or two sheets. One section consists of two separate sheets, and another section has an invalid spike. A
+ * third section has a hole in the shape of a parcel, and another census section fills this hole. Some sheets are in no census section.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -37,7 +37,10 @@ const TABLE: readonly ShapefileField[] = [
   { name: 'SHAPE_Area', type: 'real', length: 19, decimals: 11 },
 ];
 
-/** Number of sheets in a group. Each sheet is a census section, but the third joins the second, and the seventh joins the fifth across the sixth. */
+/**
+ * Number of sheets in a group. Each sheet is a census section, except the third and the seventh, which belong to the sections of the second and the fifth
+ * sheet.
+ */
 const GROUP = 7;
 const PARTNER: Readonly<Record<number, number>> = { 2: 1, 6: 4 };
 const SPIKE = 3;
@@ -45,7 +48,7 @@ const ENCLAVE = 5;
 /** Returns the number of a sheet, counted across comuni, so that a region of small comuni also has every case. */
 const countOf = (sheet: SyntheticSheet): number => sheet.index + 4 * sheet.comune.index;
 const placeOf = (sheet: SyntheticSheet): number => countOf(sheet) % GROUP;
-/** Returns whether a sheet is in no census section, as every thirteenth sheet. */
+/** Returns whether a sheet is in no census section. Every thirteenth sheet is in no census section. */
 const isGap = (count: number): boolean => count % 13 === 12;
 
 /** Number of the first enclave in a comune. The other census sections have the number of their first sheet. */
@@ -105,7 +108,7 @@ function sectionsOf(region: SyntheticRegion, comune: SyntheticComune): Section[]
   return [...sections.values()];
 }
 
-/** Census data of one census section. */
+/** Indicators of one census section. */
 type Knowledge = 'figures' | 'unpopulated' | 'row_missing';
 
 function knowledgeOf(random: Random): Knowledge {
@@ -152,7 +155,7 @@ function figuresOf(random: Random): Record<string, number> {
   figures['ST1'] = sum(foreign);
   figures['ST16'] = random.below(sum(foreign) + 1);
   figures['ST19'] = sum(foreign) - figures['ST16'];
-  // Some residents have no household, as residents of a convent or barracks.
+  // Some residents have no household, such as residents of a convent or barracks.
   const households = random.below(20) === 0 ? [0, 0, 0, 0, 0, 0] : split(1 + Math.floor(total / 3), 6, random);
   figures['PF1'] = sum(households);
   households.forEach((value, i) => (figures[`PF${3 + i}`] = value));
@@ -240,7 +243,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   await writeXlsx(join(data, 'TRACCIATO FILE REGIONALI.xlsx'), 'TRACCIATO', [
     ['SEZ21_ID', 'Codice che identifica univocamente la sezione di censimento 2021'], ['P1', 'Popolazione residente - totale'],
   ]);
-  // The previous issue has the same name and census sections that are not loaded.
+  // The previous issue has the same file name and the census sections of 2011, which are not loaded.
   const old = join(folder, 'Dati_regionali_2021_prima_edizione');
   await mkdir(old, { recursive: true });
   const [first] = region.comuni;
@@ -278,7 +281,7 @@ interface Weight {
   readonly residential: number;
 }
 
-/** Divides persons into hundredths by the method of largest remainders. */
+/** Distributes residents over parcels in proportion to the weights, in hundredths of a person, by the method of largest remainders. */
 function spread(residents: number, weights: readonly number[]): number[] {
   const total = BigInt(sum(weights));
   const hundredths = BigInt(residents * 100);

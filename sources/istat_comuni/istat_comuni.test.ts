@@ -73,7 +73,7 @@ describe('the list of comuni', () => {
       })));
   });
 
-  test('has the comune of a parcel among its expected values', () => {
+  test('states the comune of a parcel in its expected values', () => {
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const truth = synthetic.truth!(region);
     const [parcel] = region.parcels(region.comuni[2]);

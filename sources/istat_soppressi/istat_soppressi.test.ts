@@ -28,7 +28,7 @@ describe('the list of suppressed comuni', () => {
     expect(isoDate(text)).toBe(iso);
   });
 
-  test('has mergers, one in two steps, a division and a cession in the synthetic region', async () => {
+  test('contains mergers (one in two steps), a division and a cession for the synthetic region', async () => {
     await synthetic.write(makeRegion({ parcels: 2000, seed: 1 }), folder);
     const { recognition, collected } = await trial(source, join(folder, 'comuni-soppressi.csv'));
     expect(recognition).toEqual({ role: 'soppressi', vintage: '2020-01-01', region: null, complete: true });

@@ -12,7 +12,7 @@ export const layers: Layers = {
       sigla: ['text not null', 'Car plate code of the province of the suppressed comune'],
       divided: ['bool not null', 'True if the territory was divided. In this case, each comune that took over a part has its own row'],
       event_date: ['date not null', 'Day of the suppression'],
-      successor_istat_code: ['text', 'ISTAT code, on that day, of the comune that took over; null if abroad. This comune may have been suppressed since'],
+      successor_istat_code: ['text', 'ISTAT code, on that day, of the comune that took over; null if another state took over. This comune may have been suppressed since'],
       successor_name: ['text not null', 'Name of the comune that took over, or Stato estero'],
     },
     indexes: { 'the successors of a code': ['istat_code'] },

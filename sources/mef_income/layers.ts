@@ -7,7 +7,7 @@ export const layers: Layers = {
     position: 'Line of the file, from 1.',
     columns: {
       tax_year: ['int2 not null', 'Year in which the income was earned'],
-      level: ['text not null', 'Level of the row: comune, cap (postal code of a comune with several) or unplaced (taxpayers with a missing or wrong comune, only for reconciliation)'],
+      level: ['text not null', 'Level of the row: comune, cap (postal code of a comune with several postal codes) or unplaced (taxpayers with a missing or wrong comune, only for reconciliation)'],
       belfiore: ['text', 'Cadastral code of the comune of fiscal domicile; null if unplaced'],
       istat_code: ['text', 'ISTAT code of the comune as published, 6 digits; null if unplaced'],
       cap: ['text', 'Postal code; null if the row is of the whole comune'],

@@ -23,8 +23,8 @@ function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | nul
   if (!resembles(header, EDITIONS.comunale)) return null;
   const columns = header.map(normaliseHeader);
   const [first = []] = rows;
-  // If the CAP column is missing, the table by postal code looks like the table by comune. In this case, the file name decides. If the file has
-  // another name, the number of rows per comune decides.
+  // If the CAP column is missing, the table by postal code looks like the table by comune. In this case, the file name determines the level. If the file
+  // name states no level, the number of rows per comune determines the level.
   const [, named] = /_((?:sub)?comunale)(?![a-z])/i.exec(at) ?? [];
   const isByPostalCode = named === undefined ? hasComuniTwice(rows.map((row) => row[columns.indexOf(COLUMNS.belfiore)]?.trim() ?? '')) : /^sub/i.test(named);
   const role = columns.includes('cap') || isByPostalCode ? 'subcomunale' : 'comunale';

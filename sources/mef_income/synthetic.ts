@@ -89,7 +89,7 @@ function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: str
 interface Format {
   readonly year: number;
   readonly byPostalCode: boolean;
-  /** End of the header and end of every row. The two ends differ and change every year. */
+  /** Last cells of the header and of every row. The header and the rows differ in these cells, which change every year. */
   readonly headerEnd: string;
   readonly rowEnd: string;
   /** If true, codes lose their leading zeros, as in 2020. */

@@ -48,7 +48,7 @@ describe('the answer to the query and the ministry\'s list', () => {
     expect((await active('20261101', '20261102')).names).toEqual(['luoghi_della_cultura_20261102.csv']);
   });
 
-  it('have envelopes that hold up to 100,000 places', () => {
+  it('have envelopes that accept up to 100,000 places', () => {
     expect(Object.values(source.manifest.envelope.records ?? {}).map(({ max }) => max)).toEqual([100_000, 100_000]);
   });
 });

@@ -84,7 +84,7 @@ describe('the query of places of culture', () => {
     ]);
   });
 
-  it('gives the reader the first complete pair of coordinates, and the institutional name before the label', async () => {
+  it('returns the first complete pair of coordinates, and prefers the institutional name to the label', async () => {
     expect(await staged(answerOf(QUERY, readTurtle(text('fixture/made_endpoint.ttl'))))).toMatchObject([
       { name: 'Museo di nulla', class: 'Storia', lat: 41.501, lon: 14.501, number: 12, street_words: ['roma'], comune_key: 'campo finto' },
       { name: 'Museo di nulla', class: 'Arte' },

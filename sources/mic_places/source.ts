@@ -10,7 +10,7 @@ import { ANSWER, COLUMNS, PUBLISHED } from './schema.ts';
 /** `luoghi_della_cultura_20260701`, `datasetLuoghiDellaCultura`, `dbunico_luoghi`. */
 const STEM = '(?:(?:dataset[-_ ]?)?luoghi[-_ ]?(?:della[-_ ]?)?cultura|dbunico[-_ ]luoghi)';
 const NAME = new RegExp(`^${STEM}`, 'i');
-/** Name of the whole list, with its day or year. A file with any other word in its name is a part. */
+/** Name of the whole list, with its day or year. A file with any other word in its name contains a part of Italy. */
 const WHOLE: WholeName = { whole: new RegExp(`^${STEM}(?:[-_ ]?\\d{4}(?:[-_]?\\d{2}[-_]?\\d{2})?)?$`, 'i'), stated: NAME };
 const KEYS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 /** Column names that are also in other tables of points. */
@@ -28,7 +28,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const [header = []] = peekRows(probe.head, delimiterOf(probe.head.toString('latin1')), 1);
   const about = { vintage: vintageOf(probe.name), region: null, complete: isWhole([probe.name], WHOLE) };
   if (resembles(header, PUBLISHED)) return { role: 'published', ...about };
-  // If both have the same day, the answer to the query takes precedence over the ministry's list, which has fewer places and columns.
+  // On the same day, the answer to the query takes precedence over the ministry's list, which has fewer places and columns.
   const asked = { role: 'places', dated: 'query', ...about };
   if (resembles(header, ANSWER)) return asked;
   const names = header.map(normaliseHeader);

@@ -15,7 +15,7 @@ describe('the lists of schools', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  test.each(['ANNOSCOLASTICO', 'CODICEISTITUTORIFERIMENTO'])('rejects a copy under another name without %s', async (column) => {
+  test.each(['ANNOSCOLASTICO', 'CODICEISTITUTORIFERIMENTO'])('are rejected under another name if the column %s is missing', async (column) => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const path = join(folder, 'copy-under-another-name.csv');

@@ -5,8 +5,8 @@
 -- crs: EPSG:4326
 
 -- A zip may contain a half-year several times (all Italy, and one comune requested later). A file contains either all rows of a comune or none. The
--- newest elaboration is therefore used for each comune, and rows that it lacks are dropped. If two elaborations have the same date, the first member
--- is used. `repeated`: equal to the used row; `superseded`: different from the used row, or missing from the newest elaboration.
+-- newest elaboration is therefore used for each comune, and rows that are missing from this elaboration are dropped. If two elaborations have the same
+-- date, the first member is used. A dropped row is `repeated` if it equals the used row, and `superseded` otherwise.
 create table quotation_ranked as
 select
   q.*,

@@ -55,7 +55,7 @@ describe('OMI files', () => {
     expect((await trial(source, path)).recognition).toMatchObject({ role: 'ZONE', vintage: '2018_2' });
   });
 
-  it('are parts with any content, because a user requested them', async () => {
+  it('count as parts with any content, because a user chose the content', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 1 }), folder);
     for (const name of readdirSync(folder).filter((each) => /^(?:QI|Prov|Z)/.test(each))) {
       expect((await trial(source, join(folder, name))).recognition?.complete, name).toBe(false);

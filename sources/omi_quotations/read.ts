@@ -49,7 +49,7 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
     if (kind === undefined) {
       if (COMPANIONS.test(entry.path)) continue;
       throw inputError('the OMI zip contains an unknown file', {
-        code: 'ENTRY_UNKNOWN', at, detail: 'expected .csv, .kml or .kmz', hint: 'Remove it from the zip, or report its content.',
+        code: 'ENTRY_UNKNOWN', at, detail: 'expected .csv, .kml or .kmz', hint: 'Remove the file from the zip, or report the file.',
       });
     }
     const facts = { path, size: entry.size, crc32: entry.crc32 };

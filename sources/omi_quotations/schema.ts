@@ -157,7 +157,7 @@ export const zone = {
   LinkZona: linkZona,
   Cod_tip_prev: code('prevalent_type_malformed'),
   Descr_tip_prev: z.string(),
-  /** One letter for the state, for which VALORI has a word. `0` or blank means none. */
+  /** State as one letter (VALORI states it as a word). `0` or blank means none. */
   Stato_prev: z.enum(['N', 'O', 'S', '0', '', ' '], 'condition_unknown: expected N, O, S, 0 or blank').transform((text) => CONDITIONS[text] ?? null),
   /** Cadastral microzones start at 1. 0 or blank means none. */
   Microzona: whole('microzona_malformed', /^(?:\d{1,4}|\s*)$/, 'a whole number or blank').transform((text) => (Number(text) === 0 ? null : Number(text))),

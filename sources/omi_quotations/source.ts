@@ -54,7 +54,7 @@ async function entriesOf(probe: Probe): Promise<Dated[]> {
   return found;
 }
 
-/** A delivery contains what a user requested, so it is a part, even if it covers all of Italy. */
+/** A user chose the content of a delivery, so every delivery counts as a part, even if the delivery covers all of Italy. */
 function recognition(role: string, found: readonly Dated[]): Recognition {
   const newest = (values: readonly string[]): string | undefined => [...values].sort().at(-1);
   const dated = newest(found.flatMap((each) => each.dated ?? []));

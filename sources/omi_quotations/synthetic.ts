@@ -33,7 +33,7 @@ const OLD_FORMAT = half(2013, 2);
 
 const text = (halfYear: number, between = '_'): string => `${Math.floor(halfYear / 2)}${between}${(halfYear % 2) + 1}`;
 
-/** Zones are redrawn after 2018/2 and after 2022/2. Each zone has a number: the share of the comune's sheets up to the end of the zone. */
+/** Zones are redrawn after 2018/2 and after 2022/2. The number of each zone is the share of the comune's sheets up to the end of the zone. */
 type Era = 'A' | 'B' | 'C';
 const ERAS: Readonly<Record<Era, readonly (readonly [number, string])[]>> = {
   A: [[0.3, 'B1'], [0.55, 'C1'], [0.8, 'D1'], [1, 'R1']],
@@ -41,7 +41,7 @@ const ERAS: Readonly<Record<Era, readonly (readonly [number, string])[]>> = {
   C: [[0.35, 'B1'], [0.5, 'C1'], [0.65, 'D1'], [0.8, 'E1'], [1, 'R1']],
 };
 const eraOf = (halfYear: number): Era => (halfYear <= half(2018, 2) ? 'A' : halfYear <= LAST_OF_FORMER_CODE ? 'B' : 'C');
-/** Zone with the outline of a single parcel, which exists since era B. */
+/** Zone with the outline of a single parcel. This zone exists from era B on. */
 const HOLE = 'B2';
 
 /**
@@ -130,7 +130,10 @@ function kindsOf(comune: SyntheticComune, zona: string): readonly Kind[] {
   return kinds;
 }
 
-/** Returns whether the comune has quotations in the half-year. The third comune has no quotations in the last half-year, like a comune after an earthquake. */
+/**
+ * Returns whether the comune has quotations in the half-year. The third comune has no quotations in the last half-year, like a comune struck by an
+ * earthquake.
+ */
 function isQuoted(comune: SyntheticComune, halfYear: number): boolean {
   return comune.index !== 2 || halfYear !== LAST;
 }
@@ -202,7 +205,7 @@ function tenths(value: number): string {
 
 function* valori(region: SyntheticRegion, comuni: readonly SyntheticComune[], halfYear: number, revision: 0 | 1 = 0): Generator<string> {
   yield `${title('Valori di Mercato', halfYear, revision === 1 ? '2026-05-30' : '2026-04-27')}\n${VALORI_HEADER}\n`;
-  // Files generated between 2014 and 2018 leave the cell empty. Other files contain a space in this cell.
+  // In files generated between 2014 and 2018, a cell without a value is empty. In later files, such a cell contains a space.
   const blank = halfYear <= half(2018, 2) ? '' : ' ';
   for (const comune of comuni) {
     for (const zona of zonesOf(eraOf(halfYear))) {
@@ -363,7 +366,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
     if (halfYear === COMBINED[1]) continue;
     const request = 900_000 + halfYear - FIRST;
     if (halfYear === WINDOW_FIRST) {
-      // These files are unpacked, as by a user.
+      // These files are not in a zip, as if a user had unpacked them.
       const [values, zones] = names(halfYear, request);
       await writeFile(join(folder, values), [...valori(region, comuni, halfYear)].join(''));
       await writeFile(join(folder, zones), Buffer.concat([...zone(region, comuni, halfYear)]));
@@ -502,7 +505,7 @@ function semesterOf(region: SyntheticRegion, comune: SyntheticComune, zona: stri
 
 function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
   const byPerimeter = drawnZones(region);
-  /** Uses the perimeters of the half-year. If there are none, uses the LinkZona of the parcel's zone. */
+  /** Returns the zone from the perimeters of the half-year or, if there are none, from the LinkZona of the parcel's zone. */
   const zoneAt = (parcel: SyntheticParcel, link: number, halfYear: number): string | null =>
     isDrawn(region, parcel.comune, halfYear) ? byPerimeter(parcel, halfYear) : zoneByLink(link, eraOf(halfYear));
   const valuations = new Map<string, Valuation>();
@@ -529,7 +532,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
       coverage,
       valuation: elements,
       valuation_history: { zone_current: current ?? placed, municipality_code: comune.belfiore, property_type: 'Abitazioni civili', condition: 'NORMALE', semesters },
-      // The section with the price requires incomes.
+      // The section economics, which states the price, requires incomes.
       economics: hasIncomes(comune) ? { avg_residential_price_m2: price } : null,
     };
   };

@@ -15,7 +15,7 @@ export const manifest: Manifest = {
   downloads: [
     {
       url: 'https://www.poste.it/cerca/index.html',
-      note: 'There is no official open list and there are no official areas. Use any table of comuni and CAP (CSV or JSON). For comuni with several CAP, use any polygons with a CAP. This source is optional. Without it, postal_code is null.',
+      note: 'There is no official open list and there are no official areas. Use any table of comuni and CAP (CSV or JSON). For comuni with several CAP, use any polygons with a CAP. This source is optional. Without this source, postal_code is null.',
     },
   ],
   cadence: 'when the operator has a newer file',

@@ -14,7 +14,7 @@ const MAX_COLUMNS = 20;
 /** Patterns of the file names that the notes suggest. */
 const NAMES = [/(?:^|[-_ ])cap(?:[-_ ][^/]*)?\.(?:csv|txt|tsv|json|geojson|shp|gpkg)$/i];
 
-/** States whether the name of a file contains CAP. */
+/** Type of a file name: `cap` if the name contains CAP. */
 type Name = 'cap' | 'other';
 
 /**

@@ -10,7 +10,7 @@ import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic
 async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const lines = ['"Codice ISTAT";"Comune";"CAP"'];
   for (const comune of region.comuni) {
-    // Such tables are not updated when codes change.
+    // Tables of postal codes often keep ISTAT codes that have changed.
     const istatCode = formerIstatCode(comune) ?? comune.istatCode;
     for (const [index, cap] of comune.postalCodes.entries()) {
       // Spreadsheets drop the leading zeros of codes.
@@ -27,7 +27,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
 
   const features = [];
   for (const sheet of region.sheets(first)) {
-    // These sheets have no area. The neighbour's area extends over the sheets but must not determine their code.
+    // On a sheet without a postal code, an area has the neighbour's code. This area must not determine the code of the sheet's parcels.
     const cap = postalCodeOfSheet(sheet) ?? second.postalCodes[0];
     features.push({ type: 'Feature', properties: { CAP: cap }, geometry: { type: 'Polygon', coordinates: boxPolygon(sheet.box) } });
   }

@@ -1,10 +1,10 @@
 import type { Download } from '../../pipelines/contract/download.ts';
 import { tilesOf } from '../../pipelines/readers/map-tiles.ts';
 
-/** Side of a tile in metres. The names of tiles are in units of 10 km. */
+/** Side of a tile in metres. The names of tiles contain coordinates in units of 10 km. */
 const TILE = 50_000;
 const UNITS = 5;
-/** Number of eastings that have two digits. From 1,000 km on, the two digits start again at 0, with `e` instead of `w`. */
+/** Easting in units of 10 km from which the two digits of a name start again at 0, with `e` instead of `w`. */
 const EAST = 100;
 
 export default {

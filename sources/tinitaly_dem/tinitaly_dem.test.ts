@@ -26,8 +26,8 @@ describe('a tile of the ground', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is cut to the synthetic region, and there are two tiles for a region across two squares', async () => {
-    // The region is wide enough to cross the line of 950 km east.
+  it('is cut to the synthetic region, and a region across two squares has two tiles', async () => {
+    // The region is wide enough to cross the easting of 950 km.
     const region = makeRegion({ parcels: 40_000, seed: 3, comuni: 900 });
     await synthetic.write({ ...region, box: [14.4, 41.99, 14.46, 42] }, folder);
     const names = readdirSync(folder);

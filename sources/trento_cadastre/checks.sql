@@ -44,7 +44,7 @@ group by p.ccat;
 
 -- check: parcels_cover_the_boundary
 -- level: error
--- expects: the areas of the parcels of a comune catastale add up to the area of the boundary, to a thousandth
+-- expects: the areas of the parcels of a comune catastale add up to the area of the boundary within a thousandth
 select
   b.ccat,
   b.name,
@@ -67,7 +67,7 @@ where abs(p.drawn_area_m2 - b.drawn_area_m2) > b.drawn_area_m2 / 1000;
 -- that one parcel was drawn differently.
 -- check: parcels_cover_the_boundary_exactly
 -- level: warn
--- expects: the areas of the parcels of a comune catastale add up to the area of the boundary, to 0.01 m2
+-- expects: the areas of the parcels of a comune catastale add up to the area of the boundary within 0.01 m2
 select
   b.ccat,
   b.name,

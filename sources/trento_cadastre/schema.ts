@@ -37,7 +37,7 @@ export const parcelSchema = z.strictObject({
   /** `481/1` is a land parcel (particella fondiaria); `.107/2`, with a dot, is a building parcel (particella edificiale). */
   code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
   ccat,
-  /** `S` means under a roof, and `N` means not under a roof. `T` occurs too. Other letters are kept, and a check counts them. */
+  /** `S` means under a roof, and `N` means not under a roof. The meaning of `T` is unknown. `T` and other letters are kept, and a check counts them. */
   roof: said,
 });
 

@@ -30,7 +30,7 @@ describe('a comune catastale of Trento', () => {
     await expect(`${JSON.stringify(found, null, 1)}\n`).toMatchFileSnapshot(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')));
   });
 
-  it('is a part of the region with its number as the place, in a zip and in a folder', async () => {
+  it('is a part of the region with its number as the place, both in a zip and in a folder', async () => {
     const [zip, plain] = await Promise.all(['IDR0020240701_TIPOCATSH_CC901.zip', '902_vl_parcel_poly.shp'].map((name) => trial(source, join(FOLDER, 'fixture', name))));
     expect(zip!.recognition).toMatchObject({ role: 'ccat', vintage: '2024-07-01', region: 4, complete: false, place: 'CC901' });
     // The vintage is the day in the header of the table.
@@ -39,7 +39,7 @@ describe('a comune catastale of Trento', () => {
     expect(plain!.collected!.members.map(({ path, records }) => [path, records])).toEqual([['', 3], ['902_vl_boundary.shp', 1]]);
   });
 
-  it('has accents that are decoded with the code page of Windows', async () => {
+  it('has accents that are decoded with code page 1252', async () => {
     const { collected } = await trial(source, join(FOLDER, 'fixture', 'IDR0020240701_TIPOCATSH_CC901.zip'));
     expect(collected!.rows['raw_boundary']![0]).toMatchObject({ comune_name: 'CITTÀ D\'INVENZIONE', comune_name_other: 'MÄRCHENDORF', istat_code: '022901', parcels: 2 });
   });
@@ -58,7 +58,7 @@ describe('the synthetic land register', () => {
     }
   });
 
-  it('has parcels with several pieces, and roofs', async () => {
+  it('contains parcels with several pieces, and roofs', async () => {
     const names = readdirSync(folder);
     expect(names.length).toBeGreaterThan(2);
     const { collected, recognition } = await trial(source, join(folder, names[0]!));

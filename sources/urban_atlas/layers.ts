@@ -16,8 +16,8 @@ export const layers: Layers = {
     checks: { overlaps: [4, 33, 21, 49.5], pieces: 'land_use_piece' },
   },
   land_use_piece: {
-    description: 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one polygon do not overlap.',
-    position: 'Position of the polygon in land_use_polygon. All pieces of an area have the same position.',
+    description: 'Polygons of land_use_polygon, cut into pieces of at most 256 vertices for joins with parcels. Pieces of one polygon do not overlap.',
+    position: 'Position of the polygon in land_use_polygon, the same for all pieces of the polygon.',
     columns: {
       code: ['text not null', 'As in land_use_polygon.'],
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],
@@ -41,8 +41,8 @@ export const layers: Layers = {
     },
   },
   urban_boundary_piece: {
-    description: 'The same boundaries cut into pieces of at most 256 vertices, for joins with parcels.',
-    position: 'Position of the boundary in urban_boundary. All pieces of an area have the same position.',
+    description: 'Boundaries of urban_boundary, cut into pieces of at most 256 vertices for joins with parcels.',
+    position: 'Position of the boundary in urban_boundary, the same for all pieces of the boundary.',
     columns: {
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],
     },

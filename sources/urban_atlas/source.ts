@@ -40,7 +40,7 @@ function notRead(name: string): LayerAside | null {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const own = looks.filter(({ path }) => !BOUNDARY.test(stemOf(path)) && !URBAN_CORE.test(stemOf(path)));
-  // The names inside take precedence over the name of the zip. One readable file is enough.
+  // The names of files inside a zip take precedence over the name of the zip. One readable file is enough.
   const inside = own.map(({ path }) => stemOf(path)).filter(isNamed);
   const names = inside.length > 0 ? inside : [stemOf(probe.name)].filter(isNamed);
   const [name] = names;

@@ -1,4 +1,4 @@
--- purpose: records the extent of each raster on the ground, its product, and the regions that it overlaps
+-- purpose: records each raster with its extent as a polygon, its product, and the regions that its extent overlaps
 -- reads: staging.raw_tile, core.region_box
 -- writes: layer.radiance_tile
 -- grain: one row per raster

@@ -13,8 +13,8 @@ const PRODUCT = /^(?:VNP46A4|VJ146A4|VNL)/i;
 const ISSUE = /\.h\d{2}v\d{2}\.(\d{3})(?:\.(\d{13}))?(?=\.|$)/i;
 
 /**
- * Returns a text that sorts the files of one year. Collection 2 comes before 1, VNP46A4 before VJ146A4, and later production before earlier
- * production. The file that takes precedence sorts last.
+ * Returns a text that sorts the files of one year. The file that takes precedence sorts last: collection 2 after 1, VNP46A4 after VJ146A4, and later
+ * production after earlier production.
  */
 function issueOf({ name, dated }: RasterLook): string {
   const [, collection = '0', made = dated.dated ?? ''] = ISSUE.exec(name) ?? [];

@@ -31,7 +31,7 @@ describe('light at night', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('has two years in the synthetic region, both in tiles of ten degrees', async () => {
+  it('is written for two years in the synthetic region, in tiles of ten degrees', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 3 }), folder);
     const trials = await Promise.all(readdirSync(folder).sort().map((name) => trial(source, join(folder, name))));
     expect(trials.map(({ recognition }) => [recognition!.vintage, recognition!.place, recognition!.complete])).toEqual([['2022', 'h19v04', false], ['2023', 'h19v04', false]]);
@@ -54,7 +54,7 @@ describe('light at night', () => {
     expect(collected!.rows['raw_tile']![0]!['cells']).toBeLessThan(2400 * 2400);
   });
 
-  it('is read from a later satellite as VJ146A4, and is ignored outside Italy', async () => {
+  it('is read from VJ146A4 of a later satellite, and is ignored outside Italy', async () => {
     const { recognition, collected } = await trial(source, tile('VJ146A4.A2026001.h18v05.002.2027120045030.h5', 3));
     expect(recognition).toMatchObject({ role: 'year', vintage: '2026', place: 'h18v05' });
     expect(collected!.rows['raw_tile']![0]).toMatchObject({ min_value: 3, west: 0, north: 40 });
@@ -66,7 +66,7 @@ describe('light at night', () => {
     expect(error).toMatchObject({ code: 'RASTER_OTHER', detail: expect.stringContaining('0 or more') });
   });
 
-  it('sorts collection 2 after 1 and VNP46A4 after VJ146A4 within one year, for any time of production', async () => {
+  it('sorts collection 2 after 1 and VNP46A4 after VJ146A4 within one year, whatever the time of production', async () => {
     const names = [
       'VNP46A4.A2025001.h19v04.001.2027300000000.h5', 'VJ146A4.A2025001.h19v04.002.2027200000000.h5',
       'VNP46A4.A2025001.h19v04.002.2026100000000.h5', 'VNP46A4.A2025001.h19v04.002.2026200000000.h5',
