@@ -8,7 +8,7 @@ import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, t
 import { isSpace, ParcelScanner } from './scan.ts';
 import { NAMESPACES, Refusal, writeMember, type Rows } from './strict.ts';
 
-/** Maximum length of a member in bytes, enough for a million positions. The longest parcels (roads of a large comune) have some hundred KiB. */
+/** Maximum length of a member in bytes, enough for a million positions. The longest parcels (roads of a large comune) have several hundred KiB. */
 const MEMBER_BYTES = 32 * 1024 * 1024;
 /** Maximum position of the end of the root's start tag. */
 const PROLOGUE_BYTES = 65_536;

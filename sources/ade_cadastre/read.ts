@@ -104,7 +104,7 @@ function regionOf(path: string, depth: number): { region?: number } {
  * @param share number of bytes of the outermost file per byte of this archive
  */
 async function* walk(archive: ZipArchive, folder: string, depth: number, share: number): AsyncGenerator<Step, void, undefined> {
-  // Sorted by path, so that the order of entries has no effect: the first of two contradicting parcels is kept.
+  // The order of entries in the zip must have no effect, because the first of two contradicting parcels is kept.
   const entries = archive.entries.filter(({ path, isFolder }) => !isFolder && !LITTER.test(path)).sort((a, b) => (a.path < b.path ? -1 : 1));
   for (const entry of entries) {
     const path = folder + entry.path;

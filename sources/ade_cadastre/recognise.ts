@@ -8,7 +8,7 @@ import { regionOfSigla } from './provinces.ts';
 const LOCAL_HEADER = 0x04034b50;
 /** Maximum inflated size that is needed to recognise a document. If more bytes are needed, the zip is opened. */
 const HEAD_INFLATED_BYTES = 8 * 1024 * 1024;
-/** Maximum number of inspected entries. After these entries, the zip is left to other sources. */
+/** Maximum number of inspected entries. If none of these entries is from the cadastre, the zip is left to other sources. */
 const TRIED = 3;
 
 /** Role of a file by the number of zips around the first document. */
@@ -49,7 +49,7 @@ function regionOf(role: (typeof ROLES)[number], name: string, inside: readonly s
 
 /**
  * Returns the number of zips around the first document, or null if the document is not from the cadastre. A zip starts with its first entry, so the
- * first bytes contain the start of all nested levels. A zip that starts with something else must be opened.
+ * first bytes contain the start of all nested levels. A zip that does not start with an entry must be opened.
  * @param path path inside the probed zip
  * @param levels maximum number of levels to inspect, because a zip may contain itself
  */

@@ -14,7 +14,7 @@ export interface Reference {
   readonly attachment: string;
   /** S: development (sviluppo), `0` if the sheet has none, `U` for a quadro d'unione. */
   readonly development: string;
-  /** Text after the first dot: `594`, `A`, `STRADA001`, `ACQUA005`. Null for a sheet. */
+  /** Text after the first dot: `594`, `A`, `STRADA001`, `ACQUA005`; null for a sheet. */
   readonly label: string | null;
 }
 

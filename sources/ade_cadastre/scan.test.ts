@@ -206,7 +206,7 @@ describe('a damaged document', () => {
     expect(damagedDocuments).toBeGreaterThan(50);
   });
 
-  // Names must agree in five places. Damage in only one place never reaches the scanner's check of characters.
+  // A label occurs in five places, which must agree. Damage in only one place never reaches the scanner's check of characters.
   it('gives the strict parser\'s result if the same byte or snippet is inserted in all five copies of a label', () => {
     const text = fixture('parcels').toString('latin1');
     const parts: Buffer[] = [...Array.from({ length: 256 }, (_, byte) => Buffer.from([byte])), ...SNIPPETS];

@@ -143,7 +143,7 @@ function* collection(feature: 'CadastralParcel' | 'CadastralZoning', count: numb
   yield '</wfs:FeatureCollection>\n\n';
 }
 
-/** Returns a quadrangle of about 40 m west of the region. Each number has a different position. */
+/** Returns a quadrangle of about 40 m west of the region. Each number gives a quadrangle at another position. */
 function outside(region: SyntheticRegion, number: number): Box {
   const west = region.box[0] - 0.01;
   const south = region.box[3] - 0.001 * number;

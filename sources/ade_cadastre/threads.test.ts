@@ -66,7 +66,7 @@ interface Outcome extends Pick<Collected, 'members' | 'rows'> {
   readonly failure: Record<string, unknown> | null;
 }
 
-/** Returns the received data and the failure. The number of rows seen is undetermined for the member that failed. */
+/** Returns the data that the sink received, and the failure. The number of rows seen is undetermined for the member that failed. */
 async function outcome(threads: number, path: string): Promise<Outcome> {
   let failure: Outcome['failure'] = null;
   const collected = await collect({

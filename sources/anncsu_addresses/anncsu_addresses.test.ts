@@ -48,7 +48,7 @@ function line(fields: Readonly<Partial<Record<(typeof INDIR_COLUMNS)[number], st
 }
 
 describe('reading ANNCSU', () => {
-  it.each(readdirSync(join(FOLDER, 'fixture')))('reads %s as in the golden file', async (name) => {
+  it.each(readdirSync(join(FOLDER, 'fixture')))('gives the rows and rejects of the golden file: %s', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });

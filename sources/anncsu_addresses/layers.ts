@@ -5,7 +5,7 @@ import type { Layers, SharedColumns } from '../../pipelines/contract/source.ts';
 export const STREET = {
   progressivo_nazionale: ['int8 not null', 'PROGRESSIVO_NAZIONALE: key of the street, unique in Italy.'],
   belfiore: ['text not null', 'CODICE_COMUNE: cadastral code of the comune.'],
-  istat_code: ['text', 'CODICE_ISTAT as published, 6 digits. May be an outdated code where provinces were renumbered; null if not stated.'],
+  istat_code: ['text', 'CODICE_ISTAT as published, 6 digits. The code may be outdated where provinces were renumbered; null if not stated.'],
   codice_comunale: ['text', 'CODICE_COMUNALE: code of the street in the comune\'s register, not unique; null if not stated.'],
   odonimo: ['text not null', 'ODONIMO: type and name of the street as published, usually upper case.'],
   localita: ['text', 'LOCALITA\': part of the comune; null if not stated.'],
@@ -43,7 +43,7 @@ export const layers: Layers = {
       esponente: ['text', 'Exponent as published (A, BIS, 13, ESC); null if none.'],
       specificita: ['text', 'ROSSO or NERO as published, where a comune has two series of numbers; null if none.'],
       metrico: ['int4', 'Distance along the street in metres; null if the access has a civico or no number.'],
-      progressivo_snc: ['int4', 'Ordinal of an access without number after a civico or metrico; null if the access has a number or nothing is stated.'],
+      progressivo_snc: ['int4', 'Ordinal of an access without number after a civico or metrico; null if the access has a number or the ordinal is not stated.'],
       geom: ['geometry(point, 4326)', 'Access point on the street front, EPSG:4326 longitude latitude (published in EPSG:6706, which PROJ treats as identical). If null, see coordinate_flag.'],
       quota_m: ['float8', 'Orthometric height in metres as published; 0 is often meaningless; null if not stated.'],
       metodo: ['int2', 'Method of the survey: 1 survey < 5 m, 2 survey ≥ 5 m, 3 indirect < 5 m, 4 indirect ≥ 5 m, 5 Portale per i Comuni; null if not stated.'],

@@ -66,7 +66,7 @@ function areaOf(names: readonly string[], at: string): { readonly region: number
     const long = LONG_NAME.exec(name)?.[1];
     if (long === undefined) continue;
     if (/^italia$/i.test(long)) return { region: null };
-    // In `FriuliVeneziaGiulia`, `ValledAosta`, names without spaces are compared by their letters only.
+    // These names contain no spaces (`FriuliVeneziaGiulia`, `ValledAosta`), so only letters are compared.
     const region = findRegion(long);
     if (region !== undefined) return { region: region.code };
   }

@@ -83,7 +83,7 @@ describe('reading a tile', () => {
     ['column-twice_U.csv', 'COLUMNS_CHANGED', /:1$/],
     ['level-2b.csv', 'EGMS_LEVEL', /:1$/],
     ['empty_U.csv', 'EGMS_EMPTY', /empty_U\.csv$/],
-  ])('rejects the whole file %s with %s', async (name, code, at) => {
+  ])('rejects the whole file %s with the code %s', async (name, code, at) => {
     await expect(read(fixture(name))).rejects.toMatchObject({ code, kind: 'input', at: expect.stringMatching(at), detail: expect.stringMatching(/expected .* found /) });
   });
 
@@ -210,7 +210,7 @@ describe('recognising files', () => {
     ['level-2b.csv', 'EGMS_LEVEL', 'L3 Ortho'],
     ['without-component.csv', 'EGMS_COMPONENT', 'name'],
     ['column-missing_U.csv', 'COLUMNS_CHANGED', 'Use the downloaded file'],
-  ])('rejects %s with %s and a hint', async (name, code, hint) => {
+  ])('rejects %s with the code %s and a hint', async (name, code, hint) => {
     await expect(recognition(fixture(name))).rejects.toMatchObject({ code, kind: 'input', hint: expect.stringContaining(hint) });
   });
 

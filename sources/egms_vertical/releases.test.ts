@@ -84,7 +84,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
     }
   });
 
-  it('is ignored with a reason when it is the renamed E component, or the raster, of a tile', async () => {
+  it('is ignored with a reason when it is a renamed E component or the raster of a tile', async () => {
     expect((await trial(source, tile('naples_E.csv', columns))).recognition?.ignored).toContain('horizontal component E');
     for (const extension of ['tiff', 'tif', 'xml']) {
       expect((await trial(source, tile(nameOf('U', years).replace('csv', extension), columns))).recognition?.ignored).toContain('raster or metadata');

@@ -6,7 +6,7 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { record } from './schema.ts';
 
-/** Pattern of the names of layers of buildings. A zip may contain several such layers. */
+/** Pattern of the names of layers of buildings. A zip may contain several layers of buildings. */
 const LAYER = /^edifc(?:_|$)/i;
 
 /**

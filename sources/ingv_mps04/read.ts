@@ -64,7 +64,7 @@ export function isGrid(path: string, head: Buffer): boolean {
 const NODES_PER_DEGREE = [50, 20];
 
 /**
- * Returns the nodes per degree of a grid, from the coordinates in the first bytes. The result is the step of which most coordinates are multiples.
+ * Returns the nodes per degree of a grid, from the coordinates in the first bytes. The result is the step that divides most coordinates.
  * If no step fits, the result is the finest step.
  * @param head first bytes of a grid for which `isGrid` is true
  */

@@ -10,7 +10,7 @@ export const layers: Layers = {
       class: ['text not null', 'P3: floods of 20–50 years; P2: 100–200 years; P1: 200–500 years or extreme; HPH: neither the text nor the file name states a class.'],
       scenario: ['text', 'Text that states the class, as published; null if none. If null, the class is from the file name.'],
       area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
-      geom: ['geometry(multipolygon, 4326) not null', 'The polygon after a repair if it was invalid, EPSG:4326, with up to some million vertices. For joins, use flood_hazard_piece.'],
+      geom: ['geometry(multipolygon, 4326) not null', 'The polygon after a repair if it was invalid, EPSG:4326, with up to several million vertices. For joins, use flood_hazard_piece.'],
     },
     checks: { within: [6, 35, 19, 48], pieces: 'flood_hazard_piece' },
   },

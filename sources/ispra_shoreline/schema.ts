@@ -44,7 +44,7 @@ function within(limit: number, unit: string): z.ZodType<number | null> {
 }
 
 const published = z.strictObject({
-  /** Null means "no information", under any of its names. */
+  /** Class of the segment; null for any of the publisher's names for "no information". */
   dynamic: z.union([z.null(), z.string()]).transform((text, context): Dynamic | null => {
     const found = CLASSES[plain(text ?? '')];
     if (found !== undefined) return found;

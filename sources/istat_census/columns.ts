@@ -51,7 +51,7 @@ const FIELDS: readonly Field[] = [
   ['dwellings_occupied', 'a2', 'Dwellings occupied by at least one resident.'],
 ];
 
-/** Published name of each field, as normalised by `normaliseHeader`. All are counts of residents unless the name contains households or dwellings. */
+/** Published name of each field, as normalised by `normaliseHeader`. All fields are counts of residents unless the name contains households or dwellings. */
 export const INDICATORS: Readonly<Record<string, string>> = Object.fromEntries(FIELDS.map(([name, published]) => [name, published]));
 
 /** Columns of the indicators in the layer. */
@@ -59,7 +59,7 @@ export const INDICATOR_COLUMNS: LayerColumns = Object.fromEntries(FIELDS.map(([n
 
 const range = (prefix: string, from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, index) => `${prefix}${from + index}`);
 
-/** The 126 columns that all releases on the 2021 bases have, without the dwellings. */
+/** The 126 columns that all releases on the 2021 bases have, except the columns of dwellings. */
 const INDICATOR_BASE = [
   'CODREG', 'REGIONE', 'CODPRO', 'PROVINCIA', 'CODCOM', 'COMUNE', 'PROCOM', 'SEZ21_ID', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3',
   ...range('P', 1, 3), ...range('P', 14, 45), ...range('P', 67, 103), ...range('IT', 1, 12), 'ST1', 'ST2', 'ST2_B', ...range('ST', 3, 5), ...range('ST', 16, 33),

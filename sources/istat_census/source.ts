@@ -23,7 +23,7 @@ const FIELD_LIST = /^TRACCIATO\b.*\.(?:xlsx|csv)$/i;
 const OLD_BASES = 'the file has the key of the census sections of 2011, whose geometry is not loaded. Use the issue of July 2024 or later, which has the same file name and the key SEZ21_ID';
 
 /**
- * Returns the census year in the key of sections of other bases than 2021 (`SEZ2011`, `SEZ31_ID`), or null if there is no such key.
+ * Returns the census year in the key of census sections of bases other than 2021 (`SEZ2011`, `SEZ31_ID`), or null if there is no such key.
  */
 function otherBases(columns: readonly string[]): number | null {
   for (const column of columns) {
@@ -34,7 +34,7 @@ function otherBases(columns: readonly string[]): number | null {
   return null;
 }
 
-/** Returns the reason why a file of other bases is not read. */
+/** Returns the reason why a file of bases other than 2021 is not read. */
 function otherBasesText(year: number): string {
   return year === 2011 ? OLD_BASES : `the file has the key of the census sections of ${year}. Only census sections of 2021 (SEZ21_ID) are read, and years are never mixed`;
 }

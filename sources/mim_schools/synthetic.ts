@@ -20,7 +20,7 @@ const PAR = ['ANNOSCOLASTICO', 'AREAGEOGRAFICA', 'REGIONE', 'PROVINCIA', ...COMM
 const NONE = 'Non Disponibile';
 const TYPES = ['SCUOLA INFANZIA', 'SCUOLA PRIMARIA', 'SCUOLA PRIMO GRADO', 'LICEO SCIENTIFICO'];
 
-/** Returns whether a school is private, which is true for one in five. */
+/** Returns whether a school is private. One in five schools is private. */
 const isPrivate = ({ nth }: SyntheticPoint): boolean => nth % 5 === 4;
 const idOf = (point: SyntheticPoint): string => `${point.comune.province.sigla}${isPrivate(point) ? '1M' : 'EE'}${serialOf(point, 6).slice(-6)}`.padEnd(10, 'X');
 const nameOf = (point: SyntheticPoint): string => (point.nth % 6 === 1 ? `"NESSUNO ${idOf(point)}"` : `LUIGI NESSUNO ${idOf(point)}`);

@@ -10,7 +10,7 @@ function halfYears(today: Date): readonly [newest: string, before: string] {
 
 export default {
   cycle: ['04-15', '11-15'],
-  // This is an estimate: the perimeters of all comuni together have about 100 MB, and the perimeters of one province have less than a tenth.
+  // Estimate: the perimeters of all comuni together have about 100 MB, and the perimeters of one province have less than a tenth.
   largest: 10_000_000,
   files: ({ code }, today) => platesOfRegion(code).map((plate) => {
     const edition = (half: string): Edition => ({ path: `prov=${plate}&semestre=${half}&formato=kml`, name: `${plate} ${half.slice(0, 4)}-${half.slice(4)}.kml` });

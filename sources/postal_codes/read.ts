@@ -11,7 +11,7 @@ import { partsOf } from '../../pipelines/readers/file-parts.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, cap, pair } from './schema.ts';
 
-/** Columns that the reader ignores if they are not used. If a table has a code under two names, the first accepted name is used. */
+/** Columns that the reader ignores, by name. If a table has a code under two accepted names, the reader uses the first name and ignores the second. */
 const IGNORED: Readonly<Record<string, string>> = {
   ...manifest.ignored, ...Object.fromEntries(Object.values(ALIASES).flat().map((name) => [name, 'another name of a column that the reader uses'])),
 };

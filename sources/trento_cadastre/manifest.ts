@@ -28,7 +28,7 @@ export const manifest: Manifest = {
   },
   highValue: { category: 'geospatial', entry: '1, geospatial: cadastral parcels' },
   envelope: {
-    // The smallest comuni catastali have some hundred pieces, and the largest (Trento, Pergine) have some ten thousand.
+    // The smallest comuni catastali have several hundred pieces, and the largest (Trento, Pergine) have tens of thousands.
     records: { ccat: { max: 200_000 } },
     rejectShare: 0.001,
   },
