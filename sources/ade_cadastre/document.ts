@@ -52,7 +52,7 @@ interface DocumentOptions {
   readonly at: string;
   /** If false, every member is read by the strict parser. For tests. */
   readonly fast?: boolean;
-  /** Maximum length of a member, instead of `MEMBER_BYTES`. For tests. */
+  /** Maximum length of a member in bytes, which replaces `MEMBER_BYTES`. For tests. */
   readonly memberBytes?: number;
 }
 
@@ -536,7 +536,7 @@ function rootOf(prologue: XmlPrologueParser, root: XmlRoot, at: string): Root {
       code: 'XML_UNEXPECTED',
       at,
       detail: `expected XML 1.0 in UTF-8 without DOCTYPE, found ${version ?? '1.0'} in ${encoding ?? 'UTF-8'}${hasDoctype ? ' with DOCTYPE' : ''}`,
-      hint: 'Either the publisher changed the format, or the file is another document. Convert it to UTF-8 without DOCTYPE.',
+      hint: 'Either the publisher changed the format, or the file is another document. Convert the file to UTF-8 without DOCTYPE.',
     });
   }
   if (root.uri !== NAMESPACES.wfs || root.local !== 'FeatureCollection') {

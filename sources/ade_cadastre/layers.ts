@@ -12,7 +12,7 @@ const SHEET_REFERENCE = {
 
 export const layers: Layers = {
   cadastral_parcel: {
-    description: 'Parcels of the Catasto Terreni (Agenzia delle Entrate, cartografia catastale), including road and water, which are mapped like parcels.',
+    description: 'Parcels of the Catasto Terreni (Agenzia delle Entrate, cartografia catastale), including the parcels of roads and waters.',
     position: 'Byte offset of the wfs:member in its GML document.',
     columns: {
       ...SHEET_REFERENCE,
@@ -22,10 +22,10 @@ export const layers: Layers = {
       kind: ['text not null', 'Type of the parcel: road (STRADAnnn), water (ACQUAnnn) or land'],
       made_valid: ['bool not null', 'True if the published polygon was invalid and st_makevalid repaired it'],
       administrative_unit: ['text', 'Comune in ADMINISTRATIVEUNIT; null if it equals the comune of the reference'],
-      file_belfiore: ['text', 'Comune in the file name; null if the name has none or the same comune as the reference'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the parcel on the map, longitude latitude'],
+      file_belfiore: ['text', 'Comune in the file name; null if the name states no comune or the comune of the reference'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the parcel on the map, EPSG:4326 longitude latitude'],
     },
-    indexes: { 'parcels of a document': ['member_id'] },
+    indexes: { 'the parcels of a GML document': ['member_id'] },
   },
   cadastral_sheet: {
     description: 'Sheets (fogli di mappa) of the Catasto Terreni, with their attachments and developments',
@@ -40,8 +40,8 @@ export const layers: Layers = {
       scale_denominator: ['int4', 'Scale of the original map, 1000 for 1:1000; null if not published'],
       made_valid: ['bool not null', 'True if the published polygon was invalid and st_makevalid repaired it'],
       administrative_unit: ['text', 'Comune in ADMINISTRATIVEUNIT; null if it equals the comune of the reference'],
-      file_belfiore: ['text', 'Comune in the file name; null if the name has none or the same comune as the reference'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Outline of the sheet on the map, longitude latitude; neighbouring sheets do not always meet'],
+      file_belfiore: ['text', 'Comune in the file name; null if the name states no comune or the comune of the reference'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Outline of the sheet on the map, EPSG:4326 longitude latitude; neighbouring sheets do not always meet'],
     },
   },
 };

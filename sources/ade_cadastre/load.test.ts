@@ -151,7 +151,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(await database.query('select code, records from ledger.duplicate where release_id = $1', [loaded.releaseId])).toEqual([{ code: 'same_parcel', records: 1 }]);
   });
 
-  it('keep each sheet once when a map file replaces a parcel file', async () => {
+  it('keep each sheet once if a parcel file contains the map of sheets', async () => {
     const { loaded } = await loadFixture('stray-map-file.zip');
     expect(loaded).toMatchObject({ records: 2, rows: 1, rejects: 0, duplicates: 1 });
     expect(await database.query('select code from ledger.duplicate where release_id = $1', [loaded.releaseId])).toEqual([{ code: 'same_sheet' }]);

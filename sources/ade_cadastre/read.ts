@@ -18,7 +18,7 @@ const LITTER = /(?:^|\/)(?:__MACOSX\/|(?:\.DS_Store|Thumbs\.db|[^/]*\.gfs)$)/i;
 const THREADED_BYTES = 4 * 1024 * 1024;
 /** Maximum number of threads. Two threads produce rows as fast as COPY accepts rows. Each thread needs about 70 MB. */
 const MOST_THREADS = 2;
-/** Number of documents per thread that are read or queued ahead of the current one. Comuni differ in size, so threads read ahead. */
+/** Number of documents per thread that are read or queued ahead of the current document. Comuni differ in size, so threads read ahead. */
 const AHEAD = 3;
 
 /** @throws input errors of the zip and of `readDocument` */

@@ -19,7 +19,7 @@ import { tables } from './tables.ts';
 const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`./fixture/${name}.gml`, import.meta.url)));
 
 interface Outcome {
-  /** COPY bytes of both tables in hex, so that strings can be compared at once. */
+  /** COPY bytes of the table as a hexadecimal text, so that a test compares two strings. */
   readonly parcels: string;
   readonly sheets: string;
   readonly rows: number;

@@ -103,7 +103,7 @@ describe('a zip of the cadastre', () => {
     expect(text(threaded.rows) === text(alone.rows)).toBe(true);
   });
 
-  it('is read up to an unknown entry, then the error is reported', async () => {
+  it('is read up to an unknown entry, and the entry is reported as an error', async () => {
     const path = join(folder, 'with-a-page.zip');
     await writeZip(path, [province([50, 3, 20]), ['README.txt', 'not of the publisher']]);
     const threaded = await outcome(2, path);
@@ -112,7 +112,7 @@ describe('a zip of the cadastre', () => {
     expect(threaded).toEqual(await outcome(0, path));
   });
 
-  it('is read neither in order nor ahead if its members are already loaded', async () => {
+  it('is not read if its members are already loaded, not even ahead by a thread', async () => {
     const opened: string[] = [];
     const asked: string[] = [];
     const reported: number[] = [];

@@ -227,7 +227,7 @@ const raw = (
     ${values.first === true ? `${STREET_ARRAY}, array['odonimo'], array['via'], array['finta']` : 'null, null, null, null'})`;
 
 describeDatabase('loading ANNCSU', (engine) => {
-  it('keeps every address, and keeps the point only if it is plausible', async () => {
+  it('keeps every address, and keeps the point only if the point is plausible', async () => {
     const cases: readonly [Parameters<typeof raw>[2], string][] = [
       [{ first: true }, 'good'], [{ metodo: 'null' }, 'without_method'], [{ x: 'null', y: 'null', metodo: 'null' }, 'none'], [{ x: 'null', y: 'null' }, 'method_without_coordinates'],
       [{ x: 'null' }, 'incomplete'], [{ y: 'null' }, 'incomplete'], [{ x: '0', y: '0' }, 'zero'], [{ x: '41.9', y: '14.25' }, 'swapped'],

@@ -15,7 +15,7 @@ export const STREET = {
   display_name: ['text not null', 'ODONIMO in Italian title case.'],
   display_localita: ['text', 'LOCALITA\' in Italian title case; null if not stated.'],
   localita_key: ['text', 'LOCALITA\' normalised for search; null if not stated or nothing is left after normalisation.'],
-  search_kinds: ['text[] not null', 'Origin of each search name: odonimo, lingua1 or lingua2. Same length as search_tokens.'],
+  search_kinds: ['text[] not null', 'Origin of each search name: odonimo, lingua1 or lingua2. The array has the same length as search_tokens.'],
   search_types: ['text[] not null', 'Normalised street type of each search name; a null element means none.'],
   search_tokens: ['text[] not null', 'Normalised words of each search name, separated by blanks.'],
 } as const satisfies SharedColumns;
@@ -44,7 +44,7 @@ export const layers: Layers = {
       specificita: ['text', 'ROSSO or NERO as published, where a comune has two series of numbers; null if none.'],
       metrico: ['int4', 'Distance along the street in metres; null if the access has a civico or no number.'],
       progressivo_snc: ['int4', 'Ordinal of an access without number after a civico or metrico; null if the access has a number or the ordinal is not stated.'],
-      geom: ['geometry(point, 4326)', 'Access point on the street front, EPSG:4326 longitude latitude (published in EPSG:6706, which PROJ treats as identical). If null, see coordinate_flag.'],
+      geom: ['geometry(point, 4326)', 'Access point on the street front, EPSG:4326 longitude latitude (published in EPSG:6706, which PROJ treats as identical). If geom is null, coordinate_flag has the reason.'],
       quota_m: ['float8', 'Orthometric height in metres as published; 0 is often meaningless; null if not stated.'],
       metodo: ['int2', 'Method of the survey: 1 survey < 5 m, 2 survey ≥ 5 m, 3 indirect < 5 m, 4 indirect ≥ 5 m, 5 Portale per i Comuni; null if not stated.'],
       coordinate_flag: ['text not null', 'good; without_method (point kept); none (not published); method_without_coordinates; incomplete (one of two); zero; swapped; projected (metres); outside_italy. Only accesses with good or without_method have a geom.'],

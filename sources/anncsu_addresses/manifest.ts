@@ -33,8 +33,8 @@ export const manifest: Manifest = {
   },
   highValue: { category: 'geospatial', entry: '1, geospatial: addresses' },
   envelope: {
-    // The national release has 27.4 million accesses and 1.22 million streets. There is no minimum, because the sizes of regions differ by a factor
-    // of a hundred.
+    // The national release has 27.4 million accesses and 1.22 million streets. The manifest sets no minimum number of records, because the sizes of regions
+    // differ by a factor of a hundred.
     records: { INDIR: { max: 40_000_000 }, STRAD: { max: 2_000_000 } },
     rejectShare: 0.01,
   },

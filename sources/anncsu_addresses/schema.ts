@@ -2,8 +2,8 @@
  * Parses one line of INDIR or STRAD. This schema alone defines the format.
  *
  * Source: the publisher's column metadata (`metadata_indirizzario.json`, `metadata_stradario.json` of the open data page). The files are UTF-8
- * without BOM, with LF, `;`, decimal commas and no quoting. An empty field means not stated. `scan.ts` reads well-formed INDIR lines on a fast path
- * over bytes. This schema parses all other lines, and a property test compares both results.
+ * without BOM, with LF, `;`, decimal commas and no quoting. An empty field means that the value is not stated. `scan.ts` reads well-formed INDIR lines on a
+ * fast path over bytes. This schema parses all other lines, and a property test compares both results.
  */
 import { z } from 'zod';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
@@ -61,7 +61,7 @@ const streetColumns = {
 
 export const stradRow = z.strictObject({
   ...streetColumns,
-  /** Number of accesses. Streets with 0 have no line in INDIR. */
+  /** Number of accesses. Streets with 0 accesses have no line in INDIR. */
   TOTALE_ACCESSI: whole('total_accesses_malformed'),
   /** Column after the last separator. */
   '': z.string().refine((text) => text === '', invalid('ghost_column_filled', 'expected nothing behind the last separator')),

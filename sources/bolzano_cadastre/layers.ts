@@ -9,15 +9,15 @@ export const layers: Layers = {
       ccat: ['text not null', 'Code of the comune catastale, as written'],
       code: ['text not null', 'Number of the parcel: 481/1 for land, .107/2 with a dot for a building parcel'],
       reference: ['text not null', 'IT.BZ.<ccat>.<code>; unique in a file'],
-      registered_area_m2: ['float8', 'Registered area in square metres; null if not stated. This area is not served, because the drawn area is measured'],
+      registered_area_m2: ['float8', 'Registered area in square metres; null if not stated. This area is not served; the served area is measured from the polygon'],
       pieces: ['int4 not null', 'Number of records that the parcel was merged from'],
       made_valid: ['bool not null', 'True if a published polygon was invalid and st_makevalid repaired it'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the parcel, EPSG:4326 longitude latitude'],
     },
     indexes: { 'parcels of a document': ['member_id'] },
   },
   bolzano_piece: {
-    description: 'Further records of the parcels of Bolzano, after the first. The area of such a record is part of the parcel',
+    description: 'Further records of the parcels of Bolzano, after the first. The area of a further record is part of the area of the parcel',
     position: 'Number of the record in the layer, from 1.',
     columns: {
       ccat: ['text not null', 'Code of the comune catastale, as written'],
@@ -26,7 +26,7 @@ export const layers: Layers = {
   },
   bolzano_comune: {
     description: 'Comuni catastali of Bolzano, with the comune that most of their parcels name',
-    position: 'Number of the first record with these values, from 1',
+    position: 'Number of the first record that has the values of this row, from 1',
     columns: {
       ccat: ['text not null', 'Code of the comune catastale, as written'],
       name: ['text', 'Italian name of the comune catastale; null if the file has none'],
@@ -34,7 +34,7 @@ export const layers: Layers = {
       istat_code: ['text', 'ISTAT code of the comune as published, 6 digits, in some cases a former code; null if not stated'],
       comune_name: ['text', 'Italian name of the comune; null if the file has none'],
       comune_name_other: ['text', 'German name of the comune; null if not stated'],
-      parcels: ['int4 not null', 'Number of records with these values'],
+      parcels: ['int4 not null', 'Number of records that have the values of this row'],
     },
   },
 };

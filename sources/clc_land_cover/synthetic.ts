@@ -86,7 +86,7 @@ function* rows(region: SyntheticRegion): Generator<Row> {
   };
   for (let y = 0; y < grid.rows; y += size) for (let x = 0; x < grid.columns; x += size) yield drawn(matrix(density, grid, x, y));
   for (let y = 0; y < grid.rows; y += block) for (let x = 0; x < grid.columns; x += block) yield* patches(density, x, y).map(drawn);
-  // Polygons in Andalusia, Lapland and Iceland, and a polygon without a class. The raster's legend has this class, but the map should not.
+  // Polygons in Andalusia, Lapland and Iceland, and a polygon of class 990. The raster's legend has this class, but the map must not contain it.
   for (const [code, x, y] of [['223', 3_000_000, 1_700_000], ['412', 4_900_000, 5_000_000], ['322', 2_900_000, 4_990_000], ['990', 4_650_000, 2_050_000]] as const) {
     yield { code, polygons: [[boxRing([x, y, x + 700, y + 900])]] };
   }

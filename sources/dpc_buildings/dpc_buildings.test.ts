@@ -39,7 +39,7 @@ describe('the structural aggregates', () => {
     expect((rows[0]!['geom'] as Buffer).readUInt32LE(5)).toBe(7794);
   });
 
-  it('are one member per comune if a zip contains several comuni', async () => {
+  it('become one member per comune if a zip contains several comuni', async () => {
     const { collected } = await trial(source, join(folder, 'aggregati_strutturali.zip'));
     expect(collected!.members.length).toBeGreaterThan(1);
     for (const { records } of collected!.members) expect(records).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** Reads the source of the seismic zone of each comune. */
+/** Reads the classification that states the seismic zone of each comune. */
 import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { peekWorkbook, readXlsxRows } from '../../pipelines/readers/xlsx-rows.ts';
@@ -10,8 +10,8 @@ import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
 /**
- * Names with the publisher's words and dates, such as `classificazione-sismica-aggiornata-maggio-2025` and `classificazione2024`. A file with another
- * word in its name is a part of the list.
+ * Names with the publisher's words and dates, such as `classificazione-sismica-aggiornata-maggio-2025` and `classificazione2024`. A file with another word
+ * in its name contains a part of the list.
  */
 const WHOLE: WholeName = {
   whole: /^classificazione(?:[-_ ]*(?:sismica|dei|aggiornata|aggiornamento|comuni|italiani|al|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|\d))*$/i,

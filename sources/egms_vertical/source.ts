@@ -77,7 +77,7 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
   const place = named?.[1]?.toUpperCase() ?? tileOf(header, head);
   return {
     role: 'vertical', vintage, region: null, complete: false,
-    // The issue is padded with zeros, because issues are sorted as text and the tenth must come after the second.
+    // The issue is padded with zeros, because issues are sorted as text and the tenth issue must come after the second issue.
     ...(named?.[4] === undefined ? {} : { dated: named[4].padStart(3, '0') }), ...(place === undefined ? {} : { place }),
   };
 }

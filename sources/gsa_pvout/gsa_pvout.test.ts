@@ -42,7 +42,7 @@ describe('the yield of photovoltaic systems', () => {
     await rm(path);
   });
 
-  it('is read from the raster of the year and not of a month in the synthetic region', async () => {
+  it('is read from the raster of the year, not of a month, for the synthetic region', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 3 }), folder);
     const [name = ''] = readdirSync(folder);
     const { recognition, collected } = await trial(source, join(folder, name));

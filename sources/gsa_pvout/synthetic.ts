@@ -13,7 +13,7 @@ const CELL = 1 / 120;
 /** Number of additional cells around the region. */
 const MARGIN = 3;
 
-/** Returns the column from 180° W and the row from 90° N as fractions. The centre of a cell has the fractions 0.5. */
+/** Returns the column from 180° W and the row from 90° N as fractions. The centre of a cell has the fraction 0.5 in both numbers. */
 function place([lon, lat]: readonly [number, number]): readonly [number, number] {
   return [(lon + 180) / CELL, (90 - lat) / CELL];
 }

@@ -69,7 +69,7 @@ describe('the grid of ground acceleration', () => {
     for (const size of [1, 7, 100]) expect(await reported(size)).toEqual(whole);
   });
 
-  it('is complete with 0.05° under the published name, and counts as older than the grid of 0.02° whatever the dates in the zips', async () => {
+  it('is complete if the grid of 0.05° has the published name, and then counts as older than the grid of 0.02°, whatever the dates in the zips', async () => {
     const grid = (step: number): string => `id lon lat ag 16perc 84perc\r\n${Array.from({ length: 40 }, (_, i) =>
       `${i + 1} ${(14 + (i % 8) * step).toFixed(2)} ${(42 + Math.floor(i / 8) * step).toFixed(2)} 0.1234 0.08 0.15\r\n`).join('')}`;
     const recognised = async (name: string, step: number, modified: string | null): Promise<Recognition> => {

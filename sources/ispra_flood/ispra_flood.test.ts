@@ -60,7 +60,7 @@ describe('the flood mosaic', () => {
     expect((collected!.rows['raw_flood_hazard']![0]!['geom'] as Buffer).readUInt32LE(5)).toBe(3035);
   });
 
-  it.each([1, 2, 3])('is recognised by its column as a shapefile of scenario %i from the web service, under any file name', async (n) => {
+  it.each([1, 2, 3])('is recognised by its class column as a shapefile of scenario %i from the web service, under any file name', async (n) => {
     const path = join(folder, `made_export_${n}.zip`);
     const { features, ...rest } = layer([`Aree a pericolosita' idraulica x P${n}`, null]);
     await writeZip(path, shapefileEntries('areas', { ...rest, features, fields: [{ name: `scenariop${n}`, type: 'text', length: 80 }] }));

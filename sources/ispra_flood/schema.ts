@@ -28,7 +28,7 @@ const BY_PROBABILITY: Readonly<Record<string, FloodClass>> = { high: 'P3', mediu
 const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', LPH: 'P1' };
 
 /**
- * In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word determines the class, in any case. The Italian words occur with and
+ * In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word determines the class, in upper or lower case. The Italian words occur with and
  * without accents. In `Aree a pericolosita' idraulica media P2` of the web services, the code determines the class. A missing text is null, not an
  * error, because the file's name may have the class.
  */

@@ -71,7 +71,7 @@ describe('the landslide mosaic', () => {
     expect(collected!.rows['raw_landslide_hazard']).toHaveLength(1);
   });
 
-  it('is recognised by its column under any file name', async () => {
+  it('is recognised by its class column under any file name', async () => {
     const path = join(folder, 'frane_2024.zip');
     await writeZip(path, shapefileEntries('x', {
       type: 'polygon', srid: 32632, fields: [{ name: 'PER_FR_ITA', type: 'text', length: 50 }],

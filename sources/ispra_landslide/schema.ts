@@ -40,7 +40,7 @@ export const SERVICES: readonly Layout[] = [
   { column: 'cod_per_it', codes: codPerIt, expected: '1, 2, 3, 4 or AA', edition: '2024', layer: /pericolosita_frane/i },
 ];
 
-/** @returns the class; null if the publisher did not determine the class. Otherwise the reason why the record is rejected */
+/** @returns the class, or the reason why the record is rejected. The class is null if the publisher did not determine the class */
 export function classOf(
   published: unknown, { column, codes, expected }: Layout,
 ): { readonly class: LandslideClass | null; readonly label: string | null } | Refusal {

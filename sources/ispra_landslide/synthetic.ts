@@ -19,7 +19,7 @@ const OLDER_NAME = 'Mosaicatura_ISPRA_2020_2021_aree_pericolosita_frana_PAI';
 
 type Class = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';
 interface Zone {
-  /** Null if the publisher did not determine the class. */
+  /** Class of the area; null if the publisher did not determine the class. */
   readonly class: Class | null;
   readonly label: string | null;
   readonly area: CellArea;

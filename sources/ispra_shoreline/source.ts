@@ -14,7 +14,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const mine = looks.filter(({ path }) => NAME.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
-  // The names of these other layers contain the title of the whole publication, so the name of each file decides.
+  // The names of these other layers contain the title of the whole publication, so the name of each file determines whether the file is read.
   const companions = mine.filter(({ path }) => COMPANION.test(path));
   const edition = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((found) => found !== null) ?? null;
   if (edition === null) {

@@ -7,7 +7,7 @@ export const layers: Layers = {
     position: 'Number of the record in its layer, from 1.',
     columns: {
       kind: ['text not null', 'comune, provincia or regione'],
-      code: ['text not null', 'ISTAT code as of the vintage, text. A comune has 6 digits and a regione 2 digits. A provincia has 3 digits: UTS, 2xx for metropolitan cities, or in older editions the province'],
+      code: ['text not null', 'ISTAT code as of the vintage, text. The code of a comune has 6 digits and that of a regione has 2 digits. The code of a provincia has 3 digits: that of the UTS (2xx for metropolitan cities) or, in older editions, that of the province'],
       belfiore: ['text', 'Cadastral code of the comune; null if the file has none (only GeoJSON has codes)'],
       name: ['text not null', 'Name as published; for comuni, the Italian name'],
       vintage: ['text not null', 'Day or year of the edition; 0000 if the file states none'],
@@ -15,6 +15,6 @@ export const layers: Layers = {
       made_valid: ['bool not null', 'True if the published polygon was invalid and has been repaired'],
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon, EPSG:4326 longitude latitude'],
     },
-    indexes: { 'the unit at a point': ['geom'], 'the boundary of a code': ['kind', 'code'] },
+    indexes: { 'the unit at a point': ['geom'], 'the boundary with a given code': ['kind', 'code'] },
   },
 };

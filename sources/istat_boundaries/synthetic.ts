@@ -1,6 +1,6 @@
 /**
  * Writes the boundaries of the synthetic region as Istat publishes them: one zip with a folder per level, and shapefiles in UTM zone 32. The quirks
- * are a code that lost its zero, an invalid polygon with a spike, and the ignored level.
+ * are a code that lost its zero, an invalid polygon with a spike, and the level of groups of regions, which is ignored.
  */
 import { join } from 'node:path';
 import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';

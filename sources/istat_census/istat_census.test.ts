@@ -20,7 +20,7 @@ import { testEnvironment } from '../../test/harness/environment.ts';
 const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url));
 const GOLDEN = fileURLToPath(new URL('./golden/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
-/** The source, with the fields of a probe that `recognise` needs. */
+/** The source with its id, as `recognise` expects it. */
 const registered = { ...source, id: source.manifest.id } as RegisteredSource;
 
 let folder: string;

@@ -19,7 +19,7 @@ export const layers: Layers = {
     },
   },
   census_indicator: {
-    description: 'Indicators of the permanent census by census section of the 2021 bases. Small counts are not withheld. A census section without a row had no residents in the edition 2021. In later editions, the numbers of such a section are unknown.',
+    description: 'Indicators of the permanent census by census section of the 2021 bases. Small counts are not withheld. A census section without a row had no residents in the edition 2021. In later editions, the numbers of a section without a row are unknown.',
     position: 'Row number in the sheet, or line number in the CSV.',
     columns: {
       section_id: ['text not null', 'SEZ21_ID, as in census_section.'],

@@ -38,7 +38,7 @@ export const manifest: Manifest = {
     com_asc1: 'sub-municipal areas: not served, because codes of different levels overlap',
     com_asc2: 'see com_asc1',
     com_asc3: 'see com_asc1',
-    abi21: 'dwellings, only in later issues of the geometry; read from the indicators by type instead',
+    abi21: 'dwellings, only in later issues of the geometry; read by type from the indicators instead',
     edi21: 'buildings, only in later issues of the geometry: not served',
     'shape_*': 'rounded length and area of the polygon; measured from the polygon instead',
     // Indicators.

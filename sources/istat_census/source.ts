@@ -157,7 +157,7 @@ export default defineSource({
   layers,
   repeats: { raw_census_section: 'section_repeated', raw_census_indicator: 'section_repeated' },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
-  // Years do not supersede each other. A later edition may lack whole comuni, which keep the numbers of the previous edition.
+  // The data of one year does not supersede the data of another year. A later edition may lack whole comuni, which keep the numbers of the previous edition.
   places: { census_section: { place: 'istat_code', region: 'region_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code', region: 'region_code' } },
   unique: { census_section: ['section_id'], census_indicator: ['section_id', 'reference_year'] },
   recognise,

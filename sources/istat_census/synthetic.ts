@@ -116,7 +116,7 @@ function knowledgeOf(random: Random): Knowledge {
   return draw < 6 ? 'unpopulated' : draw === 6 ? 'row_missing' : 'figures';
 }
 
-/** Splits a whole number into random parts with the same sum. */
+/** Splits a whole number into random parts that add up to the number. */
 function split(total: number, parts: number, random: Random): number[] {
   const result = new Array<number>(parts).fill(0);
   for (let i = 0; i < total; i += 1) {
@@ -193,7 +193,7 @@ function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
       if (knowledge !== 'figures') continue;
       const cells = row(region, comune, id, figures);
       first ??= cells;
-      // In two rows, a spreadsheet converted the code to a number: one code keeps its digits, the other code got a decimal.
+      // In two rows, a spreadsheet converted the code to a number: one code kept its digits, and the other code got a decimal.
       if (written === 1) cells[7] = Number(id);
       if (written === 2) cells[7] = `${id}.0`;
       written += 1;
@@ -310,7 +310,7 @@ function comuneFigures(region: SyntheticRegion, comune: SyntheticComune): Comune
   return { household: residents / households, residents: residents + (known(region, sectionId(comune, HOMELESS)).figures['P1'] ?? 0) };
 }
 
-/** Yields the section population for the land parcels of a census section. @param weights in the order of the fids */
+/** Yields the values of the section population for the land parcels of a census section. @param weights in the order of the fids */
 function* populationOf(
   region: SyntheticRegion, comune: SyntheticComune, id: string, weights: readonly Weight[], of: ComuneFigures,
 ): Generator<readonly [index: number, population: Record<string, unknown>]> {

@@ -48,7 +48,7 @@ describe('the list of comuni', () => {
     await rm(join(folder, 'Elenco-comuni-italiani.csv'));
   });
 
-  test('is rejected with the names of the sheets if a workbook with the right name has other content', async () => {
+  test('is rejected if a workbook with the right name has other content, and the message names the sheets', async () => {
     const path = join(folder, 'Elenco-comuni-italiani.xlsx');
     await writeZip(path, [
       ['[Content_Types].xml', '<Types/>'],

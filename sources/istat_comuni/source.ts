@@ -31,7 +31,7 @@ const raw_comune: Columns = {
   belfiore: 'text not null',
 };
 
-/** Returns whether this is the header of an edition before 2021. The names of its NUTS columns have no year. */
+/** Returns whether this is the header of an edition before 2021. In such an edition, the names of the NUTS columns have no year. */
 function isBefore2021(header: readonly string[]): boolean {
   const names = header.map(normaliseHeader);
   return ['nuts1', 'nuts2', 'nuts3'].every((name) => names.includes(name));

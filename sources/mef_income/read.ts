@@ -24,8 +24,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
   const reader = await openCsv(stream, { at, delimiter: ';', quote: null });
   const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[file.role as keyof typeof EDITIONS], at: `${at}:${reader.headerLine}` });
-  // The header and the rows have different numbers of cells at the end, which change every year. Columns with a name are required, and the cells
-  // after them must be blank.
+  // The header and the rows have different numbers of cells at the end, which change every year. Columns with a name are required, and the cells after
+  // these columns must be blank.
   const named = reader.header.findLastIndex((name) => name.trim() !== '') + 1;
   const member = await sink.member({ ...facts, envelope: { before: `${reader.header.join(';')}\r\n`, after: '\r\n' } });
   columns.reportTo(member);

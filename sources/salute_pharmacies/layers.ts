@@ -11,7 +11,7 @@ const PUBLISHED = {
   type: ['text', 'descrizione_tipologia: Ordinaria, Succursale, Dispensario; null if not stated'],
   opened_on: ['date', 'data_inizio_validita; null if not stated'],
   closed_on: ['date', 'data_fine_validita; null if none'],
-  open: ['bool not null', 'False if closed_on is not later than the day of the file. Such a pharmacy is not published'],
+  open: ['bool not null', 'False if closed_on is not later than the day of the file. Closed pharmacies are not served'],
   lat: ['float8', 'Latitude as published; null if not stated'],
   lon: ['float8', 'Longitude as published; null if not stated'],
   ...ADDRESS_COLUMNS,

@@ -18,7 +18,7 @@ export const layers: Layers = {
     indexes: { 'parcels of a document': ['member_id'] },
   },
   trento_piece: {
-    description: 'Further pieces of the parcels of Trento, in addition to the piece in trento_parcel. The area of such a piece is part of the parcel',
+    description: 'Further pieces of the parcels of Trento, in addition to the piece in trento_parcel. The area of a further piece is part of the area of the parcel',
     position: 'Number of the piece in its shapefile, from 1.',
     columns: {
       ccat: ['text not null', 'Comune catastale, 3 digits'],
@@ -33,12 +33,12 @@ export const layers: Layers = {
       ccat: ['text not null', 'Comune catastale, 3 digits'],
       code: ['text not null', 'Number of the parcel to which the piece belongs'],
       reference: ['text not null', 'Reference of the parcel'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the roof, longitude latitude'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the roof, EPSG:4326 longitude latitude'],
     },
     indexes: { 'roofs on parcels': ['geom'] },
   },
   trento_boundary: {
-    description: 'Boundaries of the comuni catastali of Trento, with the comune of each',
+    description: 'Boundaries of the comuni catastali of Trento, with the comune of each boundary',
     position: 'Number of the record in its shapefile, from 1.',
     columns: {
       ccat: ['text not null', 'Comune catastale, 3 digits'],
@@ -49,7 +49,7 @@ export const layers: Layers = {
       comune_name_other: ['text', 'German name of the comune; null if not stated'],
       parcels: ['int4 not null', 'Number of parcels as stated (BD_SUMPART)'],
       drawn_area_m2: ['float8 not null', 'Area in the file\'s projection, square metres'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the comune catastale, longitude latitude'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the comune catastale, EPSG:4326 longitude latitude'],
     },
   },
 };

@@ -32,7 +32,7 @@ const ccat = text.pipe(z.string().regex(/^\d{1,3}$/, 'expected the number of a c
   .transform((value) => value.padStart(3, '0'));
 
 export const parcelSchema = z.strictObject({
-  /** `P` is the only main piece of the parcel. `C` is another piece of the parcel. */
+  /** `P` marks the main piece of the parcel. `C` marks any other piece of the parcel. */
   type: text.pipe(z.enum(['P', 'C'], 'expected P or C')),
   /** `481/1` is a land parcel (particella fondiaria); `.107/2`, with a dot, is a building parcel (particella edificiale). */
   code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),

@@ -30,7 +30,7 @@ describe('the Urban Atlas', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is read from a GeoPackage with the land use and the boundary, and the city inside is skipped', async () => {
+  it('is read from a GeoPackage with the land use and the boundary, without the layer of the city', async () => {
     const { recognition, collected } = await trial(source, join(folder, `${TOWN}_v013.gpkg`));
     expect(recognition).toMatchObject({ role: 'urban_area', vintage: '2018', region: null, place: 'IT900L3', dated: '013', complete: false });
     expect(collected!.members.map(({ path }) => path)).toEqual([`#${TOWN}`, `#${TOWN}_Boundary`]);

@@ -15,7 +15,7 @@ const YEAR = 2023;
 const TILE = 2400;
 /** Number of cells per degree. */
 const PER_DEGREE = 240;
-/** Value in tenths of the tiles of collection 1. 65535 means no value. */
+/** Radiance of all tiles of collection 1, in tenths of nW cm⁻² sr⁻¹. 65535 means no value. */
 const OLDER_LIGHT = 7777;
 const OLDER_NONE = 65_535;
 /** Lowest value above 0 of collection 2, nW cm⁻² sr⁻¹. */
