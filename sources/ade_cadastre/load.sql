@@ -144,7 +144,8 @@ select
 from surplus
 where not same;
 
--- Record members that repeat references of other members. The choice of the kept row depends on both members. Such members are therefore reused only together.
+-- Record members that repeat references of other members. The choice of the kept row depends on both members. Members that repeat references of each other
+-- are therefore reused only together.
 create table entangled as
 select member_id
 from raw_parcel

@@ -21,7 +21,7 @@ export interface Input {
 /**
  * Reads one document into one member.
  * @param progress receives the number of processed bytes of the document
- * @throws input errors of the zip and of `GmlDocument`. Also `XML_MALFORMED`, `GML_TRUNCATED` if the document is rejected as a whole
+ * @throws input errors of the zip and of `GmlDocument`. Input errors `XML_MALFORMED`, `GML_TRUNCATED` if the document is rejected as a whole
  */
 export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, progress: (bytes: number) => void): Promise<void> {
   const { from } = input;

@@ -29,7 +29,7 @@ export const manifest: Manifest = {
   crs: 'EPSG:6706 (RDN2008 2D); COORD_X_COMUNE is the longitude, COORD_Y_COMUNE the latitude, degrees with a decimal comma',
   keep: 'newest',
   ignored: {
-    [GHOST_COLUMN]: 'the last column of STRAD has no name and no value, because every line ends with a separator; a line with a value there is a reject',
+    [GHOST_COLUMN]: 'the last column of STRAD has no name and no value, because every line ends with a separator; a line with a value in this column is a reject',
   },
   highValue: { category: 'geospatial', entry: '1, geospatial: addresses' },
   envelope: {

@@ -11,7 +11,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 /** Maximum number of digits that a double holds exactly. */
 const EXACT_DIGITS = 15;
-/** A number of −9,999 or less may mean no data, so the schema decides. */
+/** A number of −9,999 or less may mean no data, so the schema parses such a number. */
 const LOWEST = 9_999;
 /** Powers of ten up to the maximum number of digits, all exact in a double. */
 const TEN: readonly number[] = Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power);

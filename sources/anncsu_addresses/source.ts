@@ -51,7 +51,7 @@ function vintageOf(names: readonly string[]): string | null {
   return null;
 }
 
-/** Returns the area in a file name, or null if the name has no area. Such a file is an extract, and its rows have the codes of their comuni. */
+/** Returns the area in a file name, or null if the name has no area. A file without an area is an extract, and its rows have the codes of their comuni. */
 function areaOf(names: readonly string[], at: string): { readonly region: number | null } | null {
   for (const name of names) {
     const code = AREA.exec(name)?.[1]?.toUpperCase();

@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://geoportale.retecivica.bz.it/',
     text: 'Provincia autonoma di Bolzano - Alto Adige, mappa catastale',
   },
-  vintageRule: 'the day or year in the name of the file. Otherwise the newest day of the zip\'s entries, then the day of the last change in the header of the .dbf. Without any of these days, the file is undated',
+  vintageRule: 'the day or year in the name of the file. If the name has no date, the newest day of the zip\'s entries is used, then the day of the last change in the header of the .dbf. Without any of these days, the file is undated',
   downloads: [
     {
       url: 'https://geoservices1.civis.bz.it/geoserver/p_bz-Cadastre/ows?service=WFS&version=2.0.0&request=GetFeature&typeNames=p_bz-Cadastre:ParcelsAggregate&outputFormat=application/json&srsName=EPSG:4326',

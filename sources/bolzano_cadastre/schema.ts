@@ -25,7 +25,7 @@ export const TYPES = {
   code: 'text', registered_area_m2: ['text', 'number'], ccat: ['text', 'number'], name_other: 'text', name: 'text', comune_name_other: 'text', comune_name: 'text', istat_code: ['text', 'number'],
 } as const;
 
-/** All columns of each form of the file. */
+/** All columns of the file in each format. */
 export const EDITIONS: Editions = {
   parcels: Object.entries<string | readonly string[]>(COLUMNS).flatMap(([key, names]) => ((OPTIONAL as readonly string[]).includes(key) ? [] : [[names].flat().join('|')])),
 };

@@ -4,7 +4,7 @@ export default {
   cycle: ['01-31', '06-30'],
   // classificazione2024.csv.
   largest: 332_254,
-  // The URL of each edition contains a hash, and only this page links to it.
+  // The URL of each edition contains a hash, and only this page links to the file.
   files: () => [{
     base: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/classificazione-sismica/', editions: [{ path: '', name: 'classificazione-sismica.csv' }],
     link: /\/classificazione-?sismica[^/"]*\d{4}[^/"]*\.csv$/i,

@@ -260,7 +260,7 @@ class TileRows {
     return true;
   }
 
-  /** Writes the row if the row is certainly valid. Returns false if the schema must decide. */
+  /** Writes the row if the row is certainly valid. Returns false if the schema must parse the row. */
   #fast(buffer: Buffer, start: number, end: number): boolean {
     if (!this.#split(buffer, start, end)) return false;
     const from = this.#from;

@@ -13,7 +13,7 @@ export const manifest: Manifest = {
   },
   vintageRule: 'the date in the file\'s name (PZ_dbsn_2025-07-28.zip), otherwise the newest date of the zip\'s entries; undated without both',
   downloads: [
-    { url: 'https://www.igmi.org/it/dbsn-database-di-sintesi-nazionale', note: 'one zip per province with a File Geodatabase (PZ_dbsn_2025-07-28.zip, Potenza_dbsn.gdb); do not unpack it' },
+    { url: 'https://www.igmi.org/it/dbsn-database-di-sintesi-nazionale', note: 'one zip per province with a File Geodatabase (PZ_dbsn_2025-07-28.zip, Potenza_dbsn.gdb); do not unpack the zip' },
   ],
   cadence: 'about every year',
   crs: 'the CRS that each layer states; EPSG:7794, 7791, 7792 or 6706 in the known editions',

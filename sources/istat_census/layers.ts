@@ -13,7 +13,7 @@ export const layers: Layers = {
       tipo_loc: ['int2', 'Type of locality: 1 centro, 2 nucleo, 3 località produttiva, 4 case sparse; null if not stated.'],
       population: ['int4', 'Residents according to the table of the geometry; null if not stated.'],
       households: ['int4', 'Households according to the table of the geometry; null if not stated.'],
-      fictitious: ['bool not null', 'True for …8888888 (people without a home, one per comune) and …9999999 (contested areas). Such sections are not places and are never matched with parcels.'],
+      fictitious: ['bool not null', 'True for …8888888 (people without a home, one per comune) and …9999999 (contested areas). Sections of these two types are not places and are never matched with parcels.'],
       made_valid: ['bool not null', 'True if the published polygon was invalid and has been repaired.'],
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the section, EPSG:4326 longitude latitude.'],
     },

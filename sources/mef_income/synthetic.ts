@@ -192,7 +192,7 @@ function totalOf({ brackets, total }: Declared, year: number): Group | null {
 
 /**
  * Computes the grouped Lorenz curve in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). If a total is published, the withheld brackets are one
- * group. Otherwise the withheld brackets and the bracket of zero or less are left out.
+ * group. If no total is published, the withheld brackets and the bracket of zero or less are left out.
  */
 function gini({ brackets, total }: Declared, year: number): number {
   const withTotal = year >= FIRST_WITH_TOTAL;
