@@ -1,4 +1,4 @@
-/** `mappale catalog`: describes the exports in a folder for catalogues of open data. */
+/** `mappale catalog`: describes the exports in a folder for open data catalogues. */
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -24,7 +24,7 @@ export function catalogCommand(): Command {
   return command('catalog', ['mappale catalog --out catalog', 'mappale catalog --exports /srv/exports --out /srv/exports/catalog --url https://data.example.org/exports/'])
     .requiredOption('--out <folder>', 'folder of the catalogue: dcat.ttl, dcat.jsonld and stac/catalog.json')
     .option('--exports <folder>', 'folder with exports and their STAC items', '.')
-    .option('--url <address>', 'address at which the folder with the exports is published; default: the file address of the folder')
+    .option('--url <address>', 'URL at which the folder with the exports is published; default: the file URL of the folder')
     .option('--json', 'print the summary as JSON')
     .action(async (options: Options) => {
       const written = await writeCatalog(options);
@@ -65,12 +65,12 @@ export async function mustBeFolder(folder: string): Promise<void> {
   });
 }
 
-/** @returns the address with a slash at its end @throws MappaleError `URL_INVALID` (exit 2) */
+/** @returns the URL with a trailing slash @throws MappaleError `URL_INVALID` (exit 2) */
 export function parseFolderUrl(text: string, option: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '') return url.href.replace(/\/?$/, '/');
   throw new MappaleError(`${option} is not an address`, {
-    code: 'URL_INVALID', kind: 'usage', detail: `expected an http or https address without a query, found ${text}`, hint: 'Use the address of the folder with the exports.',
+    code: 'URL_INVALID', kind: 'usage', detail: `expected an http or https URL without a query, found ${text}`, hint: 'Give the URL at which the folder with the exports is published.',
     fix: retyped(withOption(option, 'https://data.example.org/exports/'), `npx mappale catalog --out catalog ${option} https://data.example.org/exports/`),
   });
 }
@@ -78,6 +78,6 @@ export function parseFolderUrl(text: string, option: string): string {
 function describe({ out, documents, exports, skipped }: Written): string {
   return [
     `${out}: ${documents} documents on ${exports.length} exports: dcat.ttl, dcat.jsonld, stac/catalog.json`,
-    ...skipped.map((name) => `  left out: ${name}, because the file is missing or has another size`),
+    ...skipped.map((name) => `  not described: ${name}, because the file is missing or has another size`),
   ].join('\n');
 }

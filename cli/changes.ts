@@ -27,7 +27,7 @@ export function changesCommand(): Command {
     'mappale changes molise --since 2026-01-31', 'mappale changes molise --since 41 --format parquet --out /tmp/changes.parquet',
   ])
     .argument('<region>', 'name or ISTAT code', parseRegion)
-    .requiredOption('--since <since>', 'day (YYYY-MM-DD) for publications from this day on, or number of the last known publication', parseSince)
+    .requiredOption('--since <since>', 'first day (YYYY-MM-DD), or number of the last publication that you know', parseSince)
     .addOption(new Option('--format <format>', 'format of the file').choices(CHANGE_FORMATS).argParser(String).default(CHANGE_FORMATS[0]))
     .option('--out <file>', 'output file; default: named after the region, in the working folder')
     .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; by default such text begins with an apostrophe')
@@ -56,7 +56,7 @@ function parseSince(text: string): ChangesFrom {
 function describe({ slug }: Region, { out, licenses, publications, added, removed, changed, publication, bytes }: Changes): string {
   return [
     `${out}: ${group(added)} parcels added, ${group(removed)} removed, ${group(changed)} changed; ${group(bytes)} bytes`,
-    `  up to publication ${publication}; later changes: npx mappale changes ${slug} --since ${publication}`,
+    `  up to publication ${publication}; to get later changes, run: npx mappale changes ${slug} --since ${publication}`,
     `  also written: ${licenses}, ${publications}`,
   ].join('\n');
 }

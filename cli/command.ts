@@ -1,4 +1,4 @@
-/** Shared parts of the commands, such as common options, output as text or JSON, and exit codes. */
+/** Provides parts that commands share, such as common options, output as text or JSON, and exit codes. */
 import { extname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
@@ -14,7 +14,10 @@ import { withRun } from '../pipelines/ledger/runs.ts';
 import { usageExit } from './usage.ts';
 import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from '../pipelines/typed.ts';
 
-/** Creates a command with examples. The text for the help is in `commands.ts`. @param name full name, with the parent command before a subcommand */
+/**
+ * Creates a command with examples. The one-line description is in `commands.ts`. @param name full name; a subcommand follows the name of its parent
+ * command
+ */
 export function command(name: string, examples: readonly string[]): Command {
   return new Command(name.slice(name.lastIndexOf(' ') + 1))
     .exitOverride(usageExit)
@@ -42,7 +45,7 @@ export function parseRegion(text: string): Region {
   return region;
 }
 
-/** Returns the reason of `--accept` with user and host. Null without the option. @throws MappaleError `REASON_MISSING` (exit 2) */
+/** Returns the reason of `--accept` with user and host, or null without the option. @throws MappaleError `REASON_MISSING` (exit 2) */
 export function acceptance({ config }: Context, why: string | undefined): Acceptance | null {
   if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Give a reason: --accept "ISTAT merged three comuni, checked by hand".', fix: retyped(withOption('--accept', 'REASON'), 'npx mappale refresh --accept REASON') });
   return why === undefined ? null : { who: `${config.user}@${config.host}`, why };
@@ -54,7 +57,7 @@ export function parseWithin(minimum: number, maximum: number): (text: string) =>
     const value = Number(text);
     if (/^\d{1,16}$/.test(text) && value >= minimum && value <= maximum) return value;
     const expected = maximum === Number.MAX_SAFE_INTEGER ? '' : `expected ${minimum}–${maximum}, `;
-    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}`, hint: 'Write digits only.', fix: retyped(withWord(text, String(minimum)), 'npx mappale --help') });
+    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}`, hint: 'Give the number in digits.', fix: retyped(withWord(text, String(minimum)), 'npx mappale --help') });
   };
 }
 
@@ -65,12 +68,12 @@ export function print(json: boolean | undefined, value: unknown, text: () => str
   process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${asInstalled(text())}\n`);
 }
 
-/** Result of a command, as a value for JSON and as text. */
+/** Result of a command: the value for JSON output, and a function that returns the text. */
 export type Outcome = readonly [value: unknown, text: () => string];
 
 /**
- * Makes this process compile WebAssembly once, without optimisation. A short command on the embedded database then takes half the CPU time, and on
- * Node 24 less than half the memory.
+ * Makes this process compile WebAssembly once, without optimisation. With this setting, a short command on the embedded database takes half the CPU
+ * time, and on Node 24 less than half the memory.
  */
 function compileOnce(): void {
   for (const flag of ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
@@ -82,7 +85,7 @@ export function look({ json }: { json?: boolean }, work: (context: Context) => P
   return withContext({ access: 'read' }, async (context) => print(json, ...await work(context)));
 }
 
-/** Opens a database in any state for reading. @param work receives null if the embedded database does not exist */
+/** Opens a database for reading, whatever its state. @param work receives null if the embedded database does not exist */
 export async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
   compileOnce();
   const database = await openDatabase(url, 'read').catch((error: unknown) => {
@@ -96,7 +99,7 @@ export async function looking<T>(url: string, work: (database: Database | null) 
   }
 }
 
-/** Runs a changing command as a run of the ledger and prints its result. @param arguments_ arguments to store in the ledger */
+/** Runs a command that changes data, records it as a run in the ledger, and prints its result. @param arguments_ arguments to store in the ledger */
 export function change(
   { json }: { json?: boolean }, command: string, arguments_: object, work: (context: Context, runId: number) => Promise<Outcome>,
 ): Promise<void> {
@@ -106,15 +109,15 @@ export function change(
   });
 }
 
-/** Maximum number of months to keep (a century). */
+/** Maximum number of months of history to keep (a century). */
 export const MOST_MONTHS = 1200;
 
-/** Runs a writing command even while another run is active. Only for commands that change no data of a run. */
+/** Runs a command that writes, even while another run is active. Only for commands that do not change data that a run uses. */
 export function changeAtOnce({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
   return withContext({ access: 'write' }, async (context) => print(json, ...await work(context)));
 }
 
-/** Maximum number of unknown files that are listed by name. Further files are only counted. */
+/** Maximum number of unknown files that are listed by name. Other unknown files are only counted. */
 const NAMED = 10;
 
 export function describeUnknown(paths: readonly string[]): string[] {
@@ -122,6 +125,6 @@ export function describeUnknown(paths: readonly string[]): string[] {
   if (paths.length <= NAMED) return named;
   const kinds = new Map<string, number>();
   for (const kind of paths.slice(NAMED).map((path) => extname(path).toLowerCase())) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  const most = [...kinds].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 5).map(([kind, count]) => `${group(count)} ${kind || 'without an ending'}`);
-  return [...named, `no source reads ${group(paths.length - NAMED)} more: ${most.join(', ')}${kinds.size > most.length ? ', …' : ''} (all of them: --json)`];
+  const most = [...kinds].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 5).map(([kind, count]) => `${group(count)} ${kind || 'without an extension'}`);
+  return [...named, `no source reads ${group(paths.length - NAMED)} more: ${most.join(', ')}${kinds.size > most.length ? ', …' : ''} (to list all files, use --json)`];
 }

@@ -1,18 +1,18 @@
 /**
- * Lists the commands by name, in the order of `--help`. The module of a command is loaded when the command is used, because most modules load the complete
- * program.
+ * Lists the commands by name, in the order of `--help`. The module of a command is imported only when the command runs, because most of these modules
+ * import the complete program.
  */
 import type { Command } from 'commander';
 
 interface Entry {
-  /** One line for `--help`. */
+  /** Description on one line, for `--help`. */
   readonly purpose: string;
   readonly load: () => Promise<Command>;
 }
 
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   fetch: {
-    purpose: 'Download the files that need no account, and print where to get the other files. Needs no database.',
+    purpose: 'Download the files that need no account, and print where to get the others. Needs no database.',
     load: async () => (await import('./fetch.ts')).fetchCommand(),
   },
   'load-region': {
@@ -20,7 +20,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./load-region.ts')).loadRegionCommand(),
   },
   plan: {
-    purpose: 'Print the steps of a refresh, with reasons. Writes nothing.',
+    purpose: 'Print the steps that a refresh would do, with reasons. Writes nothing.',
     load: async () => (await import('./plan.ts')).planCommand(),
   },
   status: {
@@ -40,11 +40,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./quality-report.ts')).reportCommand(),
   },
   dossier: {
-    purpose: 'Write a page on a parcel with map, values, units, sources, dates and neighbours.',
+    purpose: 'Write a page (HTML or PDF) on a parcel with map, values, units, sources, dates and neighbours.',
     load: async () => (await import('./dossier.ts')).dossierCommand(),
   },
   findings: {
-    purpose: 'Count or list findings about the addresses of a comune: outside the comune, same point, out of order, moved, missing.',
+    purpose: 'Count or list possible errors in the addresses of a comune: outside the comune, same point, out of order, moved, missing.',
     load: async () => (await import('./findings.ts')).findingsCommand(),
   },
   enrich: {
@@ -84,7 +84,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./synth.ts')).synthCommand(),
   },
   migrate: {
-    purpose: 'Upgrade the database to this version and keep its rows. If rows cannot be kept, list them and exit with 2, unless --yes is given.',
+    purpose: 'Upgrade the database to this version and keep its rows. If rows cannot be kept, list the rows and exit with code 2, unless --yes is given.',
     load: async () => (await import('./migrate.ts')).migrateCommand(),
   },
   prune: {
@@ -100,19 +100,19 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./watch.ts')).watchCommand(),
   },
   rejects: {
-    purpose: 'List refused records, with reason, position and content. With --retry, check the records again with the current rules.',
+    purpose: 'List rejected records, with reason, position and content. With --retry, apply the current rules to these records again.',
     load: async () => (await import('./rejects.ts')).rejectsCommand(),
   },
   rollback: {
-    purpose: 'Restore the previous publication of a region in one transaction. A second rollback restores the newer publication. A refresh keeps the restored publication until the region\'s files change.',
+    purpose: 'Restore the previous publication of a region in one transaction. Another rollback restores the newer publication. A refresh keeps the restored publication until the region\'s files change.',
     load: async () => (await import('./publications.ts')).rollbackCommand(),
   },
   forget: {
-    purpose: 'Stop using a loaded file. The file that it replaced becomes current again, if the result passes the quality gate. A file that was only removed from the data folder remains current.',
+    purpose: 'Stop using a loaded file. The file that it superseded becomes current again, if the result passes the quality gate. A file that you only remove from the data folder remains current.',
     load: async () => (await import('./publications.ts')).forgetCommand(),
   },
   pin: {
-    purpose: 'Keep a region unchanged until unpin. A refresh skips the region.',
+    purpose: 'Keep a region unchanged until you unpin it. A refresh skips the region.',
     load: async () => (await import('./publications.ts')).pinCommand(),
   },
   unpin: {
@@ -132,11 +132,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./diff.ts')).diffCommand(),
   },
   explain: {
-    purpose: 'Trace the values in a section of a parcel to file, line, release, rule, overlap or distance.',
+    purpose: 'Trace the values in a section of a parcel to their file, line, release and rule, with the overlap or distance.',
     load: async () => (await import('./parcel.ts')).explainCommand(),
   },
   history: {
-    purpose: 'Print the published history of a parcel: each changed value, with its publication and its releases.',
+    purpose: 'Print the published history of a parcel: each changed value, with its publication and releases.',
     load: async () => (await import('./history.ts')).historyCommand(),
   },
   lineage: {
@@ -149,7 +149,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
 };
 
-/** Loads every command. */
+/** Imports every command. */
 function loadCommands(): Promise<Command[]> {
   return Promise.all(Object.values(COMMANDS).map(async ({ purpose, load }) => (await load()).description(purpose)));
 }

@@ -1,4 +1,4 @@
-/** Generates completion scripts for shells from the commands. A script does not start this program. */
+/** Generates completion scripts for shells from the commands. When a script completes words, it does not start this program. */
 import { Argument, type Command, type Option } from 'commander';
 import { loadSources } from '../pipelines/contract/registry.ts';
 import { REGIONS } from '../pipelines/contract/regions.ts';
@@ -9,27 +9,27 @@ import { command, print } from './command.ts';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** Words that complete the line of a command. */
+/** Words that can follow a command. */
 interface Spec {
-  /** Names of the command, each after a space, such as ` token create`. Empty for the program. */
+  /** Names of the command and of its parent command, each after a space, such as ` token create`. Empty for `mappale` without a command. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly { readonly long: string; readonly description: string; readonly values: readonly string[] | null }[];
-  /** Values of the first argument. Empty: files. */
+  /** Values of the first argument. Empty: the argument is completed as a file name. */
   readonly values: readonly string[];
 }
 
-/** Values by the name of an argument in the notation of the help, such as `<region>`. */
+/** Values by the name of an argument, such as `region` for the argument `<region>`. */
 type Values = ReadonlyMap<string, readonly string[]>;
 
-/** @param commands loads all commands */
+/** @param commands imports all commands */
 export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
   return command('completion', [
     'mappale completion bash > ~/.local/share/bash-completion/completions/mappale',
     'mappale completion zsh > ~/.mappale-completion.zsh',
     'mappale completion fish > ~/.config/fish/completions/mappale.fish',
   ])
-    .addArgument(new Argument('<shell>', 'shell that reads the script').choices(SHELLS).argParser(parseShell))
+    .addArgument(new Argument('<shell>', 'shell for which the script is written').choices(SHELLS).argParser(parseShell))
     .option('--json', 'print as JSON')
     .action(async (shell: Shell, { json }: { json?: boolean }, self: Command) => {
       const values = await namedValues();
@@ -79,7 +79,7 @@ function scriptFor(shell: Shell, specs: readonly Spec[]): string {
   return shell === 'bash' ? `${bashFunction(specs)}${register}\n` : `autoload -U +X bashcompinit && bashcompinit\n${bashFunction(specs)}${register}\n`;
 }
 
-/** Returns the function for bash, and for zsh with bashcompinit. After a comma, the function completes the next name of a list. */
+/** Returns the completion function for bash, and for zsh with bashcompinit. In a list, the function completes the name after the last comma. */
 function bashFunction(specs: readonly Spec[]): string {
   const global = specs[0]?.options ?? [];
   const listed = (names: readonly string[]): string => `words='${names.join(' ')}'`;

@@ -1,14 +1,14 @@
-/** Finds a comune that a user names. */
+/** Finds the comune that a user names. */
 import { comuniNamed } from '../api/geocoding.ts';
 import { one } from '../pipelines/db/index.ts';
 import { openReader, type Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Context } from '../pipelines/run/context.ts';
 
-/** Statement timeout in milliseconds. The timeout is longer than the timeout of the server, because only one user waits. */
+/** Statement timeout in milliseconds. It is longer than the timeout of `mappale serve`, because a command delays only its own user. */
 const PATIENCE_MS = 60_000;
 
-/** Runs work on a reader like the reader of the server. */
+/** Runs `work` on a reader with the same functions as the reader of the server. */
 export async function onReader<T>({ database, config }: Context, work: (reader: Reader) => Promise<T>): Promise<T> {
   const reader = await openReader(database, config.databaseUrl, { connections: 1, statementTimeoutMs: PATIENCE_MS });
   try {
@@ -19,9 +19,9 @@ export async function onReader<T>({ database, config }: Context, work: (reader: 
 }
 
 /**
- * Returns the code of a comune. An ISTAT code is kept, and a name becomes a cadastral code.
+ * Returns the code of a comune: an ISTAT code unchanged, or the cadastral code of a name.
  * @param comune cadastral code, ISTAT code or name
- * @param fixWith returns the command to type, with a given code
+ * @param fixWith returns the corrected command for a given code
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS` (exit 2)
  */
 export async function comuneCode(reader: Reader, comune: string, fixWith: (code: string) => string): Promise<string> {
@@ -44,10 +44,10 @@ export async function comunePlace(
   context: Context, comune: string, fixWith: (code: string) => string,
 ): Promise<{ readonly region: number; readonly belfiore: string }> {
   const code = await onReader(context, (reader) => comuneCode(reader, comune, fixWith));
-  // The role of the server may not execute this function.
+  // The query runs as the login, because the server role may not execute this function.
   const { region, belfiore } = await one<{ region: number | null; belfiore: string | null }>(context.database, 'select region, belfiore from api.quality_place($1)', [code]);
   if (region === null || belfiore === null) {
-    throw new MappaleError(`no data is loaded for ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Show the published data.', fix: 'npx mappale status' });
+    throw new MappaleError(`no data is loaded for ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Check which regions are published.', fix: 'npx mappale status' });
   }
   return { region, belfiore };
 }

@@ -23,7 +23,7 @@ function describe({ relation, comuni }: Difference): string {
   return `${relation}\n${textTable(rows, ['  comune', 'added', 'removed', 'changed', 'fields'])}`;
 }
 
-/** Prints a line each for added, removed and changed rows, and then a line for each changed field. */
+/** Prints one line each for added, removed and changed rows, and then one line per changed field. */
 function asCsv(differences: readonly Difference[]): string {
   const lines = differences.flatMap(({ relation, comuni }) => comuni.flatMap(({ comune, added, removed, changed, fields }) => {
     const all = [...Object.entries({ added, removed, changed }), ...Object.entries(fields).map(([field, rows]) => [`changed ${field}`, rows] as const)];

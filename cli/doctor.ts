@@ -19,7 +19,7 @@ interface Finding {
   readonly found: string;
   /** Code of the error that the check found. */
   readonly code?: string | undefined;
-  /** Instructions that fix the problem, or improve a working setup. */
+  /** Instructions that fix the problem or improve a setup that works. */
   readonly hint?: string | undefined;
   readonly fix?: string | undefined;
 }
@@ -39,7 +39,7 @@ function describe({ check, ok, found, hint, fix }: Finding): string {
   return [`${ok ? more.length === 0 ? 'ok  ' : 'note' : 'FAIL'} ${check}: ${found}`, ...more].join('\n     ');
 }
 
-/** A test of this machine or the database. Throws an error that describes the problem. */
+/** A check of this machine or of the database. `run` throws an error that describes the problem. */
 interface Check {
   readonly name: string;
   readonly run: (url: string) => Promise<string | Pick<Finding, 'found' | 'hint'>>;
@@ -94,7 +94,7 @@ function databaseVersion(url: string): Promise<string> {
 
 async function serverSettings(url: string): Promise<string> {
   if (url.startsWith('pglite:')) return 'not used (the database is embedded)';
-  // Opens the database like a load, which shows the same errors. Writes nothing.
+  // Opens the database in the same way as a load, so that the check reports the same errors. Writes nothing.
   const { encoding, searchPath, statementTimeout, extensions, pooling } = await onDatabase(url, 'write', async (database) => ({
     ...await serverFacts(database), pooling: database.pooling,
   }));
@@ -108,7 +108,7 @@ function databaseObjects(url: string): Promise<string | Pick<Finding, 'found' | 
     if (database === null || applied === null) return 'no data is loaded';
     const parts = partsOf(await loadSources());
     const expected = expectedObjects(parts);
-    if (expected === null) return { found: `not compared: SQL files differ from those of ${OBJECTS_FILE}`, hint: `Regenerate ${OBJECTS_FILE} as described in docs/adding-a-section.md.` };
+    if (expected === null) return { found: `not compared: the SQL files changed after this file was generated: ${OBJECTS_FILE}`, hint: `Regenerate ${OBJECTS_FILE} as described in docs/adding-a-section.md.` };
     if (parts.some((part) => !isApplied(part, applied))) return 'not compared: the database is of another version';
     const damage = await database.session((session) => damageOf(session, parts));
     if (damage.length > 0) throw damaged(damage);
@@ -121,8 +121,8 @@ function publishedPartitions(url: string): Promise<string> {
     if (database === null || (await appliedFiles(database)) === null) return 'no region is published';
     const lost = await lostPartitions(database);
     const [example] = lost;
-    if (example === undefined) return 'all there';
-    throw new MappaleError(`${lost.length} are missing or detached, such as ${example.partition} of ${example.relation}`, {
+    if (example === undefined) return 'all partitions exist';
+    throw new MappaleError(`${lost.length} published partitions are missing or detached, such as ${example.partition} of ${example.relation}`, {
       code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again.', fix: 'npx mappale load-region REGION --data FOLDER',
     });
   });
@@ -133,7 +133,7 @@ function serverRole(url: string): Promise<string | Pick<Finding, 'found' | 'hint
     if (database === null || database.engine === 'pglite' || (await appliedFiles(database)) === null) return 'not used';
     const missing = await missingRights(database);
     if (missing.length === 0) return `${ROLE} may`;
-    const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} left to do`;
+    const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} still needed`;
     return { found: `${left}, by a superuser of the server; needed only for: npx mappale serve`, hint: missing.join('\n     ') };
   });
 }
@@ -152,7 +152,7 @@ const CHECKS: readonly Check[] = [
   { name: 'the database answers and has this version', run: databaseVersion },
   { name: 'the server is suitable for loads', run: serverSettings },
   { name: 'the database has every table, index, function and grant of this version', run: databaseObjects },
-  { name: 'published partitions match the ledger', run: publishedPartitions },
-  { name: 'the role of the server may call the API functions only', run: serverRole },
+  { name: 'the published partitions that the ledger lists exist', run: publishedPartitions },
+  { name: 'the server role may call only the API functions', run: serverRole },
   { name: 'free space on the disk of the embedded database', run: diskSpace },
 ];

@@ -1,4 +1,4 @@
-/** Writes a page on a parcel, as HTML or PDF. */
+/** Command that writes a page on a parcel, as HTML or PDF. */
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Option, type Command } from 'commander';
@@ -25,7 +25,7 @@ export function dossierCommand(): Command {
   return command('dossier', ['mappale dossier H833_001300.594', 'mappale dossier H833_001300.594 --language it --out particella.pdf'])
     .argument('<id>', 'fid or national cadastral reference')
     .option('--out <file>', 'output file (.html or .pdf); default: dossier-FID.html in the working folder')
-    .option('--browser <program>', 'browser of the Chromium family that prints the PDF; default: the first installed browser')
+    .option('--browser <program>', 'browser of the Chromium family that prints the PDF; default: the first one that is installed')
     .addOption(new Option('--language <language>', 'language of the page').choices(LANGUAGES).default('en'))
     .option('--json', 'print the content as JSON; with --out, also write the page')
     .action(async (id: string, options: Options) => {
@@ -46,15 +46,15 @@ export function dossierCommand(): Command {
 }
 
 /**
- * Checks the output file before the work.
+ * Checks the output file before the page is built.
  * @returns the browser that prints the PDF; null for HTML
  * @throws MappaleError `DOSSIER_FORMAT`, `BROWSER_MISSING` (exit 2)
  */
 async function browserFor(out: string, named: string | undefined): Promise<string | null> {
   const ending = extname(out).toLowerCase();
   if (!['.html', '.htm', '.pdf'].includes(ending)) {
-    throw new MappaleError('dossier writes HTML or PDF', {
-      code: 'DOSSIER_FORMAT', kind: 'usage', detail: `expected a file that ends in .html or .pdf, found ${out}`, hint: 'Name the file .html or .pdf.',
+    throw new MappaleError('dossier can write only HTML or PDF', {
+      code: 'DOSSIER_FORMAT', kind: 'usage', detail: `expected a file that ends in .html or .pdf, found ${out}`, hint: 'Give the output file the extension .html or .pdf.',
       fix: retyped(withOption('--out', `${out.slice(0, out.length - ending.length)}.html`), 'npx mappale dossier PARCEL --out dossier.html'),
     });
   }

@@ -29,9 +29,9 @@ export function enrichCommand(): Command {
     `mappale enrich points.csv --out points-enriched.csv --sections ${SECTION_NAMES.slice(0, 2).join(',')}`,
     'mappale enrich owners.csv --out owners-enriched.csv --sections all --by parcel',
   ])
-    .argument('<table>', `CSV with a header and any delimiter, and the columns of one key: ${KEY_HELP}`)
-    .requiredOption('--out <file>', 'output file; the columns of the table come first, unchanged')
-    .option('--sections <sections>', 'comma-separated names, or all; default: the most requested sections')
+    .argument('<table>', `CSV file with a header, any delimiter, and the columns of at least one of these keys: ${KEY_HELP}`)
+    .requiredOption('--out <file>', 'output file, which begins with the unchanged columns of the table')
+    .option('--sections <sections>', 'comma-separated names, or all; default: the sections that are used most')
     .addOption(new Option('--by <key>', 'key to use if the table has the columns of several keys').choices(KEYS).argParser(parseKey))
     .option('--safe', 'put an apostrophe before text that a spreadsheet would run as a formula, including text in the columns of the table')
     .option('--verbatim', 'add no apostrophes; by default, only the added columns get apostrophes')
@@ -64,7 +64,7 @@ async function mustBeTable(from: string, out: string): Promise<void> {
   if (basename(from) === '-' || there?.isFile() === false) {
     throw new MappaleError('the table is not a file', {
       code: 'TABLE_MISSING', kind: 'usage', at: from, detail: `expected a CSV file, found ${there?.isDirectory() === true ? 'a folder' : 'standard input, a pipe or a device'}`,
-      hint: 'Save the input to a file first. enrich must be able to read the input twice.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv',
+      hint: 'Save the input to a file first, because enrich reads the input twice.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv',
     });
   }
   if (there === null) {

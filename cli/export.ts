@@ -69,8 +69,8 @@ function chosenFormat({ format: name, geoparquet: version }: Options): Format {
   const format = formatNamed(name, FORMATS, 'npx mappale export REGION');
   if (version === undefined) return format;
   if (format !== FORMATS['geoparquet']) {
-    throw new MappaleError('this format has no version', {
-      code: 'GEOPARQUET_ONLY', kind: 'usage', detail: `expected --format geoparquet with --geoparquet, found ${name}`, hint: 'Leave --geoparquet out.',
+    throw new MappaleError('--geoparquet is only for GeoParquet', {
+      code: 'GEOPARQUET_ONLY', kind: 'usage', detail: `expected --format geoparquet, found ${name}`, hint: 'Leave --geoparquet out.',
       fix: retyped(withOption('--format', 'geoparquet'), 'npx mappale export REGION --geoparquet 2'),
     });
   }
@@ -85,7 +85,7 @@ function chosenFormat({ format: name, geoparquet: version }: Options): Format {
 async function areaOf(context: Context, region: Region, { comune, bbox, polygon }: Options): Promise<Area> {
   const given = Object.entries({ '--comune': comune, '--bbox': bbox, '--polygon': polygon }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (given.length > 1) {
-    throw new MappaleError('an export has one area', {
+    throw new MappaleError('an export can have only one area', {
       code: 'AREAS_SEVERAL', kind: 'usage', detail: `expected one of --comune, --bbox and --polygon, found ${given.join(' and ')}`,
       hint: 'Run one export for each area.', fix: `npx mappale export ${region.slug} --comune CODE`,
     });
@@ -98,7 +98,7 @@ async function areaOf(context: Context, region: Region, { comune, bbox, polygon 
   if (place.region !== region.code) {
     const other = findRegion(place.region);
     throw new MappaleError(`${comune} is not in ${region.name}`, {
-      code: 'COMUNE_ELSEWHERE', kind: 'usage', detail: `expected a comune of ${region.name}, found one of ${other?.name ?? String(place.region)}`, hint: 'Give the region of the comune.',
+      code: 'COMUNE_ELSEWHERE', kind: 'usage', detail: `expected a comune of ${region.name}, found one of ${other?.name ?? String(place.region)}`, hint: 'Give the region that contains the comune.',
       fix: `npx mappale export ${other?.slug ?? 'REGION'} --comune ${place.belfiore}`,
     });
   }

@@ -23,7 +23,7 @@ export function fetchCommand(): Command {
     'mappale fetch molise puglia --sources SOURCE,SOURCE --data /srv/downloads',
   ])
     .argument('<regions...>', 'names or ISTAT codes')
-    .option('--sources <sources>', 'only these sources, separated by commas (see npx mappale sources); repeatable', splitIds)
+    .option('--sources <sources>', 'only these sources, separated by commas; repeatable (npx mappale sources lists the names)', splitIds)
     .option('--data <folder>', 'data folder, with one folder for each source', 'data')
     .option('--dry-run', 'list files, sizes and licences without downloading')
     .option('--json', 'print the report as JSON')
@@ -44,10 +44,10 @@ export function fetchCommand(): Command {
 function splitIds(text: string, before: readonly string[] = []): string[] {
   const ids = text.split(',').map((id) => id.trim().toLowerCase()).filter((id) => id !== '');
   if (ids.length > 0) return [...before, ...ids];
-  throw new MappaleError('--sources is empty', { code: 'SOURCE_MISSING', kind: 'usage', hint: 'List at least one source, or omit --sources for all.', fix: 'npx mappale sources' });
+  throw new MappaleError('--sources is empty', { code: 'SOURCE_MISSING', kind: 'usage', hint: 'Name at least one source, or omit --sources to get all sources.', fix: 'npx mappale sources' });
 }
 
-/** Prints a line for each source, and then failures, manual downloads and the next command. */
+/** Returns text with a line for each source, followed by the failures, the manual downloads and the next command. */
 function describe(report: FetchReport, regions: readonly string[], { data, sources }: Pick<Options, 'data' | 'sources'>): string {
   const asked = report.sources.filter(({ files }) => files.length > 0);
   const lines = asked.length === 0 ? [] : [textTable(asked.map((each) => [each.source, each.license, ...lineOf(each)]), ['source', 'licence', 'size', report.dryRun ? 'would be' : 'outcome'])];
@@ -62,7 +62,7 @@ function describe(report: FetchReport, regions: readonly string[], { data, sourc
   for (const { source, left } of report.sources) if (left !== null) lines.push(`${source}: ${left}`);
   for (const failure of report.failures) lines.push(failure.report());
   const hands = report.sources.flatMap(({ source, license, byHand }) => (byHand === null ? [] : [{ source, license, ...byHand }]));
-  if (hands.length > 0) lines.push('', 'Download these files manually, because they need an account or have no fixed address. Sections without them report "not mapped".');
+  if (hands.length > 0) lines.push('', 'Download these files manually, because they need an account or have no fixed address. Without these files, their sections are "not mapped".');
   for (const { source, license, how, folder, there } of hands) {
     lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${filesText(there)} there`}`, `    ${how}.`, `    Save to: ${folder}`);
   }
@@ -84,7 +84,7 @@ function sum(files: readonly { readonly bytes: number | null }[]): number {
 
 const WORDS = { new: 'downloaded', changed: 'downloaded, changed', wanted: 'downloaded', unchanged: 'unchanged', none: 'not available from the publisher', failed: 'failed' } as const;
 
-/** Returns the total size, and the number of files by outcome. */
+/** Returns the total size of a source's files, and the number of files by outcome. */
 function lineOf({ files }: SourceReport): [size: string, outcome: string] {
   const outcomes = [...new Set(files.map(({ outcome }) => outcome))].map((outcome) => {
     const same = files.filter((each) => each.outcome === outcome);

@@ -1,4 +1,4 @@
-/** Lists findings about the addresses of a comune. */
+/** Command that counts or lists possible errors in the addresses of a comune. */
 import { writeFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
@@ -24,7 +24,7 @@ export function findingsCommand(): Command {
     'mappale findings --comune H833', 'mappale findings --comune Campobasso --format csv > findings.csv', 'mappale findings --comune H833 --format geojson --out h833.geojson',
   ])
     .requiredOption('--comune <comune>', 'cadastral code, ISTAT code or name')
-    .addOption(new Option('--format <format>', 'list each finding; by default, findings are counted').choices(['csv', 'geojson']))
+    .addOption(new Option('--format <format>', 'list each finding in this format; by default, findings are only counted').choices(['csv', 'geojson']))
     .option('--out <file>', 'write the list to a file')
     .option('--json', 'print the counts as JSON')
     .action(async (options: Options) => {
@@ -50,7 +50,7 @@ interface List {
   readonly format: 'csv' | 'geojson';
 }
 
-/** Returns the list as text. Warns about unknown kinds, because an empty list would look like a good result. */
+/** Returns the list as text. Warns about kinds of findings that could not be checked, because an empty list would look like a good result. */
 async function listed({ database, log }: Context, { region, belfiore, register, format }: List): Promise<string> {
   const unknown = unknownFindings(register);
   for (const sentence of unknown) log.warn(sentence);
@@ -72,7 +72,7 @@ function describeRegister(belfiore: string, register: AddressRegister): string {
   ].join('\n');
 }
 
-/** Returns the kind of a finding with its class of distances. */
+/** Returns the kind of a finding with its distance class. */
 function findingName({ kind, from_m: from, below_m: below }: FindingCount): string {
   if (from === null) return kind;
   return below === null ? `${kind} by ${from} m or more` : `${kind} by ${from === 0 ? '' : `${from} m to `}less than ${below} m`;

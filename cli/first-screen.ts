@@ -1,4 +1,4 @@
-/** Prints the machine, publications and next commands, for `mappale` without a command. Changes nothing. */
+/** Returns the output of `mappale` without a command: the state of the machine, the publications and the next commands. Changes nothing. */
 import { readConfig } from '../pipelines/config.ts';
 import { loadSources } from '../pipelines/contract/registry.ts';
 import { regionName, regionSlug } from '../pipelines/contract/regions.ts';
@@ -17,7 +17,7 @@ import { VERSION } from '../pipelines/program.ts';
 import { looking } from './command.ts';
 import { statementsOf } from '../pipelines/db/statements.ts';
 
-/** Commands with their purpose. */
+/** Next commands to type, each with its purpose. */
 type Next = readonly (readonly [typed: string, what: string])[];
 
 interface Found {
@@ -26,7 +26,7 @@ interface Found {
   readonly next: Next;
 }
 
-/** Next commands if no region is published. */
+/** Commands to suggest if no region is published. */
 const FIRST: Next = [
   ['npx mappale load-region', 'load a synthetic region with every source'],
   ['npx mappale fetch molise', 'download the files of a region, and list files that need an account'],
@@ -37,7 +37,7 @@ const FIRST: Next = [
 /** @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export async function firstScreen(): Promise<string> {
   const { databaseUrl } = readConfig();
-  const vector = await gdal('GDAL', 'version').then(engineText, () => `no GDAL: vector files cannot be read (to install the packages again: ${PACKAGES_SETUP})`);
+  const vector = await gdal('GDAL', 'version').then(engineText, () => `GDAL is missing, so vector files cannot be read (to install the packages again, run: ${PACKAGES_SETUP})`);
   const { lines, next } = await look(databaseUrl);
   const width = Math.max(...next.map(([typed]) => typed.length));
   return [
@@ -70,7 +70,7 @@ function problemOf({ message, code, at, detail, hint, fix }: MappaleError): Foun
   };
 }
 
-/** The last run, and the data folders of the last run with data folders. */
+/** The last run. `data` has the data folders of the last run that had any. */
 interface LastRun extends Record<string, unknown> {
   readonly id: number;
   readonly command: string;
@@ -83,12 +83,12 @@ interface LastRun extends Record<string, unknown> {
 
 const operate = statementsOf('operate');
 
-/** Describes the last run, with the command that continues the run. */
+/** Describes the last run, and returns the command that continues an interrupted run. */
 function describeLastRun(run: LastRun, dead: ReadonlySet<number>): readonly [lines: readonly string[], again: Next] {
   const { id, command, arguments: { data, regions }, code, ended } = run;
   if (!ended && !dead.has(id)) return [[`${command} is running`], []];
   if (code === 0) return [[], []];
-  if (code !== null) return [[`the last run, ${command}, ended with exit code ${code}: npx mappale status`], []];
+  if (code !== null) return [[`the last run, ${command}, ended with exit code ${code}; for details, run: npx mappale status`], []];
   const broken = `the last run, ${command}, was interrupted; published data is unchanged`;
   if (data === undefined) return [[broken], []];
   const slugs = (regions ?? []).map(regionSlug);

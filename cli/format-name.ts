@@ -2,7 +2,7 @@
 import { MappaleError } from '../pipelines/errors.ts';
 import { nearest, retyped, withOption } from '../pipelines/typed.ts';
 
-/** @param formats by name, the default first @param command command without `--format`, for the fix @throws MappaleError `FORMAT_UNKNOWN` (exit 2) */
+/** @param formats by name; the first is the default @param command command without `--format`, for the fix @throws MappaleError `FORMAT_UNKNOWN` (exit 2) */
 export function formatNamed<F>(name: string, formats: Readonly<Record<string, F>>, command: string): F {
   const format = Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (format !== undefined) return format;

@@ -1,4 +1,4 @@
-/** Prints the published values of a parcel and the times of their changes. */
+/** Command that prints the published values of a parcel, with the time of each change. */
 import type { Command } from 'commander';
 import { group } from '../pipelines/progress.ts';
 import { parcelHistory, type Absence, type ParcelHistory, type PublishedValue } from '../pipelines/operate/history.ts';
@@ -26,7 +26,7 @@ function describe(id: string, { fid, other_fids: others, keeps_history: keeps, k
   const changed = plain.filter(({ values }) => values.length > 1);
   const same = plain.length - changed.length;
   return [
-    `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists them)`,
+    `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists these values)`,
     ...(keeps ? [] : ['a database on several nodes keeps no history: only current values are known']),
     ...(others.length === 0 ? [] : [`other current or former fids with the same reference: ${others.map((other) => `npx mappale history ${other}`).join(', ')}`]),
     ...absences.map(describeAbsence),
@@ -34,7 +34,7 @@ function describe(id: string, { fid, other_fids: others, keeps_history: keeps, k
   ].join('\n');
 }
 
-/** Removes repeated values. A value that is unchanged after an absence is not a change. */
+/** Removes repeated values. If a value is missing for a time and then returns unchanged, this is not a change. */
 function withoutRepeats(values: readonly PublishedValue[]): PublishedValue[] {
   return values.filter(({ value }, index) => index === 0 || JSON.stringify(value) !== JSON.stringify(values[index - 1]?.value));
 }

@@ -1,4 +1,4 @@
-/** Prints the parents and children of a parcel. */
+/** Command that prints the parents and children of a parcel. */
 import type { Command } from 'commander';
 import { parcelLineage, type Kin, type Lineage } from '../pipelines/deliver/lineage.ts';
 import { MappaleError } from '../pipelines/errors.ts';

@@ -12,7 +12,7 @@ import { statementsOf } from '../pipelines/db/statements.ts';
 
 const operate = statementsOf('operate');
 
-/** Size and seed of the synthetic demo region. The region loads in about a minute and has data in every section. */
+/** Number of parcels and seed of the synthetic demo region. Its load takes about a minute. Every section has data. */
 const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
 
 export function loadRegionCommand(): Command {
@@ -47,12 +47,12 @@ async function writeDemo(context: Context): Promise<string> {
   return folder;
 }
 
-/** Number of parcels that are compared, to find a parcel with many sections. */
+/** Number of parcels among which the parcel with the most sections is chosen. */
 const LOOKED_AT = 100;
 
-/** Returns a shortened record of the parcel with the most sections, or an empty string if there is no parcel. */
+/** Returns a shortened record of a parcel with many sections, or an empty string if the region has no parcel. */
 async function anyParcel({ database }: Context, region: number): Promise<string> {
-  // The first query finds the parcels, because the second query cannot join parcels on other nodes.
+  // Finds the parcels in a separate query, because on several nodes the second query cannot join with parcels.
   const parcels = await database.query<{ fid: number }>(
     operate('some_land_parcels'), [firstFid(region), firstFid(region + 1), LOOKED_AT],
   );
@@ -65,7 +65,7 @@ async function anyParcel({ database }: Context, region: number): Promise<string>
 
 const WIDTH = 110;
 
-/** Prints each section of a record on one line, cut to the width of the terminal, and the next commands. */
+/** Returns text with each section of a record on one line of limited length, followed by the next commands. */
 function inShort({ meta, ...sections }: Record<string, unknown>): string {
   const lines = Object.entries(sections).map(([name, value]) => {
     const line = `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`.replaceAll('":', '": ').replaceAll(',"', ', "');
@@ -73,6 +73,6 @@ function inShort({ meta, ...sections }: Record<string, unknown>): string {
   });
   const { licenses } = meta as { licenses: readonly { readonly holder: string }[] };
   return ['', '', '{', lines.join(',\n'), '}',
-    `${licenses.length} licences of ${new Set(licenses.map(({ holder }) => holder)).size} holders; each record lists its licences. All sources: npx mappale sources`,
+    `${licenses.length} licences of ${new Set(licenses.map(({ holder }) => holder)).size} holders; each record lists its licences. To list all sources: npx mappale sources`,
     '', 'Next:', `  npx mappale parcel ${String(sections['fid'])} the complete record`, '  npx mappale status', '  npx mappale serve'].join('\n');
 }

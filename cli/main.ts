@@ -9,7 +9,10 @@ import { COMMANDS } from './commands.ts';
 import { guardOutput } from './output.ts';
 import { usageExit } from './usage.ts';
 
-/** Returns the program with all commands. @param loaded names of commands that are loaded completely. All other commands have only names and help lines. */
+/**
+ * Returns the program with all commands. @param loaded names of the commands that are imported completely. All other commands have only a name and a
+ * description.
+ */
 export async function program(loaded: readonly string[] = Object.keys(COMMANDS)): Promise<Command> {
   const all = new Command('mappale')
     .exitOverride(usageExit)
@@ -31,7 +34,7 @@ Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded d
   return all;
 }
 
-/** Runs a command. Prints expected errors. Bugs keep their stack trace. */
+/** Runs a command. Expected errors are printed as a message, and bugs with a stack trace. */
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput();
   try {

@@ -1,6 +1,6 @@
 /**
- * Shortens records for models. A short record has labels and values as text, but no outlines and no missing values. Repeated values of lists, and licences,
- * appear once.
+ * Shortens records for language models. A short record has labels and values as text, but no outlines and no missing values. Values that all rows of a
+ * list share, and licences, appear once.
  */
 import { drawingsOf, mapOf } from '../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
@@ -11,13 +11,13 @@ type Section = (typeof SECTIONS)[number];
 /** Sections of a record if the caller names no sections. */
 export const DEFAULT_SECTIONS: readonly string[] = SECTIONS.filter(({ brief }) => brief === true).map(({ name }) => name);
 
-/** Maximum size of a shortened record in bytes. Longer lists are cut. */
+/** Maximum size of a shortened record in bytes. Lists are truncated to meet this limit. */
 const MOST_BYTES = 8_000;
 
-/** Fields that are left out. These are outlines, and sources, which are in the licences. */
+/** Fields that a short record omits: outlines, and sources, because the licences name the sources. */
 const LEFT_OUT = new Set(['geometry', 'source']);
 
-/** A list of objects. Values that all rows share are outside the rows. */
+/** A list of objects as a table. `same_for_all` has the values that all rows share. */
 interface Table {
   readonly same_for_all: Json;
   readonly columns: readonly string[];
@@ -95,7 +95,7 @@ interface Licence {
   readonly reference_period: string | null;
 }
 
-/** Returns each attribution once, with its sections. */
+/** Returns each attribution once, with the sections that it applies to. */
 export function licencesOnce(licences: readonly Licence[]): readonly Json[] {
   const found = new Map<string, { sections: string[]; attribution: string; license: string; reference_period?: string }>();
   for (const { section, attribution, license, reference_period } of licences) {
@@ -112,7 +112,7 @@ function bytesOf(value: unknown): number {
 }
 
 /**
- * Shortens a record of the API. The longest lists are cut until the record has at most 8,000 bytes.
+ * Shortens a record of the API. The longest lists are truncated until the record has at most 8,000 bytes.
  * @param record answer of `/parcels/{id}`
  */
 export function compactRecord(record: Json): Json {

@@ -22,14 +22,14 @@ interface Schema extends Json {
   readonly $ref?: string;
 }
 
-/** Returns the parts of a schema, with references resolved. */
+/** Returns a schema's alternatives, with references resolved. */
 function partsOf(schema: Schema, definitions: Readonly<Record<string, Schema>>): readonly Schema[] {
   const named = schema.$ref === undefined ? undefined : definitions[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)];
   const inner = [...schema.anyOf ?? [], ...schema.allOf ?? [], schema.items, named].filter((each) => each !== undefined);
   return [schema, ...inner.flatMap((each) => partsOf(each, definitions))];
 }
 
-/** Returns the fields of a block by path. Outlines have no fields. */
+/** Returns the fields of a block by path. Geometries are fields without subfields. */
 function fieldsOf(schema: Schema, definitions: Readonly<Record<string, Schema>>, panel: MapPanel, before = ''): [string, Field][] {
   return partsOf(schema, definitions).flatMap(({ properties = {} }) => Object.entries(properties).flatMap(([name, field]): [string, Field][] => {
     const parts = partsOf(field, definitions);
@@ -48,7 +48,7 @@ function fieldsOf(schema: Schema, definitions: Readonly<Record<string, Schema>>,
 }
 
 interface Entry {
-  /** Name of the section. */
+  /** Name of the section that the resource describes. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -56,7 +56,7 @@ interface Entry {
 }
 
 export const DICTIONARY: readonly Entry[] = SECTIONS.map(({ name, title }) => ({
-  name, title: `Fields of section ${name}: ${title}`, description: 'Meaning, unit and words of each field', uri: `mappale://dictionary/${name}`,
+  name, title: `Fields of section ${name}: ${title}`, description: 'Meaning, unit and possible values of each field', uri: `mappale://dictionary/${name}`,
 }));
 
 /** Returns the dictionary of a section as JSON. */

@@ -1,4 +1,4 @@
-/** Provides the tools of the Model Context Protocol, which use the API endpoints. Every answer has its licences. */
+/** Provides the tools of the Model Context Protocol, which call the look-ups of the API endpoints. Every answer contains the licences of its data. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
@@ -38,7 +38,7 @@ interface Tool<Input extends z.ZodRawShape> {
   readonly answer: (asked: Asked, input: z.output<z.ZodObject<Input>>) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Gives the input of the answer the type of the input schema. */
+/** Creates a tool whose `answer` gets arguments of the types in the schema `input`. */
 function tool<Input extends z.ZodRawShape>(facts: Tool<Input>): Tool<z.ZodRawShape> {
   return facts as unknown as Tool<z.ZodRawShape>;
 }
@@ -49,7 +49,7 @@ function endpointOf(operation: string): Endpoint {
   return found;
 }
 
-/** Returns the answer of an endpoint. Values are parsed like the parameters of an HTTP request. @throws ApiError, MappaleError */
+/** Returns the answer of an endpoint. Arguments are parsed like the parameters of an HTTP request. @throws ApiError, MappaleError */
 async function answerOf(
   { reader }: Asked, operation: string, query: Readonly<Record<string, unknown>>, path: Readonly<Record<string, unknown>> = {},
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -60,7 +60,7 @@ async function answerOf(
   return JSON.parse(answer ?? 'null') as Readonly<Record<string, unknown>>;
 }
 
-/** Returns the attributions of sections in given regions and in the regions of given comuni. */
+/** Returns the attributions of the given sections, for the given regions and the regions of the given comuni. */
 async function licensesOf({ reader }: Asked, regions: readonly number[], comuni: readonly string[], sections: readonly string[]): Promise<unknown> {
   const { licenses } = await reader.call<{ licenses: string }>('select licenses_of as licenses from api.licenses_of($1, $2, $3)', [regions, comuni, sections]);
   return licencesOnce(JSON.parse(licenses) as Parameters<typeof licencesOnce>[0]);
@@ -81,8 +81,8 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'search',
     title: 'Search addresses',
-    description: 'Finds the coordinates of an Italian address, best match first, only in the named place. match_type states how exact the match is. '
-      + 'If nothing is found, meta.not_loaded lists the named comuni without loaded addresses.',
+    description: 'Finds Italian addresses and their coordinates, best match first, only in the place that the query names. match_type states how exact the match is. '
+      + 'If nothing is found, meta.not_loaded lists the comuni that the query names and that have no loaded addresses.',
     scope: 'geocoding:read',
     input: {
       q: z.string().describe('Address, such as Via Roma 5, Campobasso'),
@@ -98,7 +98,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'locate',
     title: 'Locate parcels',
-    description: 'Cadastral parcels at a point (lat and lng), smallest first, or in a small box (bbox, each side at most 0.05°).',
+    description: 'Finds cadastral parcels at a point (lat and lng), smallest first, or in a small box (bbox, each side at most 0.05°).',
     scope: 'parcels:read',
     input: {
       lat: latitude.optional(),
@@ -115,13 +115,13 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'parcel',
     title: 'Record of a parcel',
-    description: 'Data on one parcel, in sections. Fields without a value are left out. coverage distinguishes "no feature here" (mapped) from "no data" (not_mapped, not_loaded). '
+    description: 'Returns data on one parcel, in sections. Fields without a value are omitted. coverage distinguishes "no feature here" (mapped) from "no data" (not_mapped, not_loaded). '
       + 'not_applicable: the section does not exist for this kind of parcel (road, water). The resources mappale://dictionary/SECTION describe the fields.',
     scope: 'parcels:read',
     input: {
       id: parcelId,
-      sections: z.array(z.enum(SECTION_NAMES)).optional().describe(`Only these sections; basic is always included; default: ${DEFAULT_SECTIONS.join(', ')}; with detail full: all`),
-      detail: z.enum(['compact', 'full']).optional().describe('compact: labels and values as text, lists as tables, no outline; full: the record of the API with all fields; default: compact'),
+      sections: z.array(z.enum(SECTION_NAMES)).optional().describe(`Sections to return; basic is always returned; default: ${DEFAULT_SECTIONS.join(', ')}; with detail full: all`),
+      detail: z.enum(['compact', 'full']).optional().describe('compact: labels and values as text, lists as tables, no outline; full: the complete record of the API; default: compact'),
     },
     answer: async (asked, { id, sections, detail = 'compact' }) => {
       const include = sections ?? (detail === 'full' ? SECTION_NAMES : DEFAULT_SECTIONS);
@@ -135,7 +135,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'explain',
     title: 'Explain a value',
-    description: 'Origin of the values in a section of a parcel: file, position in the file, release, rule, overlap or distance. not_applicable is the reason if the section has no values for this kind of parcel.',
+    description: 'Returns the origin of the values in a section of a parcel: file, position in the file, release, rule, overlap or distance. If the section has no values for this kind of parcel, not_applicable has the reason.',
     scope: 'parcels:read',
     input: { id: parcelId, section: z.enum(SECTION_NAMES).describe('Section of the record') },
     answer: async (asked, { id, section }) => {
@@ -146,7 +146,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'coverage',
     title: 'Coverage of a comune',
-    description: 'Coverage of a comune by section: mapped, none (mapped, without features), partial, not_mapped, not_loaded or not_applicable. Also lists the files that cover the comune.',
+    description: 'Returns the coverage of a comune by section: mapped, none (mapped, without any feature), partial, not_mapped, not_loaded or not_applicable. Also lists the files that cover the comune.',
     scope: 'admin_data:read',
     input: { comune: z.string().describe('Cadastral code (H501), ISTAT code (058091) or name') },
     answer: async ({ reader }, { comune }) => {
@@ -156,11 +156,11 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   }),
 ];
 
-/** First version of the protocol with structured content. */
+/** First version of the protocol in which answers may have structured content. */
 const STRUCTURED_SINCE = '2025-06-18';
 
 /** Argument that requests the answer as text, for clients that do not show structured content to the model. */
-const answerAs = z.literal('text').optional().describe('text: the answer as text. Use it if the answer was empty');
+const answerAs = z.literal('text').optional().describe('text: returns the answer as text. Use this value if an answer was empty');
 
 /**
  * Creates an MCP server with all tools, for one connection.
@@ -168,8 +168,8 @@ const answerAs = z.literal('text').optional().describe('text: the answer as text
  */
 export function mcpServer(asked: Asked, protocol: () => string | null): McpServer {
   const server = new McpServer({ name: 'mappale', version: VERSION }, {
-    instructions: 'Data of Italian public bodies for each cadastral parcel. Attributions in licenses must be shown with the data. '
-      + 'Risk data is official data for analysis and screening and has no evidentiary value.',
+    instructions: 'Data of Italian public bodies for each cadastral parcel. Show the attributions in licenses with the data. '
+      + 'Risk data is official data for analysis and screening. It has no evidentiary value.',
   });
   for (const { name, title, description, input, answer } of TOOLS) {
     // A strict schema rejects unknown arguments instead of ignoring them.
@@ -191,7 +191,7 @@ export function mcpServer(asked: Asked, protocol: () => string | null): McpServe
       contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(dictionaryOf(name)) }],
     }));
   }
-  // The lists never change.
+  // The lists of tools and resources never change.
   server.server.registerCapabilities({ tools: { listChanged: false }, resources: { listChanged: false } });
   return server;
 }
@@ -200,7 +200,7 @@ function asText(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(value) }] };
 }
 
-/** Returns the answer as structured content only, because the model would have to read the same values again as text. */
+/** Returns the answer only as structured content. With a text copy, the model would have to read all values twice. */
 function structured(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: 'The answer is in structuredContent. If structuredContent is not shown, call again with answer_as: text.' }], structuredContent: { ...value } };
 }

@@ -37,7 +37,7 @@ export function mcpCommand(): Command {
     .option('--http', `serve over HTTP at ${PATH}, with the tokens and limits of mappale serve; default: standard input and output`, false)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0: any free port', parseWithin(0, 65_535), 8090)
-    .option('--json', 'no effect: all messages are JSON')
+    .option('--json', 'has no effect, because all messages are JSON')
     .action((options: Options) => withContext({ access: 'read' }, async (context) => {
       const reader = await openReader(context.database, context.config.databaseUrl, { connections: 4, statementTimeoutMs: 20_000 });
       try {
@@ -59,14 +59,14 @@ async function overStdio(asked: Asked): Promise<void> {
   await server.close();
 }
 
-/** Counts requests without an answer, because a pipe ends immediately after its last request. */
+/** Counts the requests that still need an answer, because the end of a pipe follows immediately after the last request. */
 class AnsweringTransport extends StdioServerTransport {
   readonly #open = new Set<RequestId>();
   #whenAnswered: (() => void) | null = null;
   /** Version of the protocol that the client named. Null: the client has named no version yet. */
   protocol: string | null = null;
 
-  // The MCP server reads each message after this handler.
+  // This handler gets each message before the MCP server does.
   override onmessage = (message: JSONRPCMessage): void => {
     if (isJSONRPCRequest(message)) this.#open.add(message.id);
     if (isInitializeRequest(message)) this.protocol = message.params.protocolVersion;
@@ -140,15 +140,15 @@ function listen(asked: Asked, host: string, port: number, log: Log): { server: S
   return { server, listening };
 }
 
-/** Checks of a connection before the tools. */
+/** Checks of a request before a tool is called. */
 interface Door {
   readonly admit: Admit;
   readonly receive: Receive;
 }
 
 /**
- * Answers one message. Each message needs a token and counts as one request. The server keeps no state between messages, so any server can answer the next
- * message.
+ * Answers one message. Each message needs a token and counts as one request. The server keeps no state between messages, so another server process can
+ * answer the next message.
  * @throws ApiError
  */
 async function answer(asked: Asked, { admit, receive }: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -159,7 +159,7 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
     return;
   }
   if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the MCP endpoint is ${PATH}`);
-  // The server sends only answers, so there is no stream to open and no session to end.
+  // GET (open a stream) and DELETE (end a session) are refused, because the server sends only answers.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const credential = { key: keyOf(request), session: null };
   // The scope depends on the called tool.
@@ -180,7 +180,7 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
   });
 }
 
-/** Returns true if a page of another site sent the request. With DNS rebinding, such a page can reach this machine. Programs send no Origin header. */
+/** Returns true if a page of another site sent the request. Such a page can reach this machine by DNS rebinding. Programs send no Origin header. */
 function isForeign(origin: string | undefined): boolean {
   return origin !== undefined && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
 }
@@ -188,7 +188,7 @@ function isForeign(origin: string | undefined): boolean {
 /** Refuses a request with status 403 and a JSON-RPC error. */
 function forbid(response: ServerResponse): void {
   response.writeHead(403, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message: 'requests from web pages of other machines are refused; Origin must be this machine or absent' }, id: null }));
+  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message: 'requests from web pages of other machines are refused; allowed: no header Origin, or an Origin on this machine' }, id: null }));
 }
 
 /** @throws ApiError `INVALID_PARAMS` */
@@ -202,7 +202,7 @@ function messageOf(body: Buffer): object {
   throw new ApiError('INVALID_PARAMS', 'the body is not a JSON-RPC 2.0 message; expected one object');
 }
 
-/** Returns the version of the protocol, which clients name from version 2025-06-18 on. */
+/** Returns the protocol version that the client names, or null. Clients name it from version 2025-06-18 on. */
 function protocolOf({ headers }: IncomingMessage): string | null {
   return [headers['mcp-protocol-version']].flat()[0] ?? null;
 }

@@ -13,7 +13,7 @@ export function migrateCommand(): Command {
     'mappale migrate',
     'mappale migrate --yes',
   ])
-    .option('--dry-run', 'print the steps, and the rows that would be lost, without doing anything')
+    .option('--dry-run', 'print the steps, and the rows that cannot be kept, without changing the database')
     .option('--yes', 'delete rows that cannot be kept; the next refresh reads their files again if they still exist')
     .option('--json', 'print as JSON')
     .action(({ dryRun: dry = false, yes = false, json }: { dryRun?: boolean; yes?: boolean; json?: boolean }) => {

@@ -1,21 +1,21 @@
-/** Handles write errors of standard output and standard error, such as a closed pipe, a full disk or a closed terminal. */
+/** Handles errors of writing to standard output and standard error, for example after a pipe was closed or on a full disk. */
 import { MappaleError } from '../pipelines/errors.ts';
 import { isFull } from '../pipelines/formats/file-error.ts';
 
 /** True if the command must end when writing to standard output fails. */
 let endsWithOutput = true;
 
-/** Lets the command continue without standard output. For commands with another purpose than their output. */
+/** Lets the command continue without standard output. Used by commands whose purpose is not their output. */
 export function continueWithoutOutput(): void {
   endsWithOutput = false;
 }
 
-/** Prevents write errors from ending the process with a stack trace. A command continues if log lines are lost. */
+/** Prevents write errors from ending the process with a stack trace. If log lines cannot be written, the command continues. */
 export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!endsWithOutput) return;
-    // The reader closed the pipe (`| head`), or its terminal is gone. EIO is the error of a terminal.
+    // True if the reader closed the pipe (`| head`), or its terminal is gone. EIO is the error of a terminal.
     if (error.code === 'EPIPE' || error.code === 'EIO') process.exit(process.exitCode ?? 0);
     const failure = unwritten(error);
     process.stderr.write(`${failure.report()}\n`, () => process.exit(failure.exitCode));

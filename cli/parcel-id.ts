@@ -15,7 +15,7 @@ export function asFid(id: string): number | null {
 export async function findParcel({ database }: Context, id: string): Promise<number> {
   const given = asFid(id);
   if (given !== null) return given;
-  // Text in PostgreSQL cannot contain this character.
+  // Text in PostgreSQL cannot contain the character NUL.
   if (id.includes('\0')) throw notFound(id);
   const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [plainReference(id)]);
   if (fid === null) throw notFound(id);
@@ -36,8 +36,8 @@ export async function goneParcel(ask: Ask, id: string, fid: number): Promise<Map
   const { successor_fid: successor } = retired;
   return new MappaleError(`parcel ${id} is no longer published`, {
     code: 'GONE', kind: 'usage',
-    detail: successor === null ? 'no current parcel, or more than one, has the same geometry' : `its successor is ${successor}, with the same geometry in another comune or region`,
-    hint: successor === null ? 'Show the published data.' : 'Print the record of the successor.', fix: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
+    detail: successor === null ? 'it has no single successor, because no published parcel or more than one has the same geometry' : `its successor is ${successor}, with the same geometry in another comune or region`,
+    hint: successor === null ? 'Check which regions are published.' : 'Print the record of the successor.', fix: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
   });
 }
 

@@ -1,4 +1,4 @@
-/** Answers many parcels. Each input line has a fid or reference, and each output line a JSON object, in the same order. */
+/** Answers a stream of parcel ids. Each input line has a fid or reference. Each output line is a JSON object, in the same order. */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { parcelRecord } from '../api/parcel-record.ts';
@@ -9,20 +9,21 @@ import { MappaleError } from '../pipelines/errors.ts';
 import { resultsInOrder } from '../pipelines/parallel.ts';
 import { asFid, goneParcel, notFound } from './parcel-id.ts';
 
-/** Longest line that is read, in bytes. Identifiers are shorter. The rest of a longer line is skipped. */
+/** Maximum number of bytes that are read of a line. All identifiers are shorter. The rest of a longer line is skipped. */
 const MOST_BYTES = 1024;
 
 const LF = 0x0a;
 
-/** An input line without its line end and outer spaces. */
+/** An input line, without the line end and without spaces at both ends. */
 interface Line {
-  /** The text, with U+FFFD for invalid UTF-8. For a line that is too long, only the beginning. */
+  /** Text of the line, with U+FFFD instead of invalid UTF-8. If the line is too long, the text is only its beginning. */
   readonly input: string;
   readonly isCut: boolean;
 }
 
 /**
- * Yields the lines that each chunk completes. Empty lines are included, so the nth answer belongs to the nth line. Text after the last line end is a line, too.
+ * Yields, for each chunk, the lines that end in the chunk. Empty lines are included, so that the nth answer belongs to the nth line. Text after the last
+ * line end is a line, too.
  */
 export async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<readonly Line[], void, undefined> {
   let kept: Buffer[] = [];
@@ -62,7 +63,7 @@ type FindFid = (id: string) => number | null;
 
 /** Looks up the references of a chunk with one query. @throws MappaleError (kind `database`) */
 async function fidsOf(ask: Ask, lines: readonly Line[]): Promise<FindFid> {
-  // Text in PostgreSQL cannot contain the character 0.
+  // Text in PostgreSQL cannot contain the character NUL.
   const isReference = ({ input, isCut }: Line): boolean => !isCut && asFid(input) === null && !input.includes('\0');
   const references = [...new Set(lines.filter(isReference).map(({ input }) => plainReference(input)))];
   if (references.length === 0) return asFid;
@@ -80,7 +81,7 @@ async function answer(reader: Reader, { input, isCut }: Line, findFid: FindFid, 
     if (fid === null) throw notFound(input);
     const { answer: text } = await parcelRecord(reader, fid, sections);
     if (text === null) throw await goneParcel((...asked) => reader.call(...asked), input, fid);
-    // In a JSON text, line ends occur only between the parts.
+    // Line ends in the JSON text are replaced by spaces. They occur only between values, never in a string.
     return { text: text.replaceAll('\n', ' '), isFound: true };
   } catch (error) {
     if (!(error instanceof MappaleError) || error.kind !== 'usage') throw error;
@@ -96,7 +97,8 @@ function tooLong(): MappaleError {
 }
 
 /**
- * Answers the lines of a chunk before it reads the next chunk, so a program can wait for the answer to each line. Reads only as fast as the output is read.
+ * Answers the lines of a chunk before it reads the next chunk, so a program can wait for the answer to each line. The function reads input only as fast
+ * as the output is read.
  * @returns the number of lines without a published parcel
  */
 export async function answerLines(reader: Reader, input: AsyncIterable<Buffer>, output: Writable, sections: readonly string[]): Promise<number> {

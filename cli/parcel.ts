@@ -1,4 +1,4 @@
-/** Commands that print the record of a parcel and the origin of its values. */
+/** Commands `parcel` and `explain`: print the record of a parcel, and the origin of its values. */
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { parseInclude, SECTION_NAMES } from '../pipelines/contract/sections.ts';
@@ -23,9 +23,9 @@ export function parcelCommand(): Command {
     'mappale parcel --stdin < references.txt > records.jsonl',
   ])
     .argument('[id]', 'fid or national cadastral reference, CCCCZFFFFAS.label')
-    .option('--stdin', 'read a fid or reference from each line of standard input, and print a JSON object per line, in the same order; exit code 3 if a parcel is not found')
+    .option('--stdin', 'read a fid or reference from each line of standard input, and print a JSON object per line, in the same order; the exit code is 3 if a parcel is not found')
     .option('--include <sections>', 'comma-separated names; default: all')
-    .option('--json', 'no effect: the record is always JSON')
+    .option('--json', 'has no effect, because the record is always JSON')
     .action(async (id: string | undefined, { include, stdin = false }: Options) => {
       const sections = parseInclude(include);
       if ((id === undefined) !== stdin) throw oneOf(id);
@@ -51,7 +51,7 @@ async function recordOf(context: Context, id: string, sections: readonly string[
   return record;
 }
 
-/** Number of connections of `--stdin`. With more connections, the command would not be faster. */
+/** Number of database connections of `--stdin`. More connections would not make the command faster. */
 const CONNECTIONS = 4;
 const STATEMENT_MS = 20_000;
 
@@ -83,11 +83,11 @@ export function explainCommand(): Command {
     });
 }
 
-/** Reason why a section of a record is empty, by its coverage. */
+/** Reason why a section of a record is empty, by the coverage of the section. */
 const EMPTY: Readonly<Record<string, string>> = {
   mapped: 'the loaded files cover this place and contain no feature here',
   not_mapped: 'the loaded files do not cover this place',
-  not_loaded: 'no release is loaded',
+  not_loaded: 'no release of the section is loaded',
 };
 
 function describe({ fid, section, not_applicable: notApplicable, rules, rows, reproduced, empty, coverage, evidence, context }: Explanation): string {

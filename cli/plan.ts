@@ -22,10 +22,10 @@ export function planCommand(): Command {
     }));
 }
 
-/** Words at the beginning of a line, and the meaning of the word at the end of the plan. */
+/** Word that begins a line of the plan, and explanation of the word at the end of the plan. */
 const WAYS: Readonly<Record<Way, { readonly word: string; readonly meaning: string | null }>> = {
   whole: { word: 'build', meaning: null },
-  patch: { word: 'patch', meaning: `replaces only changed rows, or builds the table whole if more than 1/${WORTHWHILE} of the parcels changed` },
+  patch: { word: 'patch', meaning: `replaces only changed rows, or builds the complete table if more than 1/${WORTHWHILE} of the parcels changed` },
   compare: { word: 'check', meaning: 'keeps the published table if its inputs have the same rows' },
 };
 
@@ -75,5 +75,5 @@ function describe({ plan, survey, distributed }: Preview): string {
 
 function describePrice(cost: Price): string {
   const room = cost.freeBytes === null ? 'the free disk space of the server is unknown' : `${gib(cost.freeBytes)} free`;
-  return `estimate: ${duration(cost.seconds)}, ${gib(cost.diskBytes)} of disk (${room}), ${gib(cost.memoryBytes)} of memory; ${Math.round(cost.measured * 100)} % of it from runs on this database`;
+  return `estimate: ${duration(cost.seconds)}, ${gib(cost.diskBytes)} of disk (${room}), ${gib(cost.memoryBytes)} of memory; ${Math.round(cost.measured * 100)} % of the estimate is from runs on this database`;
 }

@@ -1,4 +1,4 @@
-/** Commands that change publications without reading files. */
+/** Commands that change which data is published, without reading files. */
 import type { Command } from 'commander';
 import { rollback, withdraw } from '../pipelines/build/publish.ts';
 import { regionName, regionSlug, type Region } from '../pipelines/contract/regions.ts';
@@ -33,7 +33,7 @@ export function pinCommand(): Command {
       const region = parseRegionOrItaly(name);
       return changeAtOnce(options, async ({ database, config }) => {
         await setHold(database, { region, kind: 'pinned', fingerprint: null, reason: options.reason ?? null }, config.host);
-        return [{ unit: region, pinned: true }, () => `${regionName(region)} is pinned. No run publishes it, including an active run. To undo this: npx mappale unpin ${regionSlug(region)}`];
+        return [{ unit: region, pinned: true }, () => `${regionName(region)} is pinned. No run publishes this region, not even an active run. To undo this: npx mappale unpin ${regionSlug(region)}`];
       });
     });
 }
@@ -44,7 +44,7 @@ export function unpinCommand(): Command {
     .option('--json', 'print as JSON')
     .action((region: number, options: Options) => changeAtOnce(options, async ({ database }) => {
       const held = await releaseHold(database, region, null);
-      return [{ unit: region, held }, () => `${regionName(region)} ${held ? 'is no longer held; the next refresh updates it' : 'was not held'}`];
+      return [{ unit: region, held }, () => `${regionName(region)} ${held ? 'is no longer pinned, withdrawn or rolled back; the next refresh updates it' : 'was not pinned, withdrawn or rolled back'}`];
     }));
 }
 
@@ -82,10 +82,10 @@ export function forgetCommand(): Command {
     'mappale forget ~/downloads/QI_294577_1_20182_VALORI.csv --reason "cut download" --accept "checked by hand"',
     'mappale forget MOLISE.zip --undo',
   ])
-    .argument('<file>', 'path, name, or first characters of the SHA-256')
+    .argument('<file>', 'path or name of the file, or the first characters of its SHA-256')
     .option('--undo', 'use the file again')
     .option('--reason <text>', 'reason, kept in the ledger')
-    .option('--accept <reason>', 'publish although the quality gate refuses; the reason is kept in the ledger')
+    .option('--accept <reason>', 'publish even if the quality gate refuses; the ledger keeps the reason')
     .option('--json', 'print as JSON')
     .action(async (file: string, { undo = false, reason, accept, json }: Options & { undo?: boolean; accept?: string }) => {
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
@@ -109,7 +109,7 @@ export function pruneCommand(): Command {
       const { dryRun = false, keep = null } = options;
       const pruned = await prune(database, sources, { dry: dryRun, keep });
       const [partitions, releases, workspaces] = [pruned.partitions.length, pruned.releases.length, pruned.workspaces.length];
-      const history = pruned.history === null ? '' : `, ${group(pruned.history.rows)} rows of history by ${pruned.history.swaps} publications`;
+      const history = pruned.history === null ? '' : `, ${group(pruned.history.rows)} rows of the history of ${pruned.history.swaps} publications`;
       return [pruned, () => `${dryRun ? 'would free' : 'freed'}: ${partitions} old partitions, ${releases} releases, ${workspaces} workspaces${history}`];
     }));
 }

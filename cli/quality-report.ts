@@ -1,4 +1,4 @@
-/** Prints the quality report of a region or comune. */
+/** Command that writes the quality report of a region or comune. */
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { municipalityQuality } from '../api/answers.ts';
@@ -34,10 +34,10 @@ export function reportCommand(): Command {
       if ((region === undefined) === (comune === undefined)) {
         throw new MappaleError('report needs either a region or a comune', {
           code: 'REPORT_OF_WHAT', kind: 'usage', detail: `expected one of REGION and --comune, found ${region === undefined ? 'none' : 'both'}`,
-          hint: 'For a comune: npx mappale report --comune H501', fix: 'npx mappale report REGION',
+          hint: 'To report on a comune, run: npx mappale report --comune H501', fix: 'npx mappale report REGION',
         });
       }
-      // Checks the output path before the long work. A default file name is checked when the file is written.
+      // Checks the output path before the report is built. A default file name is checked only when the file is written.
       if (options.out !== undefined) await mustBePlace(expandPath(options.out));
       return look(options, async (context) => {
         if (region !== undefined) {
@@ -70,7 +70,7 @@ export async function readPassport(reader: Reader, comune: string): Promise<Pass
   const code = await comuneCode(reader, comune, (suggested) => `npx mappale report --comune ${suggested}`);
   const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
   if (answer === null) {
-    throw new MappaleError(`no data is published for ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Show the published data.', fix: 'npx mappale status' });
+    throw new MappaleError(`no data is published for ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Check which regions are published.', fix: 'npx mappale status' });
   }
   return municipalityQuality.parse(JSON.parse(answer));
 }
@@ -85,7 +85,7 @@ function describe({ region, publications, releases, rejects, added_columns: adde
     wrong.length === 0
       ? 'records = rows + rejects + duplicates in every release'
       : `records DIFFER from rows + rejects + duplicates in ${wrong.map(({ source, vintage }) => `${source} ${vintageText(vintage)}`).join(', ')}`,
-    `${group(rejects.reduce((sum, { records }) => sum + records, 0))} rejects, for ${group(rejects.length)} reasons`,
+    `${group(rejects.reduce((sum, { records }) => sum + records, 0))} rejects, with ${group(rejects.length)} reasons`,
     ...added.map(({ code, file, columns }) => `${code} ${file}: ${columns.join(', ')}`),
     ...cut.map(({ code, file }) => `${code} ${file}`),
     ...[...unusual].map(([said, comuni]) => `${said} in ${group(comuni)} of ${group(coverage.length)} comuni`),
@@ -94,7 +94,7 @@ function describe({ region, publications, releases, rejects, added_columns: adde
 
 function describePassport({ municipality: { code, name }, coverage, files, rejects }: Passport): string[] {
   return [
-    `${name ?? code} (${code}): ${group(files.length)} covering files, ${group(rejects.reduce((sum, { records }) => sum + records, 0))} rejects`,
+    `${name ?? code} (${code}): ${group(files.length)} files cover the comune, ${group(rejects.reduce((sum, { records }) => sum + records, 0))} rejects`,
     ...unusualCoverage(coverage.sections),
   ];
 }

@@ -1,4 +1,4 @@
-/** Prints as text what a refresh did or would do. */
+/** Returns the results of a refresh, and parts of its plan, as text. */
 import { duration, group } from '../pipelines/progress.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 import type { LeftOut, NotedLeftOut } from '../pipelines/run/left-out.ts';
@@ -7,7 +7,7 @@ import type { RefreshReport } from '../pipelines/run/refresh.ts';
 import { textTable } from '../pipelines/text-table.ts';
 import { describeUnknown } from './command.ts';
 
-/** Returns the report of a refresh as text that fits on one screen. */
+/** Returns the report of a refresh as short text. */
 export function describe(report: RefreshReport): string {
   const lines: string[] = [];
   if (report.runId === null && report.failures.length === 0) lines.push(`nothing to do: everything is up to date (${duration(report.seconds)})`);
@@ -25,7 +25,7 @@ export function describe(report: RefreshReport): string {
   }
   for (const held of report.held) lines.push(held);
   const warnings = report.loaded.reduce((sum, release) => sum + release.warnings, 0);
-  if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found unexpected rows: npx mappale report REGION`);
+  if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found unexpected rows; for details, run: npx mappale report REGION`);
   if (report.loaded.length > 0 && report.vectorEngine !== null) lines.push(`vector files read by ${report.vectorEngine}`);
   if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
   lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut), ...describeWarnings(report.warnings));
@@ -33,7 +33,7 @@ export function describe(report: RefreshReport): string {
   return lines.join('\n');
 }
 
-/** Lists unused files, and current files that are missing from the data folders, each with the reason. */
+/** Returns a line for each unused file, with the reason, and for each current file that is missing from the data folders. */
 export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unused' | 'left' | 'survey'>): string[] {
   return [
     ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)}); to stop using it: npx mappale forget FILE`),
@@ -46,17 +46,17 @@ export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unu
 /** Maximum number of added columns that are listed by name. */
 const MOST_NAMED = 20;
 
-/** Returns one line per file: its added columns with sample values, or a warning that the file may be an incomplete export. */
+/** Returns one line per file: its added columns with sample values, or a warning that the file may be a truncated export. */
 export function describeWarnings(warnings: readonly SchemaWarning[]): string[] {
   return warningsByFile(warnings).map(({ code, file, added }) => {
-    if (code === 'EXPORT_MAY_BE_CUT') return `${code} ${file}: this export of a web service may be incomplete; request the rest, or load the publisher's file`;
+    if (code === 'EXPORT_MAY_BE_CUT') return `${code} ${file}: this export of a web service may be truncated; request the rest, or load the publisher's complete file`;
     const columns = added.slice(0, MOST_NAMED).map(({ column, samples }) => `${column ?? ''} (${samples.length === 0 ? 'no values' : samples.map((sample) => JSON.stringify(sample)).join(', ')})`);
     const others = added.length - columns.length;
     return `${code} ${file}: ${columns.join(', ')}${others === 0 ? '' : ` and ${group(others)} more`}`;
   });
 }
 
-/** Lists files that could not be used, and the affected sections of each region. */
+/** Returns lines on the files that could not be used, and on the affected sections of each region. */
 export function describeLeftOut(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
   const codeOf = ({ failure }: LeftOut | NotedLeftOut): string => ('error' in failure ? failure.error : failure.code);
   return all.flatMap((each) => [
@@ -79,7 +79,7 @@ function describeSections(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
   });
 }
 
-/** Returns the table row of one source: the totals of its releases. */
+/** Returns the table row of one source, with the totals of its releases. */
 function sumOf(source: string, loaded: RefreshReport['loaded']): (string | number)[] {
   const vintages = [...new Set(loaded.map(({ vintage }) => vintage))].sort().map(vintageText);
   const [first = ''] = vintages;

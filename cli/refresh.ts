@@ -11,7 +11,7 @@ export interface RefreshArguments {
   readonly accept?: string;
   readonly force?: boolean;
   readonly concurrent?: boolean;
-  /** The name of the option `concurrent` before version 0.2. */
+  /** Name that the option `--concurrent` had before version 0.2. */
   readonly beside?: boolean;
   readonly json?: boolean;
 }
@@ -21,7 +21,7 @@ export function refreshing(name: string, examples: readonly string[]): Command {
   return command(name, examples)
     .option('--data <folder>', 'folder with downloaded files, searched recursively; repeatable', collectPaths)
     .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
-    .option('--accept <reason>', 'publish although the quality gate refuses; the ledger records user, reason and statistics')
+    .option('--accept <reason>', 'publish even if the quality gate refuses; the ledger records user, reason and statistics')
     .option('--force', 'start even if the disk seems too small')
     .option('--concurrent', 'run at the same time as other runs with this option, on any host; one run at a time reads files, and each region is built by one run')
     .addOption(new Option('--beside', 'old name of --concurrent').hideHelp())
@@ -39,7 +39,7 @@ interface RefreshWork {
   readonly data: readonly string[];
   /** ISTAT codes. Null: all regions that have data or are published. */
   readonly regions: readonly number[] | null;
-  /** Returns the text below the report. */
+  /** Returns the text that is printed below the report. */
   readonly more?: () => Promise<string>;
 }
 
@@ -68,7 +68,7 @@ export function refreshCommand(): Command {
       const codes = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const code = await bringUpToDate(context, 'refresh', options, { data: foldersOf(options), regions: codes });
-        // Imports the metrics writer only if it is needed.
+        // Imports the module that writes metrics only if metrics are requested.
         if (options.metrics !== undefined) await (await import('../pipelines/operate/metrics.ts')).writeMetrics(context.database, expandPath(options.metrics), code);
         return code;
       });

@@ -19,7 +19,7 @@ export function rejectsCommand(): Command {
     .option('--code <code>', 'only this reason')
     .option('--limit <n>', 'number of records to list', parseCount, 20)
     .option('--raw', 'print the records as published')
-    .option('--retry', 'read each raw record again; the next refresh reloads releases with records that are now accepted')
+    .option('--retry', 'apply the current rules to each raw record; the next refresh reloads the releases whose records are now accepted')
     .option('--json', 'print as JSON')
     .action(async (options: { source?: string; code?: string; limit: number; raw?: boolean; retry?: boolean; json?: boolean }) => {
       await withContext({ access: options.retry === true ? 'write' : 'read' }, async (context) => {
@@ -34,7 +34,7 @@ export function rejectsCommand(): Command {
           [options.source ?? null, options.code ?? null],
         );
         const list = await listRejects(context, options);
-        print(options.json, { summary, rejects: list }, () => summary.length === 0 ? 'no record was refused' : [
+        print(options.json, { summary, rejects: list }, () => summary.length === 0 ? 'no record was rejected' : [
           textTable(summary.map((row) => [row.source, vintageText(row.vintage), row.code, row.records]), ['source', 'vintage', 'reason', 'records']), '',
           ...list.map(({ file, member, position, code, message, raw }) => `${file}${member === '' ? '' : `!${member}`}:${position}  ${code}: ${message}${options.raw === true ? `\n    ${raw}` : ''}`),
         ].join('\n'));
@@ -53,8 +53,8 @@ async function listRejects(context: Context, options: { source?: string; code?: 
 }
 
 function describeRetry(outcomes: readonly RetryOutcome[]): string {
-  if (outcomes.length === 0) return 'no record was refused';
-  const lines = [textTable(outcomes.map((o) => [o.source, vintageText(o.vintage), o.code, o.tried, o.passed, o.untried]), ['source', 'vintage', 'reason', 'tried', 'pass now', 'need the complete file'])];
+  if (outcomes.length === 0) return 'no record was rejected';
+  const lines = [textTable(outcomes.map((o) => [o.source, vintageText(o.vintage), o.code, o.tried, o.passed, o.untried]), ['source', 'vintage', 'reason', 'tried', 'pass now', 'can be checked only with the complete file'])];
   if (outcomes.some(({ passed }) => passed > 0)) lines.push('', 'The next load-region or refresh reads these releases again and publishes them.');
   return lines.join('\n');
 }

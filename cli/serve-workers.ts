@@ -1,4 +1,4 @@
-/** Implements `mappale serve --workers N`. This process handles signals and keeps N worker processes running, which answer requests. */
+/** Implements `mappale serve --workers N`. This process handles signals and keeps N worker processes running. The workers answer requests. */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,18 +8,18 @@ import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
 import { GRACE_MS, sayWhere, stopSignal, type Announcing } from './serving.ts';
 
-/** Pause in milliseconds before a worker is replaced. The pause doubles for each worker that ended early, up to a maximum. */
+/** Pause in milliseconds before a worker is replaced. The pause doubles with each successive worker that ended early, up to a maximum. */
 const [PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
 
-/** Lifetime after which a worker counts as healthy, in milliseconds. */
+/** Lifetime in milliseconds from which a worker is considered healthy. */
 const LASTING_MS = 60_000;
 
-/** Time in milliseconds for closing the connections of a worker, after the grace time of its requests. */
+/** Time in milliseconds that a stopping worker has to close its connections, after the time for its requests. */
 const CLOSING_MS = 5_000;
 
 interface WorkersOptions extends Announcing {
   readonly workers: number;
-  /** Connections of each worker. */
+  /** Number of database connections of each worker. */
   readonly connections: number;
 }
 
@@ -36,7 +36,7 @@ interface Started {
 }
 
 /**
- * Serves until a stop signal. If a worker ends during startup, the command ends with its exit code, because the next worker would fail too.
+ * Serves until a stop signal. If a worker ends during startup, the command ends with the exit code of that worker, because the next worker would fail too.
  * Workers that end later are replaced.
  * @throws MappaleError `WORKER_ENDED` if a worker ended during startup without an error code
  */
@@ -50,12 +50,12 @@ export async function serveByWorkers({ workers, connections, link, json }: Worke
   await pool.stop();
   if (failure === null) return;
   if (failure.code === null || failure.code === 0) {
-    throw new MappaleError('a worker ended before it answered', { code: 'WORKER_ENDED', kind: 'bug', detail: nameOf(failure), hint: 'Check whether the machine ran out of memory.' });
+    throw new MappaleError('a worker ended during startup', { code: 'WORKER_ENDED', kind: 'bug', detail: nameOf(failure), hint: 'Check whether the machine ran out of memory.' });
   }
   process.exitCode = failure.code;
 }
 
-/** Worker processes that answer requests. A worker that ends while the pool serves is replaced. */
+/** Worker processes that answer requests. A worker that ends after startup is replaced. */
 class WorkerPool {
   readonly #primary: Primary;
   readonly #log: Log;
@@ -63,7 +63,7 @@ class WorkerPool {
   readonly #stopping = new AbortController();
   #state: 'starting' | 'serving' | 'stopping' = 'starting';
   #address = '';
-  /** Number of successive workers that ended soon after their start. */
+  /** Number of successive workers that ended early. */
   #soonGone = 0;
   #fail: (how: Ended) => void = () => undefined;
   /** Resolves if a worker ends before all workers are ready. */
@@ -103,7 +103,7 @@ class WorkerPool {
     clearTimeout(late);
   }
 
-  /** Resolves when the worker listens. */
+  /** Starts a worker. The promise resolves when the worker listens. */
   #startWorker(): Promise<void> {
     const worker = cluster.fork();
     const begun = performance.now();
@@ -127,7 +127,7 @@ class WorkerPool {
     const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** this.#soonGone);
     this.#log.warn(`worker ${started.worker.process.pid ?? 'without a number'} ended (${nameOf(how)}); a new worker starts in ${pause / 1000} s`);
     await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-    // If the last worker ends, its random port is released. The next worker asks for the same port.
+    // The end of the last worker releases a port that was chosen at random. The next worker therefore gets this port as an option.
     if (this.#alive.size === 0) cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', new URL(this.#address).port] });
     if (!this.#stopping.signal.aborted) void this.#startWorker();
   }

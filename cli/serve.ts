@@ -47,15 +47,15 @@ export function serveCommand(): Command {
   ])
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0: any free port', parseWithin(0, 65_535), 8080)
-    .option('--connections <n>', 'connections to PostgreSQL of all workers together; a third more are used to count requests', parseWithin(1, 1_000), 10)
+    .option('--connections <n>', 'number of connections to PostgreSQL, for all workers together; a third more are used to count requests', parseWithin(1, 1_000), 10)
     .option('--statement-timeout <ms>', 'time limit of a database statement in milliseconds', parseWithin(100, 60_000), 5000)
-    .option('--trust-proxy <addresses...>', 'addresses or networks of trusted proxies, whose X-Forwarded-For is used')
+    .option('--trust-proxy <addresses...>', 'addresses or networks of proxies whose header X-Forwarded-For is trusted')
     .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, in addition to this machine')
-    .option('--public-url <url>', 'https address of the server for its clients; the OpenAPI document names it first', parsePublicUrl)
-    .option('--exports <folder>', 'folder with exports for /api/v2/catalog; needs --exports-url')
-    .option('--exports-url <url>', 'address at which the folder of --exports is published', (text) => parseFolderUrl(text, '--exports-url'))
+    .option('--public-url <url>', 'public https URL of the server, which the OpenAPI document lists first', parsePublicUrl)
+    .option('--exports <folder>', 'folder with exports to describe at /api/v2/catalog; needs --exports-url')
+    .option('--exports-url <url>', 'URL at which the folder of --exports is published', (text) => parseFolderUrl(text, '--exports-url'))
     .option('--workers <n>', 'number of server processes; more than one needs PostgreSQL', parseWithin(1, 256), 1)
-    .option('--enrich', 'accept CSV tables at POST /api/v2/tools/enrich, at most 1,000 rows, each counted as one request', false)
+    .option('--enrich', 'accept CSV tables of at most 1,000 rows at POST /api/v2/tools/enrich; each row counts as one request', false)
     .option('--json', 'print the addresses as one JSON object on one line: api, map, sign_in', false)
     .action(async (options: ServeOptions) => {
       // Checks the options before the database is opened.
@@ -84,18 +84,18 @@ export function serveCommand(): Command {
           await reader.close();
         }
       });
-      // Closing the channel to the primary process ends the worker.
+      // The worker ends when the channel to the primary process is closed.
       cluster.worker?.disconnect();
     });
 }
 
-/** @returns the address without a slash at the end @throws MappaleError `PUBLIC_URL_INVALID` (exit 2) */
+/** @returns the URL without a trailing slash @throws MappaleError `PUBLIC_URL_INVALID` (exit 2) */
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol === 'https:' && url.search === '' && url.hash === '' && url.username === '') return url.href.replace(/\/$/, '');
-  throw new MappaleError('--public-url is not an https address', {
-    code: 'PUBLIC_URL_INVALID', kind: 'usage', detail: `expected an https address without a query, found ${text}`,
-    hint: 'Use the address for clients, without /api/v2.',
+  throw new MappaleError('----public-url is not an https URL', {
+    code: 'PUBLIC_URL_INVALID', kind: 'usage', detail: `expected an https URL without a query, found ${text}`,
+    hint: 'Give the URL that clients use, without /api/v2.',
     fix: retyped(withOption('--public-url', 'https://maps.example.org'), 'npx mappale serve --public-url https://maps.example.org'),
   });
 }
@@ -118,7 +118,7 @@ function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config
   return share;
 }
 
-/** Returns the minimum number of connections. Each worker needs one for answers and one for counting requests. */
+/** Returns the minimum number of connections. Each worker needs one connection for answers and one for counting requests. */
 function leastFor(workers: number): number {
   let least = workers;
   while (connectionsOfEach(least, workers) === 0) least += 1;
@@ -130,7 +130,7 @@ const EXPLAINING_MS = 20_000;
 
 /**
  * Creates the function behind `mappale explain` for the map. PostgreSQL uses a separate connection, which is closed when idle.
- * @returns null if the login cannot read tables, or if a pooler does not keep sessions
+ * @returns the function, or null if the login may not read tables or a pooler does not keep sessions
  */
 function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
   if (login === 'ordinary' || database.pooling === 'transaction') return null;
@@ -143,12 +143,12 @@ async function requireExports({ exports: folder, exportsUrl }: ServeOptions): Pr
   await mustBeFolder(expandPath(folder));
   if (exportsUrl !== undefined) return;
   throw new MappaleError('--exports needs --exports-url', {
-    code: 'EXPORTS_URL_MISSING', kind: 'usage', hint: 'The server does not serve the files. Give the address at which the folder is published.',
+    code: 'EXPORTS_URL_MISSING', kind: 'usage', hint: 'The server itself does not serve the exported files. Give the URL at which the folder is published.',
     fix: retyped(withOption('--exports-url', 'https://data.example.org/exports/'), `npx mappale serve --exports ${quoted(folder)} --exports-url https://data.example.org/exports/`),
   });
 }
 
-/** Creates the function behind /catalog. The function reads the folder of exports for each request, because exports may be added and removed. */
+/** Creates the function that answers /catalog. The function reads the folder of exports for each request, because exports may be added or removed. */
 function catalogue({ exports: folder, exportsUrl = '' }: ServeOptions, { publisher }: Config, sources: readonly RegisteredSource[]): Catalog {
   return async (api) => {
     const { exports } = folder === undefined ? { exports: [] } : await exportsIn(expandPath(folder));
@@ -177,7 +177,7 @@ async function serve(
     // Workers use the sign-in link of the primary process.
     signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain, catalog,
   });
-  // After a failed warm-up only the first answers are slower, so the server starts anyway.
+  // If the warm-up fails, only the first answers are slower, so the server starts anyway.
   await warmUp(reader).catch((error: unknown) => {
     log.warn(`not all connections are ready: ${error instanceof Error ? error.message : String(error)}. The first answers will be slow. Check the connection limit of the login.`);
   });
@@ -194,7 +194,7 @@ async function serve(
   clearTimeout(late);
 }
 
-/** Prints the address. A worker sends the address to the primary process for printing. */
+/** Prints the address of the server. A worker sends the address to the primary process, which prints it. */
 function announce(address: string, log: Log, link: Link | null, announcing: Announcing): void {
   if (link === null) sayWhere(address, log, announcing);
   else link.listening(address);
@@ -206,7 +206,7 @@ function ofWorker(log: Log): Log {
   return { ...log, info: (message, facts) => log.info(message, { ...facts, worker }), warn: (message, facts) => log.warn(message, { ...facts, worker }) };
 }
 
-/** Warns if the login has more rights than the reader role, because a session can always switch to the rights of its login. */
+/** Warns if the login has more rights than the reader role, because a session can always return to the rights of its login (reset role). */
 function warnOfRights({ login, restricted }: Reader, log: Log): void {
   if (login === null || (login === 'ordinary' && restricted)) return;
   const danger = {

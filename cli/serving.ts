@@ -1,4 +1,4 @@
-/** Functions for both a single server and the primary process of several workers. */
+/** Functions that a single server and the primary process of several workers share. */
 import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 import { isLoopback, LINK_MS, SignInLink } from '../api/sign-in.ts';
@@ -8,7 +8,7 @@ import type { Log } from '../pipelines/log.ts';
 import { retyped, withOption } from '../pipelines/typed.ts';
 import { continueWithoutOutput } from './output.ts';
 
-/** Maximum time in milliseconds of a request after the stop signal. */
+/** Maximum time in milliseconds that a request may take after the stop signal. */
 export const GRACE_MS = 10_000;
 
 /** Creates a sign-in link for a browser. Returns null if other machines or a proxy can reach the server, or if the log is JSON. */
@@ -19,11 +19,14 @@ export function signInLink({ host, trustProxy = [] }: { readonly host: string; r
 /** Format of the printed addresses of a server. */
 export interface Announcing {
   readonly link: SignInLink | null;
-  /** Prints one JSON object on one line. */
+  /** True: prints the addresses as one JSON object on one line. */
   readonly json: boolean;
 }
 
-/** Prints the address for programs on stdout and for people on stderr. The link is a secret, so it is printed on stdout and never logged. */
+/**
+ * Prints the address on stdout for programs, and on stderr with a message for people. The sign-in link is a secret, so it is printed only on stdout and
+ * never logged.
+ */
 export function sayWhere(address: string, log: Log, { link, json }: Announcing): void {
   const api = `${address}/api/v2`;
   const signIn = link === null ? null : `${api}/map#signin=${link.secret}`;
@@ -32,7 +35,7 @@ export function sayWhere(address: string, log: Log, { link, json }: Announcing):
   log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
 }
 
-/** Resolves at the first stop signal, and the server can shut down cleanly. A second signal ends the process at once. */
+/** Resolves at the first stop signal, so that the server can shut down cleanly. A second signal ends the process at once. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     process.once('SIGINT', resolve);
@@ -41,14 +44,14 @@ export function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** A closed terminal sends SIGHUP to its programs. Without a terminal, SIGHUP comes from a log rotation. */
+/** Programs get SIGHUP when their terminal closes. A program without a terminal gets SIGHUP from a log rotation. */
 function isOnTerminal(): boolean {
   return !cluster.isWorker && [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
 }
 
 /**
- * Keeps a server without a terminal running after SIGHUP from a log rotation, and after loss of its output. In a worker, SIGHUP is handled by the primary
- * process.
+ * Keeps a server without a terminal running after SIGHUP from a log rotation, and after its output was closed. A worker ignores SIGHUP, because the primary
+ * process handles it.
  */
 export function continueThroughRotation(log: Log): void {
   continueWithoutOutput();
@@ -58,13 +61,13 @@ export function continueThroughRotation(log: Log): void {
   });
 }
 
-/** @returns a MappaleError that explains why the address cannot be used, or the same error if the code is unknown */
+/** @returns a MappaleError that explains why the address cannot be used, or the given error if its code is unknown */
 export async function listenError(error: unknown, host: string, port: number): Promise<unknown> {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'EADDRINUSE':
       return new MappaleError(`port ${port} is in use`, {
-        code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, detail: `expected a free port, found ${await programAt(host, port)}`, hint: 'Choose another port, or stop the program that uses it.',
+        code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, detail: `expected a free port, found ${await programAt(host, port)}`, hint: 'Choose another port, or stop the program that uses this port.',
         fix: retyped(withOption('--port', String(await freePort(host, port + 1))), 'npx mappale serve --port 0'), cause: error,
       });
     case 'EACCES': case 'EADDRNOTAVAIL': case 'ENOTFOUND': case 'EAI_AGAIN': case 'EINVAL':
@@ -77,10 +80,10 @@ export async function listenError(error: unknown, host: string, port: number): P
   }
 }
 
-/** Timeout in milliseconds for identifying another program. */
+/** Timeout in milliseconds of the request that identifies the program on a port. */
 const PATIENCE_MS = 1_000;
 
-/** Describes the program that listens at an address. A mappale server is recognised by the health endpoint. */
+/** Describes the program that listens at an address. A mappale server is recognised by the answer of `/health`. */
 async function programAt(host: string, port: number): Promise<string> {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   try {
@@ -93,7 +96,7 @@ async function programAt(host: string, port: number): Promise<string> {
   return 'another program';
 }
 
-/** @returns the first free port at or after `from`, or 0 (any free port) if none of the next 20 is free */
+/** @returns the first free port from `from`, or 0 (any free port) if none of the next 20 is free */
 async function freePort(host: string, from: number): Promise<number> {
   for (let port = from; port < Math.min(from + 20, 65_536); port += 1) {
     const server = createServer();

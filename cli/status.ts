@@ -26,12 +26,12 @@ export function statusCommand(): Command {
     }));
 }
 
-/** A current publication and its sources. */
+/** A current publication with the releases of its sources. */
 type Published = {
   readonly unit: number;
   readonly publication: number;
   readonly published_at: string;
-  /** Reason for accepting a publication that the quality gate refused, with user and statistics. Null: the gate did not refuse. */
+  /** Reason why a user published although the quality gate refused, with the user and the refused statistics. Null: the gate did not refuse. */
   readonly reason: string | null;
   readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
   /** Number of rows of each table. */
@@ -69,12 +69,12 @@ export async function readStatus({ database, sources }: Context) {
         const { source, vintage, files, failure: { error, message } } = each;
         return sections === undefined ? [] : [{ source, vintage, files, error, message, sections }];
       }),
-      /** Sources without loaded data whose layers sections could use. */
+      /** Sources that have no loaded data, although a section uses their layers. */
       not_loaded: region.unit === 0 ? [] : sources.filter(({ id, manifest }) => manifest.reference !== true && !used.includes(id)).map(({ id }) => id),
     })),
     /** Parcels without values of a raster section, because the raster was removed before the parcels were added or changed. */
     unread: await unreadParcels(database),
-    /** Added columns and exports that may be incomplete in the files of current publications. */
+    /** Warnings about files of current publications: added columns, and exports that may be truncated. */
     warnings: await schemaWarnings(database),
     releases: await database.query<ReleaseRow>(operate('releases')),
     runs: (await database.query<RunRow>(operate('last_runs'))).map((row) => ({ ...row, outcome: row.outcome ?? (dead.has(row.run) ? 'interrupted' : null) })),
@@ -94,7 +94,7 @@ async function unreadParcels(database: Database): Promise<{ readonly section: st
 /** Returns the status as text. */
 export function describe({ database, regions, held, left, unread, warnings, releases, runs }: Status): string {
   const lines = [`database: ${database}`];
-  if (regions.length === 0) lines.push('no region is published yet; try: npx mappale load-region');
+  if (regions.length === 0) lines.push('no region is published yet; to load one, run: npx mappale load-region');
   for (const { name, publication, published_at, tables, reason, accepted, unit, left_out, not_loaded } of regions) {
     const rows = Object.entries(tables).sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, count]) => [`  ${table}`, count]);
     lines.push('', `${name}: publication ${publication} of ${published_at}`, textTable(rows, ['  table', 'rows']));
@@ -107,7 +107,7 @@ export function describe({ database, regions, held, left, unread, warnings, rele
   for (const hold of held) lines.push('', `${regionName(hold.unit)}: ${describeHold(hold)} (npx mappale unpin ${regionSlug(hold.unit)})`);
   if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)})`));
   for (const { section, unit, parcels } of unread) {
-    lines.push('', `${regionName(unit)}: ${parcels} parcels without ${section}, because the raster was removed before they were added; restore the raster and refresh`);
+    lines.push('', `${regionName(unit)}: ${parcels} parcels without ${section}, because the raster was removed before these parcels were added or changed; restore the raster and refresh`);
   }
   if (warnings.length > 0) lines.push('', ...describeWarnings(warnings));
   if (releases.length > 0) {

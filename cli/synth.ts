@@ -25,8 +25,8 @@ export function synthCommand(): Command {
     .option('--seed <n>', 'seed; the same seed gives the same bytes', parseCount, 1)
     .option('--comuni <n>', 'number of comuni; default: enough for comuni of realistic size', parseCount)
     .option('--region <code>', 'region to imitate: 14 (Molise) or 4 (Trentino-Alto Adige, with land registers)', parseCount, 14)
-    .option('--dense', 'make floods, buildings, land cover and addresses about five times as dense as in Italy; even a small region then has all of them', false)
-    .option('--source <source>', 'only this source; repeatable', collectPaths)
+    .option('--dense', 'make floods, buildings, land cover and addresses about five times as dense as in Italy, so that even a small region has all of them', false)
+    .option('--source <source>', 'write the files of this source only; repeatable', collectPaths)
     .option('--json', 'print the summary as JSON')
     .action(async ({ out: folder, source: only, json, ...options }: Options) => {
       const { writeSynthetic } = await import('../pipelines/synthetic/synthetic.ts');

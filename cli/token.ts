@@ -18,7 +18,7 @@ type Token = {
   readonly scopes: readonly string[];
   readonly state: 'valid' | 'expired' | 'revoked';
   readonly created_at: string;
-  /** Requests in the current hour. */
+  /** Number of requests in the current hour. */
   readonly used: number;
 } & Readonly<Record<'name' | 'expires_at' | 'revoked_at', string | null>>;
 
@@ -27,7 +27,7 @@ export function tokenCommand(): Command {
     'mappale token create --name "map of the office" --scopes geocoding:read,parcels:read',
     `mappale token create --scopes parcels:read --expires ${dayToCome()}`,
   ])
-    .description('Create a token. The token is shown once. The database stores only the SHA-256 of the token.')
+    .description('Create a token. The token is printed only once, because the database stores only its SHA-256.')
     .addOption(new Option('--scopes <scopes>', 'comma-separated names').choices(SCOPES).argParser(parseScopes).makeOptionMandatory())
     .option('--name <text>', 'purpose or owner of the token')
     .option('--expires <date>', 'last valid day, YYYY-MM-DD (UTC)', parseDay)
@@ -44,14 +44,14 @@ export function tokenCommand(): Command {
     .option('--json', 'print as JSON')
     .action((options: { json?: boolean }) => look(options, async ({ database }) => {
       const tokens = await listTokens(database);
-      return [tokens, () => (tokens.length === 0 ? 'no tokens yet; try: npx mappale token create --scopes parcels:read' : textTable(
+      return [tokens, () => (tokens.length === 0 ? 'there are no tokens; to create one, run: npx mappale token create --scopes parcels:read' : textTable(
         tokens.map(({ id, name, scopes, state, created_at, expires_at, used }) => [String(id), name, scopes.join(' '), state, created_at, expires_at, used]),
         ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
       ))];
     }));
   const revoke = command('token revoke', ['mappale token revoke 3'])
     .description('Revoke a token.')
-    .argument('<id>', 'number of the token, from token list', parseCount)
+    .argument('<id>', 'number of the token, as shown by token list', parseCount)
     .option('--json', 'print as JSON')
     .action((id: number, { json }: { json?: boolean }) => withContext({ access: 'write' }, async ({ database }) => {
       await revokeToken(database, id);
@@ -68,14 +68,14 @@ function parseScopes(text: string): Scope[] {
   const isScope = (name: string): name is Scope => (SCOPES as readonly string[]).includes(name);
   if (names.every(isScope)) return names;
   throw new MappaleError(`there is no scope ${names.filter((name) => !isScope(name)).join(', ')}`, {
-    code: 'SCOPE_UNKNOWN', kind: 'usage', detail: `expected names of ${SCOPES.join(', ')}`, hint: 'Separate several by commas.',
+    code: 'SCOPE_UNKNOWN', kind: 'usage', detail: `expected names of ${SCOPES.join(', ')}`, hint: 'Separate several scopes by commas.',
     fix: `npx mappale token create --scopes ${SCOPES.join(',')}`,
   });
 }
 
 const ENDLESS = 'Omit --expires for a token that is valid until it is revoked.';
 
-/** Returns a day for examples, which is always in the future. */
+/** Returns a day in the future, for examples. */
 function dayToCome(): string {
   return `${new Date(CLOCK.now()).getUTCFullYear() + 1}-12-31`;
 }
@@ -85,10 +85,10 @@ function otherDay(): string {
   return retyped(withOption('--expires', day), `npx mappale token create --scopes parcels:read --expires ${day}`);
 }
 
-/** Returns the end of a day. @throws MappaleError `DATE_EXPECTED`, `DATE_PAST` (exit 2) */
+/** Returns the end of a day in UTC. @throws MappaleError `DATE_EXPECTED`, `DATE_PAST` (exit 2) */
 function parseDay(text: string): Date {
   if (!z.iso.date().safeParse(text).success) {
-    throw new MappaleError('a date is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}`, hint: ENDLESS, fix: otherDay() });
+    throw new MappaleError('a date is required', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}`, hint: ENDLESS, fix: otherDay() });
   }
   const end = new Date(Date.parse(text) + 86_400_000);
   if (end.getTime() <= CLOCK.now()) throw new MappaleError('the day is in the past', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}`, hint: ENDLESS, fix: otherDay() });

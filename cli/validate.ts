@@ -19,7 +19,7 @@ export function validateCommand(): Command {
   ])
     .argument('<files...>', 'files, zips or folders; each file is recognised by its content')
     .addOption(new Option('--format <format>', 'format of the result').choices(FORMATS).argParser(String).default('text'))
-    .option('--sample <n>', 'check only the first n records of each file', parseCount)
+    .option('--sample <n>', 'check only the first N records of each file', parseCount)
     .option('--json', 'the same as --format json')
     .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {
       const format = (options.json === true ? 'json' : options.format) as Format;
@@ -66,7 +66,7 @@ function escapeXml(text: string): string {
 
 function junit(verdicts: readonly FileVerdict[]): string {
   const cases = verdicts.map((verdict) => {
-    // Sample values of unknown columns are left out, because test reports are often uploaded to other machines.
+    // Sample values of unknown columns are omitted, because test reports are often uploaded to other machines.
     const errors = verdict.findings.filter(({ level, code }) => level === 'error' || code === COLUMNS_ADDED);
     const body = errors.map((finding) => `<failure message="${escapeXml(`${finding.message} [${finding.code}]`)}">${escapeXml([finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}</failure>`).join('');
     return `  <testcase classname="${escapeXml(verdict.source ?? 'unknown')}" name="${escapeXml(basename(verdict.path))}">${body}</testcase>\n`;
@@ -77,7 +77,7 @@ function junit(verdicts: readonly FileVerdict[]): string {
 function github(path: string, finding: Finding): string {
   const escape = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string): string => escape(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  // GitHub annotations have one line, so only the first line is printed.
+  // Prints only the first line of a message, because a GitHub annotation is one line.
   const line = /:(\d+)(?=,|$)/.exec(finding.at)?.[1];
   return `::${finding.level === 'error' ? 'error' : 'warning'} file=${property(path)}${line === undefined ? '' : `,line=${line}`},title=${finding.code}::${escape([finding.message, finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}\n`;
 }

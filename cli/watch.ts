@@ -30,11 +30,11 @@ export function watchCommand(): Command {
     'MAPPALE_LOG=json mappale watch molise puglia --data /srv/downloads --webhook https://chat.example.org/hooks/mappale',
   ])
     .argument('[regions...]', 'names or ISTAT codes; default: all published regions')
-    .option('--data <folder>', 'data folder; downloads are saved in the first folder, and further folders contain files that you add', collectPaths)
+    .option('--data <folder>', 'data folder; repeatable; downloads are saved in the first folder, other folders may contain files that you add', collectPaths)
     .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
-    .option('--once', 'run once and exit with the code of the refresh, for cron and timers')
+    .option('--once', 'run once and exit with the exit code of the refresh, for cron and timers')
     .option('--at <time>', 'local time of the nightly run; the first run starts at once', parseTime, '02:15')
-    .option('--webhook <url>', 'POST the summary as JSON to this address; a failure is reported in the summary only', parseAddress)
+    .option('--webhook <url>', 'POST the summary as JSON to this URL; a failure is only reported in the summary', parseAddress)
     .option('--webhook-private', 'allow a webhook whose host name resolves to a private address')
     .option('--keep <months>', 'prune after each run, and keep this number of months of history and of the ledger; default: no pruning', parseWithin(0, MOST_MONTHS))
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
@@ -45,13 +45,13 @@ export function watchCommand(): Command {
       const config = readConfig();
       const [first = '', ...others] = foldersOf(options);
       const regions = names.map(parseRegion);
-      // The command prints one line per night. Other messages are limited to warnings.
+      // The command prints one line per night. Of other messages, it prints only warnings.
       const log = Object.assign(makeLog(config, process.stderr), { debug: () => undefined, info: () => undefined, progress: () => undefined });
       const sources = await loadSources();
       const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
       if (metrics !== null) await mustBePlace(metrics, '--metrics-file');
       continueWithoutOutput();
-      // SIGHUP ends the program after the current run, even if repeated, so a closed terminal or a log rotation interrupts no run.
+      // SIGHUP ends the program only after the current run, even if it is sent again. A closed terminal or a log rotation therefore does not interrupt a run.
       const ending = new AbortController();
       process.on('SIGHUP', () => ending.abort());
       for (;;) {
@@ -74,11 +74,11 @@ export function watchCommand(): Command {
 /** @throws MappaleError `TIME_EXPECTED` (exit 2) */
 function parseTime(text: string): string {
   if (/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text)) return text;
-  throw new MappaleError('a time of day is expected', { code: 'TIME_EXPECTED', kind: 'usage', detail: `expected hours and minutes such as 02:15, found ${text}`, hint: 'Omit --at for 02:15.', fix: retyped(withOption('--at', '02:15'), 'npx mappale watch --at 02:15') });
+  throw new MappaleError('a time of day is required', { code: 'TIME_EXPECTED', kind: 'usage', detail: `expected hours and minutes such as 02:15, found ${text}`, hint: 'Omit --at for 02:15.', fix: retyped(withOption('--at', '02:15'), 'npx mappale watch --at 02:15') });
 }
 
 /** @throws MappaleError `ADDRESS_EXPECTED` (exit 2) */
 function parseAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another scheme', hint: 'Omit --webhook, or give the complete address.', fix: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
+  throw new MappaleError('--webhook needs a URL', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another scheme', hint: 'Give the complete URL, or omit --webhook.', fix: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
 }

@@ -36,7 +36,7 @@ export function chooseSections(text: string, also = ''): string[] {
     if (!SECTION_NAMES.includes(name)) {
       const [meant = 'SECTION'] = nearest(name, SECTION_NAMES);
       throw new MappaleError(`there is no section ${name}`, {
-        code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected ${also}names of ${SECTION_NAMES.join(', ')}`, hint: `${didYouMean(name, SECTION_NAMES)}Separate several by commas.`,
+        code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected ${also}names of ${SECTION_NAMES.join(', ')}`, hint: `${didYouMean(name, SECTION_NAMES)}Separate several names by commas.`,
         fix: retyped(withWord(name, meant), `npx mappale explain PARCEL ${meant}`),
       });
     }

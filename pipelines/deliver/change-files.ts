@@ -125,7 +125,7 @@ function refused({ name, slug }: Region, { reason, kept_since: keptSince = '', k
       code: 'NO_HISTORY', kind: 'usage', hint: 'Export the region instead.', fix: `npx mappale export ${slug}`,
     });
     case 'not_published': return new MappaleError(`${name} was never published`, {
-      code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Show the published data.', fix: 'npx mappale status',
+      code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Check which regions are published.', fix: 'npx mappale status',
     });
     case 'not_kept': return new MappaleError('these changes are no longer kept', {
       code: 'CHANGES_NOT_KEPT', kind: 'usage', detail: `expected publication ${keptAfter} or ${keptSince}, or later, because earlier changes are deleted`, hint: 'Export the region, and continue from its publication.', fix: `npx mappale export ${slug}`,

@@ -158,7 +158,7 @@ async function look(
 ): Promise<{ facts: ExportFacts; fids: Int32Array }> {
   const [publication] = await database.query<Publication>(statement('publication'), [region.code]);
   if (publication === undefined) {
-    throw new MappaleError(`${region.name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Show the published data.', fix: 'npx mappale status' });
+    throw new MappaleError(`${region.name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Check which regions are published.', fix: 'npx mappale status' });
   }
   const found = await one<{ fids: Uint8Array | null } & Readonly<Record<'west' | 'south' | 'east' | 'north', number>>>(
     database, statement('order'), [firstFid(region.code), firstFid(region.code + 1), area.kind === 'comune' ? area.belfiore : null, area.kind === 'polygons' ? area.geojson : null],

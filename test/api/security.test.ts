@@ -360,7 +360,7 @@ describeEngines('a database migrated by a role without superuser rights', (engin
       const missing = await missingRights(admin);
       expect(missing).toEqual([expect.stringMatching(/^revoke execute on function lo_close\(integer\), .*lo_create\(oid\).* from public;$/)]);
       const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'doctor'], { env: { DATABASE_URL: theirs.href, PATH: '/usr/bin:/bin' } });
-      expect(stdout).toContain('note the role of the server may call the API functions only: 1 statement is left to do');
+      expect(stdout).toContain('note the server role may call only the API functions: 1 statement is still needed');
       expect(stdout).toContain(missing[0]);
       for (const statement of missing) await admin.query(statement);
       expect(await missingRights(admin)).toEqual([]);

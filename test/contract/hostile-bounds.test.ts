@@ -232,7 +232,7 @@ describe('a folder of unknown files', () => {
   it('is described with ten file names and a count by kind', () => {
     const lines = describeUnknown([...Array.from({ length: 1200 }, (_, i) => `/d/${String(i).padStart(4, '0')}.txt`), ...Array.from({ length: 30 }, (_, i) => `/d/x${i}.PDF`), '/d/y']);
     expect(lines).toHaveLength(11);
-    expect(lines.at(-1)).toBe('no source reads 1,221 more: 1,190 .txt, 30 .pdf, 1 without an ending (all of them: --json)');
+    expect(lines.at(-1)).toBe('no source reads 1,221 more: 1,190 .txt, 30 .pdf, 1 without an extension (to list all files, use --json)');
     expect(describeUnknown(['/d/a.txt'])).toEqual(['no source reads: /d/a.txt']);
   });
 });

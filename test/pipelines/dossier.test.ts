@@ -108,7 +108,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
 
   it('is refused in another format, and the error names the formats', async () => {
     const refused = await dossierCommand().parseAsync(['H833_001300.594', '--out', 'x.txt'], { from: 'user' }).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: 'DOSSIER_FORMAT', kind: 'usage', message: 'dossier writes HTML or PDF' });
+    expect(refused).toMatchObject({ code: 'DOSSIER_FORMAT', kind: 'usage', message: 'dossier can write only HTML or PDF' });
   });
 
   it('is refused as PDF before any work if there is no browser, and the error states how to write HTML', async () => {
