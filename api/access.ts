@@ -14,12 +14,12 @@ export type Scope = (typeof SCOPES)[number];
 /** Form of a key: `mpl_` and 32 random bytes in base64url. */
 const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;
 
-/** Result of `api.admit`, which looks up a key in the database. */
+/** Result of `api.admit`, the database function that looks up a key. */
 type Admission = {
   readonly outcome: 'ADMITTED' | 'INVALID_API_KEY' | 'INSUFFICIENT_SCOPE' | 'RATE_LIMITED' | 'TOO_MANY_ATTEMPTS';
   /** True if the database is read-only and therefore cannot count requests. */
   readonly read_only?: boolean;
-  /** Network of the client that sent a bad key. */
+  /** IP network of the client that sent a bad key. */
   readonly network?: string | null;
 } & Readonly<Record<'token_id' | 'quota' | 'remaining' | 'resets_at' | 'retry_after_seconds', number | null>>;
 
@@ -37,13 +37,16 @@ export function hashOf(key: string): string {
 /** Maximum number of parallel requests of a token on a server, for all workers together. */
 export const PER_TOKEN = 3;
 
-/** Maximum waiting time in the queue in milliseconds, for all requests except tiles and explanations. */
+/** Maximum waiting time in a queue in milliseconds, except for tiles and explanations. */
 const PATIENCE_MS = 2_000;
 
 /** Maximum numbers of active and waiting tile requests of a token in one process. A map requests all tiles of a screen at once. */
 export const TILES_PER_TOKEN = { working: 8, waiting: 64 } as const;
 
-/** Maximum waiting time of tile requests in milliseconds. With 64 waiting and 8 active requests, the last request waits for eight others. */
+/**
+ * Maximum waiting time of tile requests in milliseconds. With 64 waiting and 8 active requests, the last one waits until eight earlier requests of its
+ * slot are answered.
+ */
 const TILES_PATIENCE_MS = 10_000;
 
 /** Limits of a queue. */
@@ -127,7 +130,7 @@ export function explanationQueue(): FairQueue {
  */
 export async function admitRows({ reader, count }: Counter, tokenId: number, scope: Scope, rows: number, identified: (caller: Caller) => void): Promise<void> {
   const found = await ask(reader, 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only from api.admit_rows($1, $2, $3)', [tokenId, scope, rows]);
-  // The request was counted as the first row.
+  // The request itself was already counted as the first row.
   const admission = await countedHere(count, found, Math.max(rows, 1) - 1);
   identified({ tokenId, headers: rateHeaders(admission) });
   requireAdmitted(admission, scope);
@@ -184,7 +187,7 @@ async function ask(reader: Reader, statement: string, parameters: readonly unkno
 }
 
 const HOUR_MS = 3_600_000;
-/** Maximum number of bad keys per network and period. The same limit is in `api.blocked_until`. */
+/** Maximum number of bad keys per network and period. The database function `api.blocked_until` has the same limit. */
 const BAD_KEYS = { limit: 20, periodMs: 900_000 } as const;
 
 /** Counts in memory while the database cannot count. */
@@ -237,7 +240,7 @@ export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | 
   };
 }
 
-/** @param client word for the client in the message @throws ApiError 429, 503 */
+/** @param client word that the message uses for the client @throws ApiError 429, 503 */
 function requireSlot(slot: Slot, client: 'token' | 'caller', { perToken, patienceMs }: Pick<Queue, 'perToken' | 'patienceMs'>): void {
   if (slot === 'own') {
     const problem = `${perToken} requests of this ${client} are in progress, and no slot became free within ${patienceMs / 1000} seconds; send the request again in 1 second`;

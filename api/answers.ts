@@ -1,6 +1,6 @@
 /**
- * Zod schemas of the endpoints' answers. The OpenAPI document is generated from them, and tests check answers against them. The server returns the database's
- * JSON without parsing it.
+ * Zod schemas of the endpoints' answers, from which the OpenAPI document is generated. Tests check answers against these schemas. The server returns the
+ * JSON text of the database without parsing it.
  */
 import { z } from 'zod';
 import {
@@ -11,11 +11,11 @@ import { STATUS, type ErrorCode } from './errors.ts';
 
 const matched = {
   match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street'])
-    .describe('Precision of the match: number: the exact house number; number_without_exponent: the same number with another exponent or colour; nearest_number: the nearest number; street: only the street'),
+    .describe('number: the exact house number; number_without_exponent: the same number with another exponent or colour; nearest_number: the nearest number; street: only the street'),
   score: z.number().min(0).max(1).describe('Similarity of the address to the query. The score decreases with match_type'),
 };
 
-/** Members of a problem (RFC 9457). */
+/** Members of a problem object (RFC 9457). */
 const problem = {
   title: z.string().describe('Meaning of the HTTP status'),
   status: z.int().min(100).max(599).describe('HTTP status of the answer'),
@@ -23,7 +23,7 @@ const problem = {
 };
 
 export const status = z.looseObject({ type: z.string().describe('urn:mappale:status:ok, or urn:mappale:error: and the error code'), ...problem })
-  .meta({ id: 'Status', description: 'State of the service as a problem (RFC 9457)' });
+  .meta({ id: 'Status', description: 'State of the service as a problem object (RFC 9457)' });
 
 export const error = z.strictObject({
   type: z.string().regex(/^urn:mappale:error:[A-Z_]+$/).describe('urn:mappale:error: and the error code'),
@@ -182,21 +182,21 @@ export const searched = z.strictObject({
     mode: z.literal('search').describe('Search by sheet and label'),
     comune: z.string().describe('As in the request'),
     foglio: nullable(z.string(), 'Sheet without leading zeros; null: any sheet'),
-    label: nullable(z.string(), 'As in the request; null: any'),
-    sezione: nullable(z.string(), 'As in the request; null: any'),
+    label: nullable(z.string(), 'As in the request; null: any value'),
+    sezione: nullable(z.string(), 'As in the request; null: any value'),
     ...counts,
   }).describe('Parameters of the request, and number of results'),
 }).meta({ id: 'SearchedParcels' });
 
 const unloadedComune = z.strictObject({
   municipality: z.string().describe('Name of the comune'),
-  province: z.string().describe('Name of its province'),
-  region: nullable(z.string(), 'Name of its region; null: unknown'),
-}).meta({ id: 'UnloadedComune', description: 'A comune without loaded addresses that the query names' });
+  province: z.string().describe("Name of the comune's province"),
+  region: nullable(z.string(), "Name of the comune's region; null: unknown"),
+}).meta({ id: 'UnloadedComune', description: 'A comune that the query names and that has no loaded addresses' });
 
 export const found = list('FoundAddresses', z.strictObject({ ...addressFacts, ...matched }).meta({ id: 'FoundAddress' }), 'Best match first', {
   query: z.string().describe('q as in the request'), city: nullable(z.string(), 'As in the request; null: the request has no city'),
-  not_loaded: z.array(unloadedComune).optional().describe('Comuni that the query names and whose addresses are not loaded; present only if `data` is empty'),
+  not_loaded: z.array(unloadedComune).optional().describe('Comuni that the query names and that have no loaded addresses; present only if `data` is empty'),
 });
 
 const nearAddress = z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('Distance on the ellipsoid in metres') }).meta({ id: 'NearAddress' });
@@ -222,20 +222,20 @@ const coverageState = z.enum(['mapped', 'none', 'partial', 'not_mapped', 'not_lo
   'mapped: the loaded files cover the comune; none: the files cover the comune and have no feature there; partial: the files cover only parts of the comune, or some maps are missing; not_mapped: the loaded files do not cover the comune; not_loaded: no file is loaded; '
   + 'not_applicable: the section does not exist for any of the checked parcels',
 );
-const measured = nullable(z.number(), 'Null: the field is not a quantity, or it has no value in the comune');
+const measured = nullable(z.number(), 'Null: the field is not a quantity, or no row of the comune has a value');
 const countedOrNull = nullable(whole.min(0), 'Null: not counted');
 export const municipalityQuality = z.strictObject({
   municipality: z.strictObject({
-    code: belfiore, name: text('Null: unknown'), province: text('Name of the province; null: same as name'), region: text('Name of the region; null: same as name'),
+    code: belfiore, name: text('Null: unknown'), province: text('Name of the province; null: unknown'), region: text('Name of the region; null: same as name'),
   }).describe('The comune'),
   istat_code: text('ISTAT code, 6 digits; null: the comune is not in the list of comuni'),
   region_code: whole.describe('ISTAT code of the region'),
   published_at: z.string().describe("Time of the region's current publication, UTC"),
   coverage: z.strictObject({
-    parcels_asked: whole.min(0).describe('Land parcels that were checked: the outermost of the comune in eight directions, and four random parcels'),
+    parcels_asked: whole.min(0).describe('Number of checked land parcels: the outermost parcels of the comune in eight directions, and four random parcels'),
     sections: z.array(z.strictObject({
       section: z.string().describe('Section of the record'),
-      map: text('Map of a section that states coverage by map; null: the entry is about the complete section'),
+      map: text('Name of the map, if the section has several maps with a coverage each; null: the coverage of the complete section'),
       state: coverageState,
       rows: nullable(whole.min(0), 'Number of rows of the section, or of values of the map, in the comune; null: not counted'),
       answers: z.record(z.string(), whole.min(1)).describe('Number of checked parcels by coverage: mapped, partial, not_mapped, not_loaded, not_applicable'),
@@ -251,7 +251,7 @@ export const municipalityQuality = z.strictObject({
   })).describe('Current files that cover the comune, newest first in each source. If a layer has several current files, values come from the newest file that names the comune'),
   figures: z.array(z.strictObject({
     table: z.string().describe('Published table'),
-    slice: text('Property that the counted rows share, such as the half-year; null: all rows of the table are counted'),
+    slice: text('Property that the counted rows share, such as the half-year; null: all rows of the table'),
     rows: whole.min(0).describe('Number of rows in the comune'),
     rows_province: countedOrNull,
     fields: z.record(z.string(), z.strictObject({

@@ -1,4 +1,4 @@
-/** Reads request bodies after key and scope were checked. Limits the number, the size and the time of bodies. */
+/** Reads request bodies after key and scope were checked. Limits the number and size of bodies, and the time to receive each body. */
 import type { IncomingMessage } from 'node:http';
 import type { Identify } from './access.ts';
 import { ApiError, invalidParameter, refusal } from './errors.ts';
@@ -12,7 +12,7 @@ const BODIES = { perToken: 3, total: 64 } as const;
 
 interface BodyLimits {
   readonly mostBytes: number;
-  /** Text appended to the error for a body that is too long. */
+  /** Text that the error for a body that is too long ends with. */
   readonly hint: string;
 }
 
@@ -65,7 +65,7 @@ function read(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
       clearTimeout(late);
       resolve(Buffer.concat(chunks));
     });
-    // After the body is complete or refused, these events have no effect.
+    // The events below have no effect after the body is complete or refused.
     request.once('error', () => fail(refusal.CALLER_GONE()));
     request.once('close', () => fail(refusal.CALLER_GONE()));
     if (request.destroyed) fail(refusal.CALLER_GONE());

@@ -6,7 +6,7 @@ export interface CatalogDocument {
 }
 
 /**
- * Returns the documents by path below /catalog.
+ * Returns the documents of the catalogue by their path below /catalog.
  * @param api base URL of the API, as the client sees it
  */
 export type Catalog = (api: string) => Promise<ReadonlyMap<string, CatalogDocument>>;

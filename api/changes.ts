@@ -11,7 +11,7 @@ import { endpoint, type Answer, type Described, type Endpoint } from './endpoint
 import { invalidParameter, refusal, type ApiError } from './errors.ts';
 import { changesParameters, feedParameters, noParameters, publicationPath, REGION_FORMS } from './parameters.ts';
 
-/** Maximum number of batches of parcels that a page compares. If most parcels are unchanged, the page therefore has fewer parcels than `limit`. */
+/** Maximum number of batches of parcels that the server compares for a page. If most parcels are unchanged, a page has fewer parcels than `limit`. */
 const BATCHES = 5;
 
 const operation = z.enum(['add', 'remove', 'change']);
@@ -158,8 +158,8 @@ export const CHANGES_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List the parcels that publications added, removed or changed',
     description: 'Returns the changes of a region after a publication (`since=41`) or from the start of a day (`since=2026-01-31`, Europe/Rome), sorted by publication and fid. '
       + 'Rollbacks and withdrawals are publications, too. A client that applies all changes to an old export gets the content of the new export. '
-      + 'The names in `columns` are the column names of `mappale export`. The geometry is GeoJSON. To get all pages, send `meta.cursor` as `cursor` until `meta.cursor` is null. A cursor remains valid after new publications. '
-      + 'If the changes are no longer kept, the answer is 410. Its `details.kept_since` is the first accepted day, and `details.kept_after` is the first accepted publication. '
+      + 'The names in `columns` are the column names of `mappale export`. Geometries are GeoJSON. To get all pages, send `meta.cursor` as `cursor` until `meta.cursor` is null. A cursor remains valid after new publications. '
+      + 'If the changes are no longer kept, the answer is 410. In this answer, `details.kept_since` is the first accepted day, and `details.kept_after` is the first accepted publication. '
       + 'For a withdrawn region, only removed parcels are listed. A database on several nodes keeps no history, and the answer is 501.',
     parameters: changesParameters,
     answer: changesAnswer,

@@ -8,7 +8,7 @@ interface Period {
 }
 
 export interface Counted extends Period {
-  /** True if adding would exceed the limit. Then nothing was added. */
+  /** True if the limit would be exceeded. In this case the count is unchanged. */
   readonly over: boolean;
 }
 
@@ -16,17 +16,17 @@ export interface Counted extends Period {
 export interface Counting {
   /** Token or network. */
   readonly key: string;
-  /** Number of requests to add. 0 only reads the count. */
+  /** Number of requests to add. With 0, the count is only read. */
   readonly add: number;
   readonly limit: number;
   readonly periodMs: number;
-  /** Count in the database before the database became read-only. Null: the database has no count. */
+  /** Count that the database had before it became read-only. Null: the database has no count. */
   readonly before: Period | null;
 }
 
 export type Count = (counting: Counting) => Promise<Counted>;
 
-/** Maximum number of counted tokens and networks. If more are counted, the oldest counts are deleted. */
+/** Maximum number of counted tokens and networks. Above this number, the oldest counts are deleted. */
 const MOST = 10_000;
 
 /**

@@ -7,7 +7,7 @@ import { invalidParameter, type ApiError } from './errors.ts';
 export const FILTER_LANGUAGES = ['cql2-text', 'cql2-json'] as const;
 type FilterLanguage = (typeof FILTER_LANGUAGES)[number];
 
-/** Limits of a filter. */
+/** Maximum length, number of conditions and depth of a filter. */
 export const FILTER_BOUNDS = { bytes: 8_192, conditions: 50, depth: 10 } as const;
 
 /** Type of each property that a filter may name. The database uses the same names. */
@@ -30,7 +30,7 @@ export interface Shape {
 const COMPARISONS = ['=', '<>', '<', '<=', '>', '>='] as const;
 type Comparison = (typeof COMPARISONS)[number];
 
-/** A condition in the format that the function `api.ogc_filter` reads. `shape` is the number of a shape, from 1 on. */
+/** A condition in the format that the function `api.ogc_filter` reads. `shape` is the number of a shape; the first shape has the number 1. */
 export type Condition =
   | { readonly op: 'and' | 'or' | 'not'; readonly args: readonly Condition[] }
   | { readonly op: 'literal'; readonly value: boolean }
@@ -51,7 +51,7 @@ function problem(words: string): ApiError {
   return invalidParameter('filter', 'CQL2 with and, or, not, comparisons, between, in, like, is null and s_intersects; see docs/ogc-conformance.md', words);
 }
 
-/** Builds a tree and checks names, types and limits. The parsers of text and JSON use this class. */
+/** Builds the tree of conditions, and checks names, types and limits of the filter. The parsers of text and JSON use this class. */
 class Builder {
   readonly shapes: Shape[] = [];
   conditions = 0;
@@ -235,7 +235,7 @@ function* tokensOf(text: string): Generator<Token> {
 /** Names of geometry types in well-known text. */
 const WKT_TYPES = new Map(Object.keys(SHAPES).map((type) => [type.toUpperCase(), type]));
 
-/** Parses the text format by recursive descent. */
+/** Parses CQL2 text by recursive descent. */
 class TextParser {
   readonly #tokens: readonly Token[];
   readonly #builder: Builder;

@@ -1,6 +1,6 @@
 /** Coordinate reference systems of features, boxes and filters: OGC API - Features, Part 2. */
 
-/** WGS 84 with the axis order longitude, latitude. */
+/** WGS 84 with longitude before latitude. */
 export const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 
 type Box = readonly [west: number, south: number, east: number, north: number];
@@ -12,7 +12,7 @@ export interface Crs {
   /** `yx`: northing before easting, or latitude before longitude. */
   readonly axes: 'xy' | 'yx';
   readonly unit: 'degree' | 'metre';
-  /** Decimals of a printed coordinate. */
+  /** Number of decimals of a printed coordinate. */
   readonly digits: number;
   /** Box of accepted coordinates, x before y. The box contains all parcels, and coordinates in the box can be projected without errors. */
   readonly domain: Box;
@@ -37,7 +37,7 @@ const SYSTEMS: readonly Crs[] = [
 
 export const CRS_URIS: readonly string[] = SYSTEMS.map(({ uri }) => uri);
 
-/** Returns the coordinate system of a URI. The check of parameters has accepted the URI. Default: CRS84. */
+/** Returns the coordinate system of a URI. The URI must be valid, because the check of parameters has accepted it. Default: CRS84. */
 export function crsOf(uri: string | undefined): Crs {
   return SYSTEMS.find((each) => each.uri === uri) ?? IN_CRS84;
 }

@@ -1,4 +1,4 @@
-/** Type of an endpoint. Routes, the OpenAPI document and tests are generated from the tables of endpoints. */
+/** Defines the type of an endpoint. Routes, the OpenAPI document and tests are generated from the tables of endpoints. */
 import type { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Scope } from './access.ts';
@@ -11,11 +11,11 @@ export type Answer = {
   readonly publication: string;
   /** JSON text; null: the requested object does not exist. */
   readonly answer: string | null;
-  /** Headers of this answer only. */
+  /** Headers that only this answer has. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** A binary format of an answer. */
+/** A binary format in which an answer can be returned. */
 export interface Binary {
   /** Value of the parameter `f` that selects the format. */
   readonly name: string;
@@ -65,14 +65,14 @@ export interface Endpoint extends Described {
 export interface Given {
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Base URL for links, as the client sees it. Only the path if the request has no header Host. */
+  /** Base URL for links, as the client sees it. If the request has no header Host, the URL is only a path. */
   readonly base: string;
 }
 
 /** Defaults of an endpoint. */
 const NOTHING = { pathParameters: noParameters, errors: [], example: {}, otherExamples: {} };
 
-/** Creates an endpoint. The types of its look-up follow from its schemas. */
+/** Creates an endpoint. TypeScript infers the types of `lookup` from the schemas of the endpoint. */
 export function endpoint<Q extends z.ZodObject, P extends z.ZodObject = typeof noParameters>(
   facts: Omit<Endpoint, keyof typeof NOTHING | 'parameters' | 'lookup'> & Partial<Pick<Endpoint, keyof typeof NOTHING>> & {
     parameters: Q; pathParameters?: P; lookup: (reader: Reader, query: z.output<Q>, path: z.output<P>, base: string) => Promise<Answer>;

@@ -1,4 +1,4 @@
-/** Table of the endpoints. Routes, the OpenAPI document and tests are generated from it. */
+/** Table of the endpoints, from which routes, the OpenAPI document and tests are generated. */
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { LINEAGE, type LineageRefusal } from '../pipelines/deliver/lineage.ts';
@@ -119,7 +119,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     description: 'Returns the sections in `include`. `basic`, `fid` and `municipality` are always returned. '
       + '`id` is the fid or the national cadastral reference. With `as_of`, a reference names the parcel that had the reference on the requested day. '
       + 'The answer is 410 `GONE` if the parcel is no longer published, or if the reference belonged only to such parcels. '
-      + '`details.successors` lists the fids and references of the current parcels with the same outline. `details.successor_fid` is the fid of the successor if there is exactly one, otherwise null. '
+      + '`details.successors` lists the fids and references of the published parcels with the same outline. `details.successor_fid` is the fid of the successor if there is exactly one, otherwise null. '
       + 'With `as_of`, returns the record as published at the end of the given day, in the format of this version. Refreshes and rollbacks after that day do not change the record. '
       + '`meta.as_of` names the publication. If no record is kept for the day, the answer is 404 with the first day for which records are kept. '
       + 'If the parcel was no longer published on the day, the answer is 410. While a region is withdrawn, the answer is 404 for all records of the region.',

@@ -1,4 +1,4 @@
-/** POST /tools/enrich: adds parcel columns to the rows of a small CSV. Runs the same code as `mappale enrich`. */
+/** Serves POST /tools/enrich, which adds parcel columns to the rows of a small CSV table. The endpoint runs the same code as `mappale enrich`. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { licencesOf, parseSections, type Ask, type Licence } from '../pipelines/deliver/columns.ts';
@@ -20,7 +20,7 @@ const MOST_ROWS = 1_000;
 /** Limits of the uploaded table. */
 export const ENRICH_BODY = { mostBytes: 1_048_576, hint: asInstalled('; larger tables: npx mappale enrich') } as const;
 
-/** Rows per database query. Each query has the usual time limit, and an address search may take several hundred milliseconds. */
+/** Number of rows per database query. Each query has the usual time limit, and an address search may take several hundred milliseconds. */
 const BATCH = { row: 100, street: 10 } as const;
 
 const parameters = z.strictObject({
@@ -54,7 +54,7 @@ export async function enrichTable(
   const licences = await licencesOf(ask, null, sections);
   const { header, delimiter } = table;
   const rows = enriched(Readable.from(records), { ask, key, width: header.length, sections, parallel: 1, batch: key.key === 'street' ? BATCH.street : BATCH.row });
-  // The answer is completed before it is sent. Therefore a slow client does not block the queue, and no answer mixes publications.
+  // The complete answer is built before it is sent, so that a slow client does not block the queue and no answer mixes publications.
   const text = [csvLine([...header, ...addedColumns(header, key, sections).map(({ name }) => name)], delimiter)];
   try {
     for await (const batch of rows) text.push(...batch.map(({ cells }: EnrichedRow) => csvLine(guardedCells(cells, header.length), delimiter)));

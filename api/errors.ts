@@ -44,8 +44,8 @@ export interface Successor {
 }
 
 /**
- * Value of WWW-Authenticate in an answer 401 (RFC 9110, 11.6.1). No registered scheme sends a token in a separate header. With the scheme `Bearer`,
- * clients would send the token in the wrong header. Browsers show no prompt for an unknown scheme.
+ * Value of WWW-Authenticate in an answer 401 (RFC 9110, 11.6.1). The scheme ApiKey is not registered, because no registered scheme sends a token in a
+ * separate header. With the scheme `Bearer`, clients would send the token in the wrong header. Browsers show no prompt for an unknown scheme.
  */
 export const CHALLENGE = 'ApiKey realm="mappale", header="x-api-key"';
 
@@ -101,7 +101,7 @@ export const refusal = {
     'NOT_FOUND', feature === null ? `collection ${collection} does not exist` : `feature ${feature} does not exist in ${collection}`, { collection, feature },
   ),
   /**
-   * Refuses metrics with 404. Operators who forgot to allow an address find the option in the message.
+   * Refuses metrics with 404. The message names the option with which the operator can allow an address.
    */
   METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'the path does not exist for this client; --metrics-from does not include its address'),
   METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(

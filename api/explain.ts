@@ -1,6 +1,7 @@
 /**
  * GET /map/explain/{id}/{section}: the result of `mappale explain`, for the map. Only a browser that was signed in on this machine gets an answer,
- * because its user can also run the command. Tokens give no access. The caller provides the function, because the server uses only API functions.
+ * because the user of this browser can also run the command. Tokens give no access. The caller provides the function, because the server uses only API
+ * functions.
  */
 import { z } from 'zod';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';

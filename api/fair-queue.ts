@@ -1,4 +1,4 @@
-/** Fair queue: limits the parallel requests of each caller and serves waiting callers in rotation. */
+/** Limits the parallel requests of each caller, and serves waiting callers in rotation. */
 
 interface QueueOptions {
   /** Maximum number of parallel requests of one caller, for all workers together. */

@@ -1,4 +1,4 @@
-/** Writes a page of features as FlatGeobuf, a binary format. Coordinates have x before y, as readers of the format expect. */
+/** Writes a page of features as FlatGeobuf, a binary format. Coordinates have x before y, as readers of FlatGeobuf expect. */
 import { ColumnType } from 'flatgeobuf/lib/mjs/flat-geobuf/column-type.js';
 import { GeometryType } from 'flatgeobuf/lib/mjs/flat-geobuf/geometry-type.js';
 import type { HeaderMeta } from 'flatgeobuf/lib/mjs/header-meta.js';

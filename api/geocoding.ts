@@ -1,4 +1,4 @@
-/** Searches addresses. Parses the query with the place names of the database, which then finds street and number. */
+/** Searches addresses. Parses the query with the place names in the database. The database then finds street and number. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import { findCity, parseQuery, type FindComune } from '../pipelines/address/parse-query.ts';
 import type { Answer } from './endpoint.ts';
@@ -20,7 +20,7 @@ export async function search(reader: Reader, query: string, city: string | null,
   return reader.call<Answer>('select publication, answer from api.search_answer($1, $2, $3, $4)', [JSON.stringify(readings), query, city, limit]);
 }
 
-/** @returns cadastral codes of the comuni with a name or code, resolved like `city` in a search */
+/** @returns cadastral codes of the comuni with a name or code, resolved like `city` in an address search */
 export function comuniNamed(reader: Reader, name: string): Promise<readonly string[]> {
   return findCity(name, gazetteerOf(reader));
 }

@@ -27,10 +27,10 @@ export const ANSWER_MS = 300_000;
 /** Maximum number of answers that wait in memory for slow clients. An answer has at most about 1 MiB. */
 const WAITING_ANSWERS = 256;
 
-/** Time in milliseconds between two counts of waiting answers. */
+/** Interval in milliseconds at which waiting answers are counted. */
 const COUNT_MS = 1_000;
 
-/** Time in milliseconds for which the connection of a refused client stays open. If it closed earlier, the client could not read the refusal. */
+/** Time in milliseconds for which the connection of a refused client stays open. If the connection closed earlier, the client could not read the refusal. */
 const LINGER_MS = 1_000;
 
 /** Returns the headers that every answer has. @param requestId identifier of the request in the log */
@@ -75,7 +75,7 @@ export function httpServer(
       refused(requestId, error, why);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
-    // The answer waits for the answer to the previous request on the connection.
+    // This answer must follow the answer to the previous request on the connection.
     const before = latest.get(socket);
     if (before === undefined || before.writableFinished || before.destroyed) answer();
     else before.once('close', answer);

@@ -1,4 +1,7 @@
-/** Metrics of the server for Prometheus. Labels never contain a path, key or address from a request. The label of a route is its template. */
+/**
+ * Provides metrics of the server for Prometheus. The label `route` is the template of a route, such as `/parcels/{id}`. Labels never contain a path, key
+ * or address from a request.
+ */
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from '../pipelines/db/reader.ts';
@@ -98,7 +101,7 @@ function watchRequests(registers: Registry[]): { readonly requests: Counter<'rou
 function countRefusals(registers: Registry[]): Counter<'reason'> {
   const turnedAway = new Counter({
     name: 'mappale_turned_away_total', registers, labelNames: ['reason'],
-    help: 'Requests answered 429 or 503. Reason quota: the hourly quota of the token is used up. Reason token_busy: other requests of the token used all its slots. '
+    help: 'Requests answered 429 or 503. Reason quota: the hourly quota of the token is used up. Reason token_busy: other requests of the same token used all slots of the token. '
       + 'Reason bad_keys: too many bad keys from one address. Reason server_busy: requests of other clients used all slots. Reason event_loop: the process is overloaded. Reason database: the database is not available.',
   });
   for (const reason of TURNED_AWAY) turnedAway.inc({ reason }, 0);

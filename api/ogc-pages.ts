@@ -23,7 +23,7 @@ interface Described {
   readonly links?: readonly Link[];
 }
 
-/** Returns a link. URLs of other hosts, except of standards, become plain text. */
+/** Returns a link, or plain text if the address is not an http or https URL or a path. */
 function anchor(href: string, text: string): Html {
   return /^(?:https?:\/)?\//.test(href) ? html`<a href="${href}">${text}</a>` : html`${text}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Endpoints of OGC API - Features, Parts 1 to 3, below /ogc. The collections are the parcels and each section of the record. Tokens, limits and errors
- * are those of the whole API. docs/ogc-conformance.md lists the test of each requirement.
+ * are the same as for all other endpoints. docs/ogc-conformance.md lists the test of each requirement.
  */
 import { z } from 'zod';
 import { firstFid, REGIONS } from '../pipelines/contract/regions.ts';
@@ -61,7 +61,7 @@ function collectionOf(id: string): Collection {
   return found;
 }
 
-/** Schemas of the queryables by name. */
+/** Schema of each queryable property, by name. */
 const queryableFields: Readonly<Record<keyof typeof FILTER_PROPERTIES, z.ZodType>> = {
   ...queryableParameters, sheet: featureProperties.shape.sheet, label: featureProperties.shape.label, area_m2: featureProperties.shape.area_m2,
 };
@@ -87,7 +87,7 @@ async function extentOf(reader: Reader): Promise<{ publication: string; extent: 
   return reader.call<{ publication: string; extent: readonly number[] | null }>('select publication, extent from api.features_extent()', []);
 }
 
-/** Returns an answer that changes only with the program. */
+/** Returns an answer that changes only with the version of the program. */
 function fixed(value: unknown): Promise<Answer> {
   return Promise.resolve({ publication: '', answer: JSON.stringify(value) });
 }
@@ -130,7 +130,7 @@ const FILTER_MS = 2_000;
 /** Error code of a statement that the database cancelled (SQLSTATE 57014). */
 const CANCELLED = 'SQL_57014';
 
-/** Conditions that select candidates by an index. */
+/** Conditions for which the database has an index. */
 export const INDEXED = ["municipality_code = '…'", "cadastral_reference = '…'", `s_intersects(${FILTER_GEOMETRY}, …)`, 'the parameter bbox'] as const;
 
 /** Returns the conditions that every matching feature must meet. */

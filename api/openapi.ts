@@ -30,7 +30,7 @@ function header(name: string, description: string, example: string | number): Js
 
 const REQUEST_ID = header('X-Request-Id', 'Identifier of the request in the log', 'c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
 const RATE_HEADERS: Json = {
-  ...header('X-RateLimit-Limit', 'Maximum number of requests of the token per fixed hour. Present in every answer to a valid token', 1000),
+  ...header('X-RateLimit-Limit', 'Maximum number of requests of the token per fixed hour. Present in every answer to a request with a valid token', 1000),
   ...header('X-RateLimit-Remaining', 'Number of requests that remain in this hour', 997),
   ...header('X-RateLimit-Reset', 'End of this hour in seconds since 1970', 1764000000),
 };
@@ -79,7 +79,7 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
   }
 }
 
-/** Returns the schemas that have an `id`. Other schemas refer to these. */
+/** Returns the schemas that have an `id`, so that other schemas can refer to them. */
 export function components(): Readonly<Record<string, Json>> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { uri: (id) => `#/components/schemas/${id}` });
   const named = Object.entries(schemas).map(([id, { $schema: _schema, $id: _id, id: _name, ...schema }]): [string, Json] => [id, schema]);
@@ -188,7 +188,7 @@ function operation(endpoint: Described): Json {
   };
 }
 
-/** Describes a path that needs no key. */
+/** Returns the description of a path that needs no key. */
 function keyless(operationId: string, summary: string, description: string, responses: Json): Json {
   const otherMethods = {
     description: '`METHOD_NOT_ALLOWED`', headers: { ...REQUEST_ID, ...ALLOW },
@@ -203,7 +203,7 @@ function information(version: string): Json {
     title: 'mappale: Italian addresses and cadastral parcels',
     version,
     description: 'Read-only. The data comes from public bodies, and each block of a record names the source of its values. Show the attributions in `meta.licenses` with the data. '
-      + 'Risk data is official data, assigned to parcels for analysis and screening. It has no evidentiary value. '
+      + 'Risk data is official data, assigned to parcels for analysis and screening, without evidentiary value. '
       + 'Requests with a method other than GET get 405 `METHOD_NOT_ALLOWED`. Requests for unknown paths get 404 `NOT_FOUND`. '
       + `The server processes at most ${PER_TOKEN} requests of a token at a time. Further requests wait up to 2 seconds. `
       + 'A request that waits longer gets 429 `RATE_LIMITED` with `Retry-After: 1`, and does not count against the hourly limit. '

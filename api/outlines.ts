@@ -17,7 +17,7 @@ export interface MultiPolygon {
  * @returns the simplified outlines in the same order
  */
 export function simplifiedWithNeighbours(outlines: readonly (MultiPolygon | null)[], tolerance: number): (MultiPolygon | null)[] {
-  /** The previous and the next corner of each corner. Null if two rings disagree about them, because borders end at such a corner. */
+  /** The previous and the next corner of each corner. Null if the neighbours of a corner differ between two rings, because borders end at such a corner. */
   const joined = new Map<string, string | null>();
   for (const outline of outlines) {
     for (const ring of outline?.coordinates.flat() ?? []) {
@@ -49,7 +49,7 @@ function simplifiedRing(ring: Ring, meets: (point: Point) => boolean, tolerance:
   const kept = others.length === 0 && !ring.some(meets)
     ? loop(from(ring.reduce((lowest, point, at) => (isBefore(point, ring[lowest] ?? point) ? at : lowest), 0)), tolerance)
     : pieces(from(first), [...others.map((at) => at - first), ring.length]).flatMap((line) => border(line, tolerance).slice(0, -1));
-  // A ring that would become a line is not simplified. The neighbour on the other side keeps the same corners.
+  // A ring that would become a line is not simplified. The neighbouring comune keeps the same corners.
   const corners = new Set(kept.map(nameOf)).size < 3 ? ring : kept;
   return corners.length === 0 ? [] : [...corners, ...corners.slice(0, 1)];
 }

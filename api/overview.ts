@@ -27,7 +27,10 @@ interface MapComune {
   readonly outline: MultiPolygon | null;
 }
 
-/** Maximum displacement of a border in degrees. This is half a pixel if a region fills the map, and four pixels at the smallest scale that shows parcels. */
+/**
+ * Maximum displacement of a border in degrees. A border moves by half a pixel if a region fills the map, and by four pixels at the smallest scale that
+ * shows parcels.
+ */
 const TOLERANCE = 0.0005;
 
 /** Number of comuni per database query, and number of parcels whose coverage a query reads. */

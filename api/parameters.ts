@@ -13,7 +13,7 @@ import { ApiError, invalidParameter } from './errors.ts';
 /** Maximum width and height of a box, in degrees. */
 const BOX_DEGREES = 0.05;
 
-/** Maximum number of corners of a polygon. The repetition of the first corner at the end does not count. */
+/** Maximum number of corners of a polygon. The first corner, which is repeated at the end, counts once. */
 const CORNERS = 200;
 
 /** Form of a polygon: one ring of longitudes and latitudes. */
@@ -63,7 +63,7 @@ const corner = z.string().regex(/^-?\d{1,9}(\.\d{1,17})?$/).transform(Number).pi
 
 export const searchParameters = z.strictObject({
   q: text(2, 200, 'Text of the address as usually written'),
-  city: text(1, 100, 'Restricts the search to a comune; its name in Italian or in the second language, a former name, or the 4-character cadastral code').optional(),
+  city: text(1, 100, 'Restricts the search to a comune; name in Italian or in the second language, a former name, or the 4-character cadastral code').optional(),
   limit: whole(1, 50, 'Most results').default(10),
 });
 
@@ -77,7 +77,7 @@ export const reverseParameters = z.strictObject({
 export const locateParameters = z.strictObject({
   lat: latitude.optional(),
   lng: longitude.optional(),
-  // OpenAPI has no style for a list of pairs, so the document describes it as text.
+  // OpenAPI has no style for a list of pairs, so the document describes the parameter as text.
   points: z.string().regex(/^-?[0-9.]+,-?[0-9.]+(;-?[0-9.]+,-?[0-9.]+){0,9}$/).transform((value) => value.split(';').map((point) => point.split(',')))
     .pipe(z.array(z.tuple([side, side])).max(POINTS))
     .describe(`Several points; lat,lng of each in degrees, separated by semicolons, at most ${POINTS}`).optional(),
@@ -95,7 +95,7 @@ export const locateParameters = z.strictObject({
 });
 
 export const parcelSearchParameters = z.strictObject({
-  comune: text(1, 100, 'The comune; its name in Italian or in the second language, a former name, or the 4-character cadastral code'),
+  comune: text(1, 100, 'The comune; name in Italian or in the second language, a former name, or the 4-character cadastral code'),
   foglio: z.string().regex(/^\d{1,4}$/).describe('Sheet; 1–4 digits').optional(),
   label: text(1, 40, 'Number of the parcel (particella) as on the map; .107/2 is a building parcel of a land register').optional(),
   sezione: z.string().regex(/^[A-Za-z]$/).describe('Letter of the sezione censuaria; one letter').optional(),
@@ -106,7 +106,7 @@ export const parcelSearchParameters = z.strictObject({
 export const PARCEL_ID_FORMS = `a fid, 0–${LARGEST_FID}, or a reference in upper or lower case, CCCCZFFFFAS.label with or without CadastralParcel.IT.AGE.PLA., IT.TN.<comune catastale>.label or IT.BZ.<comune catastale>.label`;
 
 export const parcelPath = z.strictObject({
-  id: z.string().regex(/^[^\s\p{C}]{1,100}$/u).describe(`The parcel by its fid or its national cadastral reference; ${PARCEL_ID_FORMS}. Write a slash as %2F`),
+  id: z.string().regex(/^[^\s\p{C}]{1,100}$/u).describe(`The parcel by its fid or its national cadastral reference; ${PARCEL_ID_FORMS}. Encode a slash as %2F`),
 });
 
 export const neighbourParameters = z.strictObject({ limit: whole(1, 200, 'Most neighbours').default(50) });
@@ -115,7 +115,7 @@ export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTION_NAMES)))
     .describe(`Sections of the record, in addition to basic; names separated by commas: ${SECTION_NAMES.join(', ')}; default: all`).optional(),
-  // The year 0 is refused, because PostgreSQL's calendar does not have it.
+  // The year 0 is refused, because it does not exist in PostgreSQL's calendar.
   as_of: z.iso.date().refine((day) => day >= '0001' && day <= todayInItaly())
     .describe('Returns the record as published at the end of this day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
@@ -264,7 +264,7 @@ export function readPlace(query: z.output<typeof locateParameters>): Place {
   const [first, last] = [given[0] ?? '', given.at(-1) ?? ''];
   if (given.length > 1) throw invalidParameter(last, allowed, `cannot be combined with ${first}`);
   if (after !== undefined && bbox === undefined && polygon === undefined) {
-    throw invalidParameter('after', 'only with bbox and polygon', 'cannot be used without bbox or polygon');
+    throw invalidParameter('after', 'a request with bbox or polygon', 'cannot be used without bbox or polygon');
   }
   if (bbox !== undefined) return { box: readBox(bbox) };
   if (polygon !== undefined) {

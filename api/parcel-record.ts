@@ -24,7 +24,10 @@ interface Combination {
   readonly terms: readonly string[];
 }
 
-/** Licences by key of the combination. The key is a digest of the content, so it is the same in every database. A region has a few hundred combinations. */
+/**
+ * Licences by key of the combination. A key is a digest of the combination, so equal combinations have the same key in every database. A region has a
+ * few hundred combinations.
+ */
 const known = new Map<string, Combination>();
 const KNOWN = 20_000;
 

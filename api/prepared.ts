@@ -5,7 +5,7 @@ import { constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Minimum size in bytes for compression. */
+/** Minimum size in bytes of content that is compressed. */
 export const WORTH_COMPRESSING = 1024;
 
 export interface Prepared {

@@ -1,5 +1,6 @@
 /**
- * Returns a function that reuses its last value for some time. Calls that arrive during a computation wait for the result of that computation.
+ * Returns a function that calls `make`, and returns the same value for some time before it calls `make` again. Calls that arrive during a computation
+ * wait for the result of that computation.
  * @param make function that computes the value; must not fail
  */
 export function remember<T>(forMs: number, make: () => Promise<T>): () => Promise<T> {

@@ -109,7 +109,7 @@ function createApp({ log, metrics: figures, isTrustedProxy }: Surroundings): Fas
     const refused = toApiError(error, request.id);
     figures.refused(refused);
     if (refused.status >= 500) log.warn(`${request.id}: ${describeFailure(error)}`);
-    // A request may be refused before the hooks run. Then the common headers are not set yet.
+    // The common headers are set here, because a request may be refused before the hook that sets them has run.
     reply.code(refused.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...refused.headers });
     return reply.type(PROBLEM_TYPE).send(JSON.stringify(refused));
   };
@@ -146,7 +146,7 @@ function checkRequests(app: FastifyInstance, log: Log, isTrustedProxy: Trust): v
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...commonHeaders(request.id), ...closing(request) });
-    // A closed connection has no address.
+    // A closed connection has no peer address.
     const peer = request.socket.remoteAddress;
     if (!warned && peer !== undefined && isForwarded(request) && !isTrustedProxy(peer)) {
       warned = true;

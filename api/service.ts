@@ -27,7 +27,7 @@ export const REMEMBERED_MS = 1_000;
 /** Returns the current publication. @throws MappaleError if the database is not available */
 export type Published = () => Promise<string>;
 
-/** Reads the current publication at most once a second, including failures. */
+/** Returns a function that reads the current publication at most once a second. A failure is also remembered for a second. */
 export function publishedBy(reader: Reader): Published {
   const read = remember(REMEMBERED_MS, async () => {
     try {

@@ -13,7 +13,7 @@ import { JSON_TYPE } from './http.ts';
 /** Lifetime of the link in milliseconds. */
 export const LINK_MS = 600_000;
 
-/** Maximum number of requests of a session per hour. It is the same as for a token. */
+/** Maximum number of requests of a session per hour, as for a token. */
 export const SESSION_QUOTA = 1_000;
 
 const HOUR_MS = 3_600_000;
@@ -26,7 +26,7 @@ export type Use = 'count' | 'look';
 
 /** Number of requests of a session in its current hour. */
 export interface SessionHour {
-  /** Number of requests, including this request. If it exceeds the quota, this request is refused. */
+  /** Number of requests, including this request. If the number exceeds the quota, this request is refused. */
   readonly used: number;
   /** End of the hour in milliseconds since 1970. */
   readonly endsAt: number;
@@ -75,7 +75,7 @@ function secretText(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Compares two texts in constant time, so that an attacker learns nothing from the duration. */
+/** Compares two texts in constant time, so that the duration of a comparison reveals nothing about the secret. */
 function same(one: string, other: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));
@@ -149,7 +149,7 @@ interface SignInOptions {
 export function serveSignIn(app: FastifyInstance, { base, signIn, explains }: SignInOptions): void {
   app.post(`${base}/map/sign-in`, async (request, reply) => {
     const { host, origin, 'content-type': type } = request.headers;
-    // A page of another site can send a form, but cannot send this Origin header, or JSON without permission.
+    // A page of another site can send a form. It cannot send this header Origin, and cannot send JSON without permission.
     if (!isAtHome(request) || origin !== `http://${host ?? ''}` || type?.split(';')[0]?.trim() !== 'application/json') throw NO_PATH();
     const came = await signIn.exchange(await readSecret(request));
     if ('refused' in came) throw REFUSED[came.refused]();

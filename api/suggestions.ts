@@ -1,5 +1,6 @@
 /**
- * GET /map/suggestions: suggests addresses while the user types. A search needs complete words, but while the user types, the last word of a street or
+ * Serves GET /map/suggestions, which suggests addresses while the user types. A search needs complete words, but while the user types, the last word of
+ * a street or
  * of the following comune may be incomplete. The database's dictionary completes the word, and each completion is searched like a complete query.
  */
 import { z } from 'zod';

@@ -1,5 +1,6 @@
 /**
- * GET /tiles/{z}/{x}/{y}: vector tiles for the map. This path is not in the table of endpoints, because its answers are not JSON and its requests have a
+ * Serves GET /tiles/{z}/{x}/{y}, the vector tiles of the map. This path is not in the table of endpoints, because its answers are not JSON and its
+ * requests have a
  * separate queue.
  */
 import { z } from 'zod';

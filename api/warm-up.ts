@@ -1,7 +1,6 @@
 /**
- * The first query of each kind on a connection reads the catalogue, compiles functions and plans statements. Such a query is about a hundred times
- * slower than
- * later queries. Therefore each connection runs a query of every kind before the server accepts requests.
+ * Runs a query of every kind on each connection before the server accepts requests. The first query of a kind on a connection reads the catalogue,
+ * compiles functions and plans statements. A first query is therefore about a hundred times slower than later queries.
  */
 import type { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';

@@ -1,4 +1,5 @@
-// When a user tries an operation, fills in only the `example` values. Parameters with `examples` may exclude each other.
+// When a user tries an operation, fills in only the `example` values. Values of `examples` are not filled in, because these parameters may exclude each
+// other.
 function offerOnly(response) {
   if (!/\/openapi\.json$/.test(response.url)) return response;
   const document = JSON.parse(response.text);

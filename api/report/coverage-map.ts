@@ -98,14 +98,14 @@ export function mapName({ section, map }: Pick<SectionCoverage, 'section' | 'map
   return map === null ? section : `${section}: ${map}`;
 }
 
-/** @param stateOf returns null for a comune without parcels */
+/** @param stateOf returns the coverage state of a comune, or null if the comune has no parcels */
 export function coverageMap(name: string, comuni: readonly ComuneCoverage[], stateOf: (comune: ComuneCoverage) => CoverageState | null, ground: Ground): Html {
   const byState = new Map<CoverageState | 'unknown', ComuneCoverage[]>();
   for (const comune of comuni) {
     const state = stateOf(comune) ?? 'unknown';
     byState.set(state, [...(byState.get(state) ?? []), comune]);
   }
-  // To keep the page of a large region small, the most frequent state is drawn once for all comuni. The other states are drawn over it.
+  // To keep the page of a large region small, the most frequent state is drawn once for all comuni. The other states are drawn over the most frequent state.
   const [commonest, ...others] = [...byState].sort(([, a], [, b]) => b.length - a.length);
   const counts = [...COVERAGE_STATES, 'unknown' as const].flatMap((state) => {
     const found = byState.get(state) ?? [];

@@ -8,7 +8,7 @@ const TEXTS = {
   en: {
     parcel: 'Parcel {label}', parcelOf: 'Parcel {label}, sheet {sheet}', map: 'Map', parcelMap: 'Map of the parcel and the parcels around it', summary: 'Summary', neighbours: 'Neighbours',
     sources: 'Sources', published: 'Published', reference: 'Reference', period: 'Period', source: 'Source', section: 'Section', kind: 'Kind', area: 'Area, m²', border: 'Shared border, m',
-    noNeighbours: 'No parcel shares a border with this parcel.', moreNeighbours: 'The parcel has more neighbours than this list shows.', moreRows: '{n} more rows are not shown.', value: 'Value', field: 'Field',
+    noNeighbours: 'No parcel shares a border with this parcel.', moreNeighbours: 'The list does not show all neighbours of the parcel.', moreRows: '{n} more rows are not shown.', value: 'Value', field: 'Field',
     notStated: 'not stated', licences: 'Show these attributions with the data.', label: 'Parcel', comune: 'Comune',
     mapped: 'The sources cover this place and have no feature here.', partial: 'The sources cover only a part of this place.', not_mapped: 'The loaded files do not cover this place. This does not mean that there is no feature here.',
     not_loaded: 'No file of this section is loaded.', not_applicable: 'This section does not exist for parcels of this kind.',

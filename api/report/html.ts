@@ -13,7 +13,7 @@ export type Filling = string | number | null | Html | readonly Filling[];
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' };
 
-/** Control characters, noncharacters and unpaired surrogates. */
+/** Characters that are replaced: control characters, noncharacters and unpaired surrogates. */
 const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]|\p{Cs}/gu;
 
 function fill(value: Filling): string {

@@ -34,7 +34,7 @@ function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
 }
 
 /**
- * Translates field names such as `elevation, slope`, `coverage.flood` and columns of lists. Other texts are returned unchanged.
+ * Translates a field name such as `elevation, slope` or `coverage.flood`, or a column of a list. Any other text is returned unchanged.
  * @param {string} field
  * @param {Panel} panel
  */

@@ -27,7 +27,7 @@ export const signedIn = () => state.session || state.token !== '';
 export async function openSession(secret) {
   const exchanged = secret === null ? null : await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) });
   if (exchanged?.ok) localStorage.setItem('session', 'link');
-  // Only a server that printed a sign-in link has this path. For other servers the page sends no request.
+  // Only a server that printed a sign-in link has this path. To any other server the page sends no request.
   if (localStorage.getItem('session') !== null) {
     sessionFound(await open('/map/session'));
     if (!state.session) localStorage.removeItem('session');
@@ -43,7 +43,7 @@ export async function ask(path, parameters = {}, signal) {
   return get(path, parameters, state.token === '' ? {} : { 'x-api-key': state.token }, signal);
 }
 
-/** Returns true if this browser may request explanations. With a typed token, the server refuses them. */
+/** Returns true if this browser may request explanations. If the user entered a token, the server refuses explanations. */
 export const canExplain = () => state.session && state.explains && state.token === '';
 
 /** Returns the result of `mappale explain` for a section. @param {number} fid @param {string} section @throws {Refusal} */
@@ -54,7 +54,10 @@ export async function open(path, parameters = {}) {
   return get(path, parameters, {});
 }
 
-/** @param {string} path @param {Record<string, string | number | boolean>} parameters @param {Record<string, string>} headers @param {AbortSignal} [signal] */
+/**
+ * @param {string} path @param {Record<string, string | number | boolean>} parameters @param {Record<string, string>} headers @param {AbortSignal}
+ * [signal]
+ */
 async function get(path, parameters, headers, signal) {
   const query = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
   return answerOf(await fetch(`${BASE}${path}${query.size > 0 ? `?${query}` : ''}`, { headers, ...(signal === undefined ? {} : { signal }) }));

@@ -6,7 +6,7 @@ import { stateBadge, titleOf } from './values.js';
 import { hasParcels, shareCovered } from './view.js';
 import { dateOf, numberOf, t } from './words.js';
 
-/** Longer lists of comuni are collapsed at first. */
+/** Maximum number of comuni in a list that is open at first. */
 const LONG = 16;
 
 /** @param {import('./view.js').Comune} comune @param {{ close: () => void, zoom: () => void }} actions */

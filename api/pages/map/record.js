@@ -8,7 +8,7 @@ import { hasWord, isItalian, t } from './words.js';
 
 /** @typedef {import('./values.js').Panel} Panel */
 
-/** Longer lists are collapsed at first. */
+/** Maximum number of rows in a list that is open at first. */
 const LONG = 8;
 
 /**

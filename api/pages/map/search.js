@@ -112,7 +112,10 @@ function local(text, actions) {
   ));
 }
 
-/** Returns the published comuni whose code equals the text or whose name begins with the text. The exact name is first. @param {string} text */
+/**
+ * Returns the published comuni whose code equals the text or whose name begins with the text. A comune with exactly this name comes first. @param
+ * {string} text
+ */
 function comuniNamed(text) {
   const key = plain(text);
   const named = [...state.comuni.values()].filter(({ name, belfiore }) => (name !== null && plain(name).startsWith(key)) || belfiore === text.toUpperCase());
@@ -142,7 +145,7 @@ async function parcels({ comune, ...place }, actions, signal) {
 
 /** @param {string} text @param {Actions} actions @param {AbortSignal} signal @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>} */
 async function addresses(text, actions, signal) {
-  // The last word may be incomplete.
+  // A query that ends with a letter may end with an incomplete word.
   const { data, meta } = await (/\p{L}$/u.test(text) ? ask('/map/suggestions', { q: text }, signal) : ask('/geocode/search', { q: text, limit: MOST }, signal));
   /** @type {Map<string, Suggestion>} */
   const found = new Map();

@@ -14,7 +14,7 @@ export function sizeSheet(size) {
 
 const sizeNow = () => $('record').dataset['size'] ?? 'peek';
 
-/** Changes the size after a click or drag of the handle. */
+/** Changes the size of the panel after a click or drag of the handle. */
 export function openSheet() {
   const handle = $('sheet');
   let grabbed = 0;

@@ -129,7 +129,7 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
   requestEnded();
   if (step) writeAddress(true);
   let neighbours = around ?? [];
-  /** Explanations by section. They are kept, so that a change of language sends no request. @type {Map<string, Promise<any>>} */
+  /** Explanations by section, which are kept so that a change of language sends no request. @type {Map<string, Promise<any>>} */
   const explanations = new Map();
   const explainOnce = (/** @type {string} */ section) => {
     const asking = explanations.get(section) ?? explain(fid, section);
@@ -171,7 +171,7 @@ const distance = (a, b) => Math.hypot(a.lat - b.lat, (a.lng - b.lng) * Math.cos(
 /** Returns the parcels in and around a box. @param {number[]} box @param {boolean} geometry */
 async function parcelsIn([west, south, east, north], geometry) {
   const sides = [/** @type {number} */ (west) - MARGIN, /** @type {number} */ (south) - MARGIN, /** @type {number} */ (east) + MARGIN, /** @type {number} */ (north) + MARGIN];
-  // For a parcel several kilometres long, the enlarged box would exceed the server's limit.
+  // If a parcel is several kilometres long, the enlarged box would exceed the server's limit, so no parcels are requested.
   if (/** @type {number} */ (sides[2]) - /** @type {number} */ (sides[0]) > 0.05 || /** @type {number} */ (sides[3]) - /** @type {number} */ (sides[1]) > 0.05) return [];
   return (await ask('/parcels/locate', { bbox: sides.map((side) => side.toFixed(7)).join(','), ...(geometry ? { geometry: true } : {}), limit: 200 })).data;
 }
@@ -185,7 +185,7 @@ async function showPlace(lat, lng, current, name, isAddress) {
   if (isAddress) markPlace(lat, lng);
   const around = await parcelsIn([lng, lat, lng, lat], true);
   if (!current()) return;
-  // The point of an address may be on the road in front of its parcel. Then the nearest parcel is used.
+  // The point of an address may be on the road in front of its parcel. In this case the nearest parcel is used.
   const [found] = [...around].sort((a, b) => Number(holds(b.geometry, lng, lat)) - Number(holds(a.geometry, lng, lat)) || distance(a.centroid, { lat, lng }) - distance(b.centroid, { lat, lng }));
   if (found !== undefined) return showParcel(found.fid, current, { around, move: isAddress });
   if (isAddress) view.goTo({ zoom: 17, lat, lng });
@@ -425,7 +425,7 @@ addEventListener('popstate', () => void follow());
 async function readComuni() {
   for (const { code } of state.regions) {
     const { comuni } = await open('/map/overview.json', { region: code });
-    // A comune without a loaded boundary is drawn as the box of its sheets.
+    // A comune without a loaded boundary is drawn as the bounding box of its cadastral sheets.
     comuniRead(comuni.map((/** @type {any} */ comune) => ({
       ...comune, outline: comune.outline ?? (comune.bbox === null ? null : boxed(comune.bbox)), isBox: comune.outline === null, region: code,
     })));

@@ -48,7 +48,7 @@ export const state = {
   parcel: null,
   /** @type {string | null} */
   comune: null,
-  /** Number of the user's newest request, its progress, and the requested parcel, which is already in the URL. */
+  /** Sequence number of the user's last request, whether it is running, and the requested parcel, which is already in the URL. */
   request: 0,
   isAsking: false,
   /** @type {number | string | null} */
@@ -68,9 +68,9 @@ export const state = {
     /** Map of the library MapLibre GL. Null if this browser has no WebGL. @type {import('maplibre-gl').Map | null} */
     map: null,
     isDark: darkness.matches,
-    /** True while the page is printed. Then the map has light colours. */
+    /** True while the page is printed. While it is true, the map has light colours. */
     isPaper: false,
-    /** True if tiles of parcels are drawn. These tiles need a token. */
+    /** True if tiles of parcels are drawn, which need a token. */
     isParcels: false,
     /** True while the map library waits for tiles. */
     isLoading: false,
@@ -130,7 +130,7 @@ export function readingEnded(end) {
 // --- Requests -------------------------------------------------------------------------------------------------------------
 
 /**
- * Begins a request, which replaces the earlier one.
+ * Begins a request, whose answer replaces the answer to any earlier request.
  * @param {number | string | null} parcel null: the request finds the parcel
  * @returns {() => boolean} true if the request is still the newest
  */

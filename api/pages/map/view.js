@@ -20,11 +20,11 @@ const PALETTES = {
   light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e', none: '#ffffff' },
   dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998', none: '#39424e' },
 };
-/** Printing uses the light colour scheme. */
+/** True if the dark colour scheme is used. Printing uses the light scheme. */
 const scheme = () => (state.view.isDark && !state.view.isPaper ? 'dark' : 'light');
 const palette = () => PALETTES[scheme()];
 
-/** Colours for the share of sections that cover a comune. All have one hue, so that colour-blind readers and readers of a print can see the order. */
+/** Colours for the share of sections that cover a comune. The colours have one hue, so that colour-blind readers and readers of a print can see the order. */
 export const COVERED = [
   { least: 1, word: 'coveredAll', light: '#2b7bba', dark: '#3f93d6' },
   { least: 0.7, word: 'coveredMost', light: '#79b1da', dark: '#2f6fa3' },
@@ -75,7 +75,7 @@ export const CLOSE = 17;
 const EMPTY = { type: 'FeatureCollection', features: [] };
 const FONT = ['system-ui', 'sans-serif'];
 
-/** Layers that are always drawn. */
+/** Names of the layers that are drawn whatever the user selected. */
 export const GROUND_LAYERS = ['comuni', 'ground', 'parcels'];
 
 /** Returns the selected layer of a section, or null if the user selected the coverage or parcels only. */
@@ -248,7 +248,8 @@ function styleOf() {
   const fade = close === undefined ? opacity : ['interpolate', ['linear'], ['zoom'], close.minzoom - 0.5, opacity, close.minzoom, 0];
   const border = { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 };
   const of = (name) => ({ source: name, 'source-layer': name });
-  // A change of colours that depend on features would load the tiles again. Therefore such layers exist twice, in screen colours and in print colours.
+  // A change of colours that depend on features would load the tiles again. Layers with such colours therefore exist twice, in screen colours and in
+  // print colours.
   const onScreen = isPaper && isDark ? 0 : fade;
   return {
     version: 8,
@@ -282,8 +283,8 @@ function styleOf() {
         { id: 'parcel-area', type: 'fill', ...of('parcels'), filter: passes(), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
         { id: 'parcel-line', type: 'line', ...of('parcels'), filter: passes(), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
       ]),
-      // At large scales, tiles replace the outlines of comuni, because the outlines are too coarse. For a comune without a loaded boundary there is only
-      // a box.
+      // At large scales, tiles replace the outlines of comuni, because the outlines are too coarse. A comune without a loaded boundary has no outline
+      // there, only a box.
       { id: 'comune-line', type: 'line', source: 'comuni', paint: border, ...(borders === undefined ? {} : { filter: ['any', ['<', ['zoom'], BORDERS], ['get', 'isBox']] }) },
       ...(borders === undefined ? [] : [{ id: 'comune-border', type: 'line', source: 'comuni-tiles', 'source-layer': borders.name, minzoom: BORDERS, paint: border }]),
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },
@@ -397,7 +398,10 @@ export function fade() {
   for (const { id, paint } of styleOf().layers) if (paint['fill-opacity'] !== undefined && map?.getLayer(id) !== undefined) map.setPaintProperty(id, 'fill-opacity', paint['fill-opacity']);
 }
 
-/** Switches the map to light colours for printing. The function must be synchronous, because the browser prints without waiting. @param {boolean} isPrinted */
+/**
+ * Switches the map to light colours for printing. The function must be synchronous, because the browser prints without waiting. @param {boolean}
+ * isPrinted
+ */
 export function drawForPaper(isPrinted) {
   const { map, isDark } = state.view;
   paperChanged(isPrinted);
@@ -408,7 +412,7 @@ export function drawForPaper(isPrinted) {
   }
   map.redraw();
   if (!isPrinted) return;
-  // Browsers print the last displayed frame of a WebGL canvas. They print the current content of a 2D canvas, so the map is copied to one.
+  // Browsers print the last displayed frame of a WebGL canvas. Browsers print the current content of a 2D canvas, so the map is copied to a 2D canvas.
   const { width, height } = map.getCanvas();
   const paper = Object.assign(document.createElement('canvas'), { className: 'maplibregl-canvas paper', width, height });
   paper.getContext('2d')?.drawImage(map.getCanvas(), 0, 0);
