@@ -226,7 +226,7 @@ const measured = nullable(z.number(), 'Null: the field is not a quantity, or no 
 const countedOrNull = nullable(whole.min(0), 'Null: not counted');
 export const municipalityQuality = z.strictObject({
   municipality: z.strictObject({
-    code: belfiore, name: text('Null: unknown'), province: text('Name of the province; null: unknown'), region: text('Name of the region; null: same as name'),
+    code: belfiore, name: text('Null: unknown'), province: text('Name of the province; null: unknown'), region: text('Name of the region; null: unknown'),
   }).describe('The comune'),
   istat_code: text('ISTAT code, 6 digits; null: the comune is not in the list of comuni'),
   region_code: whole.describe('ISTAT code of the region'),

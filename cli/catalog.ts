@@ -60,7 +60,7 @@ async function writeCatalog(options: Options): Promise<Written> {
 /** @throws MappaleError `FOLDER_MISSING` (exit 2) */
 export async function mustBeFolder(folder: string): Promise<void> {
   if (await stat(folder).then((found) => found.isDirectory(), () => false)) return;
-  throw new MappaleError('there is no folder with exports', {
+  throw new MappaleError('the folder with exports does not exist', {
     code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Write an export first, or name another folder.', fix: `npx mappale export REGION --out ${quoted(join(folder, 'region.parquet'))}`,
   });
 }
@@ -69,7 +69,7 @@ export async function mustBeFolder(folder: string): Promise<void> {
 export function parseFolderUrl(text: string, option: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '') return url.href.replace(/\/?$/, '/');
-  throw new MappaleError(`${option} is not an address`, {
+  throw new MappaleError(`${option} is not an http or https URL`, {
     code: 'URL_INVALID', kind: 'usage', detail: `expected an http or https URL without a query, found ${text}`, hint: 'Give the URL at which the folder with the exports is published.',
     fix: retyped(withOption(option, 'https://data.example.org/exports/'), `npx mappale catalog --out catalog ${option} https://data.example.org/exports/`),
   });

@@ -31,7 +31,7 @@ export function collectPaths(path: string, before: readonly string[] = []): stri
   return [...before, path];
 }
 
-/** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list of regions and the nearest name */
+/** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list of regions and the most similar name */
 export function parseRegion(text: string): Region {
   const region = findRegion(text);
   if (region === undefined) {
@@ -99,7 +99,7 @@ export async function looking<T>(url: string, work: (database: Database | null) 
   }
 }
 
-/** Runs a command that changes data, records it as a run in the ledger, and prints its result. @param arguments_ arguments to store in the ledger */
+/** Runs a command that changes data, records it as a run in the ledger, and prints its result. @param arguments_ arguments that are stored in the ledger */
 export function change(
   { json }: { json?: boolean }, command: string, arguments_: object, work: (context: Context, runId: number) => Promise<Outcome>,
 ): Promise<void> {

@@ -120,7 +120,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./publications.ts')).unpinCommand(),
   },
   withdraw: {
-    purpose: 'Unpublish a region. Its files remain loaded. Publish the region again with rollback, or with unpin and a refresh.',
+    purpose: 'Unpublish a region. The files of the region remain loaded. To publish the region again, use rollback, or unpin and a refresh.',
     load: async () => (await import('./publications.ts')).withdrawCommand(),
   },
   validate: {

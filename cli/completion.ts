@@ -1,4 +1,4 @@
-/** Generates completion scripts for shells from the commands. When a script completes words, it does not start this program. */
+/** Generates completion scripts for shells from the commands. The scripts complete words without starting this program. */
 import { Argument, type Command, type Option } from 'commander';
 import { loadSources } from '../pipelines/contract/registry.ts';
 import { REGIONS } from '../pipelines/contract/regions.ts';

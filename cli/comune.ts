@@ -5,7 +5,7 @@ import { openReader, type Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Context } from '../pipelines/run/context.ts';
 
-/** Statement timeout in milliseconds. It is longer than the timeout of `mappale serve`, because a command delays only its own user. */
+/** Statement timeout in milliseconds. `mappale serve` has a shorter timeout, because its clients share the database connections. */
 const PATIENCE_MS = 60_000;
 
 /** Runs `work` on a reader with the same functions as the reader of the server. */

@@ -9,12 +9,12 @@ export function diffCommand(): Command {
     'mappale diff molise', 'mappale diff molise --csv > changes.csv', 'mappale diff molise --json',
   ])
     .argument('<region>', 'name or ISTAT code', parseRegion)
-    .option('--csv', 'print as CSV: relation, comune, what, rows')
+    .option('--csv', 'print as CSV with the columns relation, comune, what, rows')
     .option('--json', 'print as JSON')
     .action(({ code, name }: Region, { csv = false, json = false }: { csv?: boolean; json?: boolean }) => look({ json: json && !csv }, async ({ database }) => {
       const differences = await diff(database, code);
       if (csv) return [differences, () => asCsv(differences)];
-      return [differences, () => (differences.length === 0 ? `${name}: both publications are identical` : differences.map(describe).join('\n\n'))];
+      return [differences, () => (differences.length === 0 ? `${name}: the current and the previous publication are identical` : differences.map(describe).join('\n\n'))];
     }));
 }
 

@@ -98,7 +98,7 @@ async function serverSettings(url: string): Promise<string> {
   const { encoding, searchPath, statementTimeout, extensions, pooling } = await onDatabase(url, 'write', async (database) => ({
     ...await serverFacts(database), pooling: database.pooling,
   }));
-  const schemas = [...new Set(Object.values(extensions))].join(', ') || 'no schema yet';
+  const schemas = [...new Set(Object.values(extensions))].join(', ') || 'no schema, because the extensions are not created yet';
   return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}${pooling === null ? '' : '; through a connection pooler that keeps sessions'}`;
 }
 

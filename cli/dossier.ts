@@ -25,7 +25,7 @@ export function dossierCommand(): Command {
   return command('dossier', ['mappale dossier H833_001300.594', 'mappale dossier H833_001300.594 --language it --out particella.pdf'])
     .argument('<id>', 'fid or national cadastral reference')
     .option('--out <file>', 'output file (.html or .pdf); default: dossier-FID.html in the working folder')
-    .option('--browser <program>', 'browser of the Chromium family that prints the PDF; default: the first one that is installed')
+    .option('--browser <program>', 'browser of the Chromium family that prints the PDF; default: the first such browser that is installed')
     .addOption(new Option('--language <language>', 'language of the page').choices(LANGUAGES).default('en'))
     .option('--json', 'print the content as JSON; with --out, also write the page')
     .action(async (id: string, options: Options) => {

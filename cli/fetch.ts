@@ -62,11 +62,11 @@ function describe(report: FetchReport, regions: readonly string[], { data, sourc
   for (const { source, left } of report.sources) if (left !== null) lines.push(`${source}: ${left}`);
   for (const failure of report.failures) lines.push(failure.report());
   const hands = report.sources.flatMap(({ source, license, byHand }) => (byHand === null ? [] : [{ source, license, ...byHand }]));
-  if (hands.length > 0) lines.push('', 'Download these files manually, because they need an account or have no fixed address. Without these files, their sections are "not mapped".');
+  if (hands.length > 0) lines.push('', 'Download these files manually, because they need an account or have no fixed address. Sections whose files are missing are "not mapped".');
   for (const { source, license, how, folder, there } of hands) {
     lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${filesText(there)} there`}`, `    ${how}.`, `    Save to: ${folder}`);
   }
-  // If no file was downloaded, the errors already explain the next step.
+  // If every file failed, no next command is printed, because the errors explain what to do.
   if (report.failures.length > 0 && asked.every(({ files }) => files.every(({ error }) => error !== null))) return lines.join('\n');
   const [region = ''] = regions;
   const named = sources === undefined ? '' : ` --sources ${sources.join(',')}`;

@@ -26,7 +26,7 @@ function describe(id: string, { fid, other_fids: others, keeps_history: keeps, k
   const changed = plain.filter(({ values }) => values.length > 1);
   const same = plain.length - changed.length;
   return [
-    `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists these values)`,
+    `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} unchanged (--json lists the unchanged values)`,
     ...(keeps ? [] : ['a database on several nodes keeps no history: only current values are known']),
     ...(others.length === 0 ? [] : [`other current or former fids with the same reference: ${others.map((other) => `npx mappale history ${other}`).join(', ')}`]),
     ...absences.map(describeAbsence),

@@ -14,7 +14,7 @@ export function lineageCommand(): Command {
       if (!('refusal' in lineage)) return [lineage, () => describe(id, lineage)];
       if (lineage.refusal === 'not_there') throw notFound(id);
       throw new MappaleError('no history is kept if the database is distributed over several nodes', {
-        code: 'NO_HISTORY', kind: 'usage', hint: 'Print the current record.', fix: `npx mappale parcel ${id}`,
+        code: 'NO_HISTORY', kind: 'usage', hint: 'Print the current record of the parcel.', fix: `npx mappale parcel ${id}`,
       });
     }));
 }

@@ -12,7 +12,7 @@ import { statementsOf } from '../pipelines/db/statements.ts';
 
 const operate = statementsOf('operate');
 
-/** Number of parcels and seed of the synthetic demo region. Its load takes about a minute. Every section has data. */
+/** Number of parcels and seed of the synthetic demo region. A load of the demo region takes about a minute. Every section has data. */
 const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
 
 export function loadRegionCommand(): Command {
@@ -65,7 +65,7 @@ async function anyParcel({ database }: Context, region: number): Promise<string>
 
 const WIDTH = 110;
 
-/** Returns text with each section of a record on one line of limited length, followed by the next commands. */
+/** Returns text with each section of a record on one line of limited length, and the next commands. */
 function inShort({ meta, ...sections }: Record<string, unknown>): string {
   const lines = Object.entries(sections).map(([name, value]) => {
     const line = `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`.replaceAll('":', '": ').replaceAll(',"', ', "');

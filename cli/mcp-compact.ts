@@ -50,7 +50,7 @@ function valueOf({ name, flat }: Section, path: string, value: unknown): unknown
   return found?.label ?? value;
 }
 
-/** Returns a row with one value for each path, such as `{'a.b': 1}` for `{a: {b: 1}}`. Missing values are left out. */
+/** Returns an object with one value for each path, such as `{'a.b': 1}` for `{a: {b: 1}}`. Missing values are omitted. */
 function flatten(value: Json, before = ''): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
     if (each === null || LEFT_OUT.has(name)) return [];

@@ -74,7 +74,7 @@ function sectionsOf(relation: Relation): string[] {
 
 const latitude = z.number().describe('Degrees, WGS 84');
 const longitude = z.number().describe('Degrees, WGS 84');
-/** The schema also accepts a number, because answers contain the fid as a number. */
+/** Schema of a parcel id. It also accepts a number, because answers contain the fid as a number. */
 const parcelId = z.union([z.string(), z.int()]).describe('fid, such as 1400000000, or national cadastral reference, such as H833_001300.594');
 
 export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
@@ -169,7 +169,7 @@ const answerAs = z.literal('text').optional().describe('text: returns the answer
 export function mcpServer(asked: Asked, protocol: () => string | null): McpServer {
   const server = new McpServer({ name: 'mappale', version: VERSION }, {
     instructions: 'Data of Italian public bodies for each cadastral parcel. Show the attributions in licenses with the data. '
-      + 'Risk data is official data for analysis and screening. It has no evidentiary value.',
+      + 'Risk data is official data for analysis and screening, without evidentiary value.',
   });
   for (const { name, title, description, input, answer } of TOOLS) {
     // A strict schema rejects unknown arguments instead of ignoring them.
@@ -200,7 +200,7 @@ function asText(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(value) }] };
 }
 
-/** Returns the answer only as structured content. With a text copy, the model would have to read all values twice. */
+/** Returns the answer only as structured content. The text content has no copy of the values, because the model would have to read all values twice. */
 function structured(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: 'The answer is in structuredContent. If structuredContent is not shown, call again with answer_as: text.' }], structuredContent: { ...value } };
 }

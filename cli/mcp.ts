@@ -158,7 +158,7 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
     forbid(response);
     return;
   }
-  if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the MCP endpoint is ${PATH}`);
+  if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `the path does not exist; the MCP endpoint is ${PATH}`);
   // GET (open a stream) and DELETE (end a session) are refused, because the server sends only answers.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const credential = { key: keyOf(request), session: null };
@@ -180,7 +180,10 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
   });
 }
 
-/** Returns true if a page of another site sent the request. Such a page can reach this machine by DNS rebinding. Programs send no Origin header. */
+/**
+ * Returns true if a page of another site sent the request. A page of another site can reach this machine by DNS rebinding. Programs send no Origin
+ * header.
+ */
 function isForeign(origin: string | undefined): boolean {
   return origin !== undefined && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
 }
@@ -202,7 +205,7 @@ function messageOf(body: Buffer): object {
   throw new ApiError('INVALID_PARAMS', 'the body is not a JSON-RPC 2.0 message; expected one object');
 }
 
-/** Returns the protocol version that the client names, or null. Clients name it from version 2025-06-18 on. */
+/** Returns the protocol version that the client names, or null. Clients name the version since protocol version 2025-06-18. */
 function protocolOf({ headers }: IncomingMessage): string | null {
   return [headers['mcp-protocol-version']].flat()[0] ?? null;
 }

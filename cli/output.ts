@@ -15,7 +15,7 @@ export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!endsWithOutput) return;
-    // True if the reader closed the pipe (`| head`), or its terminal is gone. EIO is the error of a terminal.
+    // True if the reader closed the pipe (`| head`), or its terminal is gone. Writing to a closed terminal fails with EIO.
     if (error.code === 'EPIPE' || error.code === 'EIO') process.exit(process.exitCode ?? 0);
     const failure = unwritten(error);
     process.stderr.write(`${failure.report()}\n`, () => process.exit(failure.exitCode));

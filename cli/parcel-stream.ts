@@ -9,7 +9,7 @@ import { MappaleError } from '../pipelines/errors.ts';
 import { resultsInOrder } from '../pipelines/parallel.ts';
 import { asFid, goneParcel, notFound } from './parcel-id.ts';
 
-/** Maximum number of bytes that are read of a line. All identifiers are shorter. The rest of a longer line is skipped. */
+/** Maximum number of bytes of a line that are read. The rest of a longer line is skipped. All identifiers are shorter than this limit. */
 const MOST_BYTES = 1024;
 
 const LF = 0x0a;
@@ -53,7 +53,7 @@ export async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<re
   if (size > 0) yield [line()];
 }
 
-/** Answer of a line. */
+/** Answer to an input line. */
 interface Answered {
   readonly text: string;
   readonly isFound: boolean;
@@ -61,7 +61,7 @@ interface Answered {
 
 type FindFid = (id: string) => number | null;
 
-/** Looks up the references of a chunk with one query. @throws MappaleError (kind `database`) */
+/** Looks up all references in a chunk of lines with one query. @throws MappaleError (kind `database`) */
 async function fidsOf(ask: Ask, lines: readonly Line[]): Promise<FindFid> {
   // Text in PostgreSQL cannot contain the character NUL.
   const isReference = ({ input, isCut }: Line): boolean => !isCut && asFid(input) === null && !input.includes('\0');
@@ -81,7 +81,7 @@ async function answer(reader: Reader, { input, isCut }: Line, findFid: FindFid, 
     if (fid === null) throw notFound(input);
     const { answer: text } = await parcelRecord(reader, fid, sections);
     if (text === null) throw await goneParcel((...asked) => reader.call(...asked), input, fid);
-    // Line ends in the JSON text are replaced by spaces. They occur only between values, never in a string.
+    // Line ends in the JSON text occur only between values, never in a string, so they can be replaced by spaces.
     return { text: text.replaceAll('\n', ' '), isFound: true };
   } catch (error) {
     if (!(error instanceof MappaleError) || error.kind !== 'usage') throw error;

@@ -44,7 +44,7 @@ export function unpinCommand(): Command {
     .option('--json', 'print as JSON')
     .action((region: number, options: Options) => changeAtOnce(options, async ({ database }) => {
       const held = await releaseHold(database, region, null);
-      return [{ unit: region, held }, () => `${regionName(region)} ${held ? 'is no longer pinned, withdrawn or rolled back; the next refresh updates it' : 'was not pinned, withdrawn or rolled back'}`];
+      return [{ unit: region, held }, () => `${regionName(region)} ${held ? 'is no longer pinned, withdrawn or rolled back; the next refresh updates it' : 'was neither pinned nor withdrawn nor rolled back'}`];
     }));
 }
 
@@ -57,7 +57,7 @@ export function rollbackCommand(): Command {
     .action((region: number, options: Options) => change(options, 'rollback', { unit: region }, async ({ database }, run) => {
       const done = await rollback(database, region, run);
       const instead = done.from === null ? '' : ` instead of ${done.from}`;
-      const changed = done.tables.length === 0 ? 'no table differs' : `changed: ${done.tables.join(', ')}`;
+      const changed = done.tables.length === 0 ? 'no table changed' : `changed: ${done.tables.join(', ')}`;
       return [done, () => `${regionName(region)}: publication ${done.to} is current again${instead}; ${changed}`];
     }));
 }

@@ -20,13 +20,13 @@ export function describe(report: RefreshReport): string {
     const counts = ([['core.parcel', 'parcels'], ['core.access_point', 'addresses'], ['core.comune', 'comuni']] as const)
       .flatMap(([relation, what]) => region.built.filter((each) => each.relation === relation).map(({ rows }) => `${group(rows)} ${what}`));
     lines.push(`${region.name}: published as ${region.publicationId}: ${[...counts, `${region.built.length} tables built`].join(', ')} (${duration(region.seconds)})`);
-    if (region.missing.length > 0) lines.push(`  not loaded, so not mapped: ${region.missing.join(', ')}`);
+    if (region.missing.length > 0) lines.push(`  not loaded and therefore not mapped: ${region.missing.join(', ')}`);
     for (const note of region.notes) lines.push(`  ${note}`);
   }
   for (const held of report.held) lines.push(held);
   const warnings = report.loaded.reduce((sum, release) => sum + release.warnings, 0);
   if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found unexpected rows; for details, run: npx mappale report REGION`);
-  if (report.loaded.length > 0 && report.vectorEngine !== null) lines.push(`vector files read by ${report.vectorEngine}`);
+  if (report.loaded.length > 0 && report.vectorEngine !== null) lines.push(`vector files were read by ${report.vectorEngine}`);
   if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
   lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut), ...describeWarnings(report.warnings));
   for (const failure of report.failures) lines.push(failure.report());

@@ -23,7 +23,7 @@ export function refreshing(name: string, examples: readonly string[]): Command {
     .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
     .option('--accept <reason>', 'publish even if the quality gate refuses; the ledger records user, reason and statistics')
     .option('--force', 'start even if the disk seems too small')
-    .option('--concurrent', 'run at the same time as other runs with this option, on any host; one run at a time reads files, and each region is built by one run')
+    .option('--concurrent', 'allow other runs with this option at the same time, on any host; these runs take turns to read files, and build different regions')
     .addOption(new Option('--beside', 'old name of --concurrent').hideHelp())
     .option('--json', 'print the report as JSON');
 }
@@ -35,7 +35,7 @@ export function foldersOf({ data = ['data'] }: { readonly data?: readonly string
 
 /** Input of a refresh. */
 interface RefreshWork {
-  /** Folders of files. */
+  /** Data folders to read. */
   readonly data: readonly string[];
   /** ISTAT codes. Null: all regions that have data or are published. */
   readonly regions: readonly number[] | null;
@@ -43,7 +43,7 @@ interface RefreshWork {
   readonly more?: () => Promise<string>;
 }
 
-/** Refreshes regions and prints the report. @returns the exit code */
+/** Refreshes regions and prints a report. @returns the exit code */
 export async function bringUpToDate(
   context: Context, name: string, { parallel, accept, force, concurrent, beside, json }: RefreshArguments, { data, regions, more = async () => '' }: RefreshWork,
 ): Promise<number> {

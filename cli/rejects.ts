@@ -18,7 +18,7 @@ export function rejectsCommand(): Command {
     .option('--source <source>', 'only this source')
     .option('--code <code>', 'only this reason')
     .option('--limit <n>', 'number of records to list', parseCount, 20)
-    .option('--raw', 'print the records as published')
+    .option('--raw', 'print the records as the publisher wrote them')
     .option('--retry', 'apply the current rules to each raw record; the next refresh reloads the releases whose records are now accepted')
     .option('--json', 'print as JSON')
     .action(async (options: { source?: string; code?: string; limit: number; raw?: boolean; retry?: boolean; json?: boolean }) => {
@@ -55,6 +55,6 @@ async function listRejects(context: Context, options: { source?: string; code?: 
 function describeRetry(outcomes: readonly RetryOutcome[]): string {
   if (outcomes.length === 0) return 'no record was rejected';
   const lines = [textTable(outcomes.map((o) => [o.source, vintageText(o.vintage), o.code, o.tried, o.passed, o.untried]), ['source', 'vintage', 'reason', 'tried', 'pass now', 'can be checked only with the complete file'])];
-  if (outcomes.some(({ passed }) => passed > 0)) lines.push('', 'The next load-region or refresh reads these releases again and publishes them.');
+  if (outcomes.some(({ passed }) => passed > 0)) lines.push('', 'The next load-region or refresh reads the releases of these records again and publishes the result.');
   return lines.join('\n');
 }

@@ -93,7 +93,7 @@ export function serveCommand(): Command {
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol === 'https:' && url.search === '' && url.hash === '' && url.username === '') return url.href.replace(/\/$/, '');
-  throw new MappaleError('----public-url is not an https URL', {
+  throw new MappaleError('--public-url is not an https URL', {
     code: 'PUBLIC_URL_INVALID', kind: 'usage', detail: `expected an https URL without a query, found ${text}`,
     hint: 'Give the URL that clients use, without /api/v2.',
     fix: retyped(withOption('--public-url', 'https://maps.example.org'), 'npx mappale serve --public-url https://maps.example.org'),
@@ -129,7 +129,7 @@ function leastFor(workers: number): number {
 const EXPLAINING_MS = 20_000;
 
 /**
- * Creates the function behind `mappale explain` for the map. PostgreSQL uses a separate connection, which is closed when idle.
+ * Creates the function that answers `mappale explain` for the map. With PostgreSQL, explanations use a separate connection, which is closed when it is idle.
  * @returns the function, or null if the login may not read tables or a pooler does not keep sessions
  */
 function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
@@ -214,5 +214,5 @@ function warnOfRights({ login, restricted }: Reader, log: Log): void {
     owner: 'an owner of the tables: an attacker who controls this server can change the tables',
     ordinary: `not a member of the role ${ROLE}: the server runs with all rights of the login`,
   }[login];
-  log.warn(`DATABASE_URL logs in as ${danger}. Better: create role NAME login password '…' in role ${ROLE}; and DATABASE_URL=postgres://NAME@…`);
+  log.warn(`DATABASE_URL logs in as ${danger}. Use a role with fewer rights: create role NAME login password '…' in role ${ROLE}; and DATABASE_URL=postgres://NAME@…`);
 }

@@ -1,4 +1,4 @@
-/** Functions that a single server and the primary process of several workers share. */
+/** Provides functions for a single server and for the primary process of several workers. */
 import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 import { isLoopback, LINK_MS, SignInLink } from '../api/sign-in.ts';

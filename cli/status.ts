@@ -31,7 +31,10 @@ type Published = {
   readonly unit: number;
   readonly publication: number;
   readonly published_at: string;
-  /** Reason why a user published although the quality gate refused, with the user and the refused statistics. Null: the gate did not refuse. */
+  /**
+   * Reason why a user published although the quality gate refused, with the user and the refused statistics. Null: the quality gate accepted the
+   * publication.
+   */
   readonly reason: string | null;
   readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
   /** Number of rows of each table. */
@@ -98,7 +101,7 @@ export function describe({ database, regions, held, left, unread, warnings, rele
   for (const { name, publication, published_at, tables, reason, accepted, unit, left_out, not_loaded } of regions) {
     const rows = Object.entries(tables).sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, count]) => [`  ${table}`, count]);
     lines.push('', `${name}: publication ${publication} of ${published_at}`, textTable(rows, ['  table', 'rows']));
-    const by = accepted === null ? '' : ` by ${accepted.who}, although the gate refused ${accepted.figures.length} statistics`;
+    const by = accepted === null ? '' : ` by ${accepted.who}, although the quality gate refused ${accepted.figures.length} statistics`;
     if (reason !== null) lines.push(`  accepted${by}: ${reason}`);
     if (not_loaded.length > 0) lines.push(`  not loaded: ${not_loaded.join(', ')}`);
     const noted = left_out.map(({ error, message, sections, ...each }) => ({ ...each, failure: { error, message }, regions: [{ unit, name, sections }] }));

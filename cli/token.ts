@@ -35,7 +35,7 @@ export function tokenCommand(): Command {
     .action(({ scopes, name, expires, json }: { scopes: Scope[]; name?: string; expires?: Date; json?: boolean }) => (
       withContext({ access: 'write' }, async ({ database, log }) => {
         const made = await createToken(database, scopes, name ?? null, expires ?? null);
-        log.info(`token ${made.id} with ${scopes.join(', ')}; it is not shown again`);
+        log.info(`token ${made.id} with ${scopes.join(', ')}; the token is not shown again`);
         print(json, made, () => made.token);
       })
     ));

@@ -20,7 +20,7 @@ export function validateCommand(): Command {
     .argument('<files...>', 'files, zips or folders; each file is recognised by its content')
     .addOption(new Option('--format <format>', 'format of the result').choices(FORMATS).argParser(String).default('text'))
     .option('--sample <n>', 'check only the first N records of each file', parseCount)
-    .option('--json', 'the same as --format json')
+    .option('--json', 'same as --format json')
     .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {
       const format = (options.json === true ? 'json' : options.format) as Format;
       if (!FORMATS.includes(format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Omit --format for text.', fix: retyped(withOption('--format', 'text'), 'npx mappale validate FILE') });

@@ -45,13 +45,14 @@ export function watchCommand(): Command {
       const config = readConfig();
       const [first = '', ...others] = foldersOf(options);
       const regions = names.map(parseRegion);
-      // The command prints one line per night. Of other messages, it prints only warnings.
+      // The command prints one line per night. Other messages are printed only if they are warnings.
       const log = Object.assign(makeLog(config, process.stderr), { debug: () => undefined, info: () => undefined, progress: () => undefined });
       const sources = await loadSources();
       const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
       if (metrics !== null) await mustBePlace(metrics, '--metrics-file');
       continueWithoutOutput();
-      // SIGHUP ends the program only after the current run, even if it is sent again. A closed terminal or a log rotation therefore does not interrupt a run.
+      // SIGHUP ends the program only after the current run, even if the signal is sent again. A closed terminal or a log rotation therefore does not
+      // interrupt a run.
       const ending = new AbortController();
       process.on('SIGHUP', () => ending.abort());
       for (;;) {

@@ -128,7 +128,7 @@ const SHARES: readonly { readonly from: number; readonly label: string; readonly
 ];
 
 /**
- * Returns the share of sections that are mapped in a comune. Null if the comune has no parcels. Sections that do not apply to the comune's parcels are
+ * Returns the share of sections that are mapped in a comune, or null if the comune has no parcels. Sections that do not apply to the comune's parcels are
  * ignored.
  */
 function mappedShare({ sections, parcels_asked: parcels }: ComuneCoverage): number | null {
