@@ -89,7 +89,7 @@ export function engineText({ engine, version, fallback }: EngineFacts): string {
   return `GDAL ${version} (${engine}${fallback === null ? '' : `; faster with gdal-async: ${GDAL_SETUP}`})`;
 }
 
-/** An engine that is loaded. */
+/** GDAL's version and functions, after an engine was loaded. */
 export interface LoadedEngine {
   readonly version: string;
   readonly calls: GdalCalls;
@@ -99,10 +99,10 @@ export interface ChosenEngine extends EngineFacts {
   readonly calls: GdalCalls;
 }
 
-/** Default date that is written into a file, so that the same input gives the same bytes. */
+/** Date that is written into every output file, so that the same input gives the same bytes. */
 export const FIXED_DATE = '2000-01-01T00:00:00.000Z';
 
-/** Number of bytes in a batch. A batch ends with the feature that reaches this number. */
+/** Size in bytes at which a batch of features ends. The last feature may exceed this size. */
 export const BATCH_BYTES = 1_048_576;
-/** Maximum number of features in a batch. */
+/** Maximum number of features that GDAL returns in a batch. */
 export const BATCH_FEATURES = 500;

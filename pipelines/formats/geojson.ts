@@ -1,6 +1,6 @@
 /**
- * Reads GeoJSON (RFC 7946, and the `crs` member of 2008) feature by feature, without GDAL. The file is read twice, because any feature may have new fields, and
- * the CRS may be after the features. Only one feature is in memory at a time.
+ * Reads GeoJSON (RFC 7946, and the `crs` member of 2008) feature by feature, without GDAL. The reader reads the file twice, because the last feature may add a
+ * field, and the CRS may follow the features. Only one feature is in memory at a time.
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
@@ -11,13 +11,13 @@ import type { GdalBatch, GdalFeature, GdalLayer } from './gdal.ts';
 import type { VectorField, VectorReader, VectorValue } from './vector.ts';
 import { geoJsonWkb, toEwkb } from './wkb.ts';
 
-/** Maximum number of features in a batch. */
+/** Maximum number of features that the reader returns in a batch. */
 const BATCH_FEATURES = 500;
-/** Maximum size of the text outside the features. */
+/** Maximum size in bytes of a document without its features. */
 const OUTSIDE_BYTES = 16_777_216;
 
 const [QUOTE, BACKSLASH, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\:[]{}');
-/** Nesting depth of a feature's members in the document. */
+/** Nesting depth of a feature's members: document, list, feature. */
 const FEATURE_DEPTH = 3;
 const BLANK = new Set(Buffer.from(' \t\r\n,'));
 
@@ -34,36 +34,36 @@ function damaged(at: string, found: string, cause?: unknown): MappaleError {
   });
 }
 
-/** An element of the list of features. */
+/** An element of a document's list `features`. */
 interface Part {
   readonly bytes: Buffer;
-  /** Number of member names in the element and in the objects directly in the element, including repeated names. */
+  /** Number of member names in the element and in its direct child objects, including repeated names. */
   readonly names: number;
 }
 
-/** A splitter of documents, which separates the elements of `features` from the rest of the document. */
+/** Splits a document into the elements of `features` and the rest of the document. */
 class Splitter {
-  /** Text of the document with an empty list in place of the features. */
+  /** Text of the document, in which an empty list replaces the features. */
   readonly outside: Buffer[] = [];
   readonly #at: string;
   #outsideBytes = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** Bytes of the last string directly in the document. The string is a key if a colon follows. */
+  /** Bytes of the last string at the top level of the document. The string is a key if a colon follows the string. */
   #string: number[] = [];
   #key = '';
   #inFeatures = false;
-  /** Pieces of the open element; null if none is open. */
+  /** Chunks of the element that is being read; null between elements. */
   #element: Buffer[] | null = null;
-  /** Number of names so far in the open element and in the objects directly in the element. */
+  /** Number of member names so far in the element that is being read and in its direct child objects. */
   #names = 0;
 
   constructor(at: string) {
     this.#at = at;
   }
 
-  /** Returns whether the document is complete. */
+  /** Returns whether the chunks so far are a complete document. */
   get isComplete(): boolean {
     return this.#depth === 0 && !this.#inString && this.outside.length > 0;
   }
@@ -134,14 +134,14 @@ class Splitter {
 function parse(bytes: Buffer, at: string): Json {
   if (!isUtf8(bytes)) {
     throw inputError('the JSON is not in UTF-8', {
-      code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, the encoding of JSON, found other bytes', hint: 'Use the downloaded file, or save it in UTF-8.',
+      code: 'ENCODING_WRONG', at, detail: 'expected UTF-8, which JSON requires, found invalid bytes', hint: 'Use the downloaded file, or save the file in UTF-8.',
     });
   }
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   try {
     return JSON.parse(/NaN|Infinity/.test(text) ? withoutNaN(text) : text) as Json;
   } catch (error) {
-    throw damaged(at, `text that is not JSON: ${(error as Error).message}`, error);
+    throw damaged(at, `text that is not valid JSON: ${(error as Error).message}`, error);
   }
 }
 
@@ -167,14 +167,14 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Returns the number of member names of a feature and of the objects directly in the feature. */
+/** Returns the number of member names of a feature and of its direct child objects. */
 function namesIn(feature: JsonObject): number {
   return Object.values(feature).reduce<number>((sum, value) => sum + (isObject(value) ? Object.keys(value).length : 0), Object.keys(feature).length);
 }
 
 /**
- * Returns a name that occurs twice in a feature, or in an object directly in the feature. Null if there is none. `JSON.parse` keeps only the last value of a
- * repeated name.
+ * Returns a name that occurs twice in a feature or in one of its direct child objects, or null if every name is unique. `JSON.parse` keeps only the last value
+ * of a repeated name.
  */
 function repeatedName(feature: Buffer): string | null {
   const open: Set<string>[] = [];
@@ -198,9 +198,9 @@ function repeatedName(feature: Buffer): string | null {
 }
 
 interface FeatureHandler {
-  /** Called with the rest of the document after the last feature. */
+  /** Called after the last feature, with the document without its features. */
   readonly document: (outside: JsonObject) => void;
-  /** Called with a name that a feature has twice among its properties. */
+  /** Called with each name that occurs twice among the properties of a feature. */
   readonly repeated: (name: string) => void;
 }
 
@@ -220,7 +220,7 @@ async function* featuresOf(path: string, at: string, { document, repeated }: Fea
       yield feature;
     }
   }
-  if (!splitter.isComplete) throw damaged(at, 'the end of the file in the middle of the document');
+  if (!splitter.isComplete) throw damaged(at, 'a document that ends early');
   const text = Buffer.concat(splitter.outside);
   const outside = parse(text, at);
   if (!isObject(outside)) throw damaged(at, 'a document that is not an object');
@@ -233,13 +233,13 @@ async function* featuresOf(path: string, at: string, { document, repeated }: Fea
   document(outside);
 }
 
-/** Returns the members of a feature that are fields: the properties, and a text `id`. */
+/** Returns the members of a feature that become fields: the properties, and `id` if `id` is text. */
 function* membersOf({ id, properties }: JsonObject): Generator<[string, Json]> {
   if (typeof id === 'string' && !(isObject(properties) && 'id' in properties)) yield ['id', id];
   if (isObject(properties)) for (const [name, value] of Object.entries(properties)) yield [name, value ?? null];
 }
 
-/** Extends the type of a field so that it includes a value. */
+/** Returns the field type that includes both the known type and a value. */
 function widen(known: VectorField['type'] | undefined, value: Json): VectorField['type'] | undefined {
   if (value === null) return known;
   const type = typeof value === 'boolean' || Number.isInteger(value) ? 'integer' : typeof value === 'number' ? 'real' : 'string';
@@ -254,7 +254,7 @@ function valueOf(value: Json | undefined, type: VectorField['type']): VectorValu
   return type === 'string' ? String(value) : Number(value);
 }
 
-/** Returns the CRS of a document. The default is WGS 84 with longitude before latitude. Null for an unknown name. */
+/** Returns the EPSG number of a document's CRS, or null for an unknown CRS name. The default is WGS 84 with longitude before latitude. */
 function crsOf({ crs }: JsonObject): number | null {
   if (crs === undefined) return 4326;
   const name = isObject(crs) && isObject(crs['properties']) ? crs['properties']['name'] : undefined;
@@ -277,7 +277,7 @@ export async function openGeoJson(path: string, at: string): Promise<VectorReade
     for (const [name, value] of membersOf(feature)) types.set(name, widen(types.get(name), value));
   }
   const { name, crs } = found.document;
-  // A repeated name is listed twice, so that the check of columns refuses the file.
+  // Lists a repeated name twice, so that the check of columns refuses the file.
   const fields = [...types, ...[...twice].map((field) => [field, types.get(field)] as const)].map(([field, type = 'string']): VectorField => ({ name: field, type }));
   const layer: GdalLayer = {
     name: typeof name === 'string' && name !== '' ? name : basename(path, extname(path)),

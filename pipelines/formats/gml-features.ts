@@ -1,28 +1,28 @@
-/** Streams the simple properties of GML features, for tables that a web service returns as GML. Geometries are skipped. */
+/** Streams the simple properties of GML features, for tables that a web service returns as GML. The reader skips geometries. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { ElementReader } from './elements.ts';
 import { utf8Text } from './streams.ts';
 
-/** Names of the elements around features: in WFS 2.0 and 1.x, and in GML 3.1 with one element for all features. */
+/** Names of the elements that contain features: `member` in WFS 2.0, `featureMember` in WFS 1.x, `featureMembers` in GML 3.1. */
 const AROUND = ['member', 'featureMember', 'featureMembers'];
 const MAX_FEATURE_CHARS = 1_000_000;
 
 interface GmlFeature {
-  /** Number in the document, from 1. */
+  /** Number of the feature in the document, from 1. */
   readonly number: number;
-  /** Names of the properties in their order, including repeated names. */
+  /** Names of the properties in document order, including repeated names. */
   readonly names: readonly string[];
-  /** Properties without child elements, by local name, with trimmed values. */
+  /** Trimmed values of the properties without child elements, by local name. */
   readonly properties: ReadonlyMap<string, string>;
   /** Unchanged text of the feature's element. */
   readonly raw: string;
-  /** `file:line:column` of the feature's end. */
+  /** Position of the feature's end, as `file:line:column`. */
   readonly at: string;
 }
 
 /**
  * Reads the features of a document. @param at name of the document in messages @param each called for every feature; may throw an input error @param after
- * called between pieces of the stream; may return a promise, which is awaited
+ * called after each chunk of the stream; the reader awaits a returned promise
  * @returns the number of features
  * @throws input error `XML_BROKEN` with line and column
  */

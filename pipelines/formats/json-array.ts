@@ -5,20 +5,20 @@ import { columnsChanged } from './csv.ts';
 import { utf8Text } from './streams.ts';
 
 /**
- * Yields the elements of a document that is a list, in file order, like `JSON.parse`. The encoding is UTF-8, with or without byte order mark.
+ * Yields the elements of a JSON list in file order, with the same values as `JSON.parse`. The encoding must be UTF-8, with or without a byte order mark.
  * @param stream the file's bytes
  * @param at name of the file in messages
- * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` for an object with a repeated name. Elements shortly before the fault may be
+ * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` for an object with a repeated name. The last elements before the error may be
  * missing
  */
 export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator {
   const wrongEncoding = (cause: unknown): MappaleError => inputError('the JSON is not in UTF-8', {
-    code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, the encoding of JSON, found other bytes', hint: 'Save the file in UTF-8.', cause,
+    code: 'ENCODING_WRONG', at, detail: 'expected UTF-8, which JSON requires, found invalid bytes', hint: 'Save the file in UTF-8.', cause,
   });
-  // The parser is imported here, so that commands that read no files start faster.
+  // Imports the parser only here, so that commands that read no files start faster.
   const [{ parser: jsonParser }, { streamArray }] = await Promise.all([import('stream-json/parser.js'), import('stream-json/streamers/stream-array.js')]);
   const parser = streamArray.asStream();
-  // The callback prevents an unhandled error. The iteration below gets the error from the parser.
+  // The empty callback prevents an unhandled error. The loop below receives the error from the parser.
   pipeline(Readable.from(utf8Text(stream, wrongEncoding)), jsonParser.asStream({ packKeys: true }), refusingRepeated(at), parser, () => undefined);
   try {
     for await (const { value } of parser as AsyncIterable<{ readonly value: unknown }>) yield value;
@@ -38,9 +38,9 @@ interface Token {
   readonly value?: unknown;
 }
 
-/** A transform that refuses repeated names in a document. A repeated name is ambiguous, and the parser would keep the second value. */
+/** Returns a transform that refuses repeated names in an object. A repeated name is ambiguous, and the parser would keep the second value. */
 function refusingRepeated(at: string): Transform {
-  /** Names in each open object; null for an open list. */
+  /** Names read so far in each open object; null for an open list. */
   const open: (Set<string> | null)[] = [];
   return new Transform({
     objectMode: true,
@@ -52,7 +52,7 @@ function refusingRepeated(at: string): Transform {
         const names = open.at(-1);
         const name = String(token.value);
         if (names?.has(name) === true) {
-          done(columnsChanged(at, `expected the known columns, found doubled: "${name}"`));
+          done(columnsChanged(at, `expected unique column names, found twice: "${name}"`));
           return;
         }
         names?.add(name);
@@ -62,7 +62,7 @@ function refusingRepeated(at: string): Transform {
   });
 }
 
-/** Returns whether an error is a syntax error. Errors of the parser differ only in their text. */
+/** Returns whether an error is a syntax error. Only the message distinguishes the parser's errors. */
 function isSyntax(error: unknown): error is Error {
   return error instanceof Error && /^(?:Parser |Top-level object )/.test(error.message);
 }

@@ -1,62 +1,62 @@
 /**
- * Streams the placemarks of a KML file, with one placemark in memory at a time. Bare ampersands and control characters, which XML does not allow, are read as
- * text. Holes (`innerBoundaryIs`) and all parts of a `MultiGeometry` are kept.
+ * Streams the placemarks of a KML file, with one placemark in memory at a time. The reader accepts bare ampersands, and replaces control characters, although
+ * XML allows neither. The reader keeps holes (`innerBoundaryIs`) and all parts of a `MultiGeometry`.
  */
 import { ElementReader, type Element, type FoundElement } from './elements.ts';
 
-/** A ring as longitude, latitude, longitude, latitude, … in degrees. */
+/** Coordinates of a ring in degrees (EPSG:4326): longitude, latitude, longitude, latitude, … */
 export type Ring = readonly number[];
 
 export interface Part {
-  /** Rings; the outer ring is first. */
+  /** Rings of the polygon; the outer ring is first. */
   readonly rings: readonly Ring[];
-  /** Reason why the polygon cannot be used, `code: expected … found …`; null if it can be used. */
+  /** Reason why the polygon cannot be used, as `code: expected … found …`; null for a usable polygon. */
   readonly fault: string | null;
-  /** Holes without area, which are left out. */
+  /** Holes without area, which are not in `rings`. */
   readonly refusedHoles: readonly { readonly fault: string; readonly raw: string }[];
   /** Unchanged text of the `<Polygon>` element. */
   readonly raw: string;
 }
 
 export interface Placemark {
-  /** 1-based number in the file. */
+  /** Number of the placemark in the file, from 1. */
   readonly number: number;
   readonly name: string;
   readonly description: string;
-  /** Names of `ExtendedData` in their order, including repeated names. */
+  /** Names of the fields in `ExtendedData`, in file order, including repeated names. */
   readonly names: readonly string[];
-  /** Values of `ExtendedData`, such as `CODCOM`, `CODZONA` and `LINKZONA`. */
+  /** Values of the fields in `ExtendedData`, by name, such as `CODCOM`, `CODZONA` and `LINKZONA`. */
   readonly data: ReadonlyMap<string, string>;
   readonly parts: readonly Part[];
   /** First XML fault inside the placemark; null if the placemark is well-formed. */
   readonly fault: string | null;
-  /** Unchanged text of the whole element. */
+  /** Unchanged text of the whole `<Placemark>` element. */
   readonly raw: string;
 }
 
 interface KmlHandler {
   placemark(placemark: Placemark): void;
-  /** Called for a fault outside placemarks or an early end. The rest of the document is unusable. */
+  /** Called for an XML fault outside placemarks, or if the document ends early. The reader cannot use the rest of the document. */
   broken(message: string): void;
 }
 
-/** Matches an ampersand that is not the start of an entity (`SANT&ANTONIO`). Without this, a parser would read up to the next semicolon. */
+/** Matches an ampersand that is not the start of an entity (`SANT&ANTONIO`). An XML parser would read such text as an entity up to the next semicolon. */
 const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/g;
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-/** Maximum length of a placemark, sufficient for a million positions. The longest published zones have some ten thousand positions. */
+/** Maximum length of a placemark in characters, sufficient for a million positions. The longest published zones have some ten thousand positions. */
 export const PLACEMARK_CHARS = 32 * 1024 * 1024;
-/** Maximum length of a tag or entity that is divided between two chunks. */
+/** Maximum length in characters of a tag or entity that is split between two chunks. */
 const MAX_TAG_CHARS = 4096;
-/** Maximum lengths of a placemark and of a text. */
+/** Maximum lengths of a placemark and of a text in characters. */
 const MOST = { text: PLACEMARK_CHARS, element: PLACEMARK_CHARS };
 
 export class KmlReader {
   readonly #reader: ElementReader;
-  /** Text that is not yet parsed: an incomplete tag or entity. */
+  /** Unparsed text at the end of the last chunk: an incomplete tag or entity. */
   #rest = '';
-  /** Number of placemarks so far, which is the number of records. */
+  /** Number of placemarks so far. Each placemark is a record. */
   placemarks = 0;
-  /** Number of linked files in an index (a provincial KMZ). */
+  /** Number of links to other files so far. Only the index of a provincial KMZ has links. */
   networkLinks = 0;
 
   constructor(handler: KmlHandler) {
@@ -125,7 +125,7 @@ function partOf(polygon: Element, raw: FoundElement['raw']): Part {
       else if (kind === 'inner' && rings.length === 0) fault ??= 'ring_missing: expected the outer ring first, found an inner ring';
       else rings.push(ring);
     } else if (kind === 'inner' && ring.startsWith('ring_too_short')) {
-      // A hole without area does not change the polygon.
+      // Leaves out a hole without area, because such a hole does not change the polygon.
       const hole = `<innerBoundaryIs><LinearRing><coordinates>${text}</coordinates></LinearRing></innerBoundaryIs>`;
       refusedHoles.push({ fault: ring, raw: `<Polygon>${hole}</Polygon>` });
     } else {
@@ -144,8 +144,8 @@ function partOf(polygon: Element, raw: FoundElement['raw']): Part {
 }
 
 /**
- * Parses `lon,lat,0 lon,lat,0 …`, and closes an open ring.
- * @returns the ring, or its fault as `code: expected … found …`
+ * Parses a ring of the form `lon,lat,0 lon,lat,0 …`. Closes the ring if the last point differs from the first.
+ * @returns the ring, or the ring's fault as `code: expected … found …`
  */
 export function parseCoordinates(text: string): Ring | string {
   const ring: number[] = [];

@@ -1,53 +1,53 @@
-/** Distinguishes wrongly decoded text from unusual text in the publishers' files. */
+/** Finds wrongly decoded text in the publishers' files. */
 import { isUtf8 } from 'node:buffer';
 import { readRows, typesOf, type Columns } from './copy.ts';
 
 /**
- * Matches characters that wrong decoding produces and that Italian place names never have. These are the replacement character, control characters between 0x80
- * and 0x9f, and letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`). The expression also matches letters of windows-1252 that no language of Italy
- * uses. The bytes of these letters never occur in UTF-8.
+ * Matches characters that wrong decoding produces and that Italian place names never have. Such characters are the replacement character, control characters
+ * (0x80 to 0x9f), and letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`). The expression also matches letters of windows-1252 that no language of
+ * Italy uses. UTF-8 never contains the bytes of these windows-1252 letters.
  */
 export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 
-/** Matches text that was encoded two or three times, such as `Ã¬` for `ì`, in any case. Publishers' files contain a few such texts. */
+/** Matches letters that were encoded as UTF-8 two or three times, such as `Ã¬` or `ã¬` for `ì`. Publishers' files contain a few such letters. */
 const DOUBLY_ENCODED = /[\u00c2\u00c3\u00e2\u00e3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/g;
 
-/** Removes text that was encoded twice. If the remaining text is malformed, letters were lost. */
+/** Removes letters that were encoded twice. If the remaining text is malformed, the file has lost letters. */
 export function withoutDoubles(text: string): string {
   return text.replace(DOUBLY_ENCODED, '');
 }
 
-/** Returns whether a published record is text in an unknown encoding. */
+/** Returns whether a published record has invalid UTF-8 or wrongly decoded letters. */
 export function isMalformedRecord(raw: string | Buffer): boolean {
   return (typeof raw !== 'string' && !isUtf8(raw)) || ODD_TEXT.test(raw.toString());
 }
 
 const EXAMPLES = 3;
-/** Maximum number of different texts that are kept. This number is sufficient to judge a file. */
+/** Maximum number of different texts to remember. This number is sufficient to judge a file. */
 const DIFFERENT = 2_000;
-/** Number of different doubly encoded texts that a publisher's file may have. */
+/** Maximum number of different doubly encoded texts in a correctly saved file. */
 const OWN_TEXTS = 2;
 /**
- * Share of doubly encoded texts among all texts beyond ASCII that a publisher's file may have. The street lists of 2026 have 5 %. In a wrongly saved file, most
+ * Maximum share of doubly encoded texts among the non-ASCII texts of a correctly saved file. The street lists of 2026 have 5 %. In a wrongly saved file, most
  * texts are doubly encoded.
  */
 const OWN_SHARE = 0.2;
-/** Bytes in UTF-8 with which `Ã`, `Â` and `â€` begin. */
+/** First UTF-8 bytes of `Ã`, `Â` and `â€`. */
 const MARKS = [Buffer.from([0xc3, 0x83]), Buffer.from([0xc3, 0x82]), Buffer.from([0xc3, 0xa2, 0xe2])];
 
-/** Returns false if the bytes certainly contain no text that was encoded twice, otherwise true. */
+/** Returns whether the bytes may contain text that was encoded twice. False is certain. */
 export function mayBeDoubled(bytes: Buffer): boolean {
   return MARKS.some((mark) => bytes.includes(mark));
 }
 
-/** Finds malformed text among rows in binary COPY format. Only texts beyond ASCII are decoded. */
+/** Finds malformed text in rows in binary COPY format. The search decodes only texts with non-ASCII bytes. */
 export class MalformedText {
   readonly #texts: ReadonlySet<number>;
   readonly #lists: ReadonlySet<number>;
-  /** Number of texts beyond ASCII, and number of malformed texts among these texts. */
+  /** Number of non-ASCII texts, and number of malformed texts among the non-ASCII texts. */
   seen = 0;
   odd = 0;
-  /** True if a text has lost letters. A double encoding loses no letters. */
+  /** True if a text has lost letters. Encoding a text twice loses no letters. */
   damaged = false;
   readonly examples: { readonly at: string; readonly text: string }[] = [];
   readonly #seen = new Set<string>();
@@ -64,7 +64,7 @@ export class MalformedText {
     return this.#odd.size > OWN_TEXTS && this.#odd.size / this.#seen.size > OWN_SHARE;
   }
 
-  /** @param chunk whole rows without header and trailer */
+  /** Checks the text columns of rows. @param chunk complete rows in binary COPY format, without header and trailer */
   addRows(chunk: Buffer, label: string): void {
     readRows(chunk, (field, at, size, position) => {
       if (size < 0) return;

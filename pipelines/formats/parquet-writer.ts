@@ -1,6 +1,7 @@
 /**
- * Writes Parquet and GeoParquet by row groups. GeoParquet also has geometries and a column with their boxes. In GeoParquet 1.1, geometries are bytes (WKB). In
- * version 2.0, geometries have Parquet's type GEOMETRY with statistics. Each row group is written to disk immediately, and only its position is kept in memory.
+ * Writes Parquet and GeoParquet by row groups. A GeoParquet file also has a geometry column and a column with the bounding boxes of the geometries. In
+ * GeoParquet 1.1, geometries are bytes (WKB). In GeoParquet 2.0, geometries have Parquet's type GEOMETRY with statistics. The writer writes each row group to
+ * disk immediately, and keeps only the group's position in memory.
  */
 import * as zlib from 'node:zlib';
 import { ParquetWriter, fileWriter } from 'hyparquet-writer';
@@ -16,7 +17,7 @@ interface ParquetColumn {
   readonly type: ParquetType;
 }
 
-/** Extent in degrees: west, south, east, north. */
+/** Extent in degrees (EPSG:4326): west, south, east, north. */
 export type Extent = readonly [west: number, south: number, east: number, north: number];
 
 /** Cells of a row, in the order of the columns. */
@@ -31,7 +32,7 @@ interface ParquetRow {
 
 interface ParquetFacts {
   readonly columns: readonly ParquetColumn[];
-  /** Additional metadata of the file, by key. */
+  /** Values of additional file metadata, by key. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Name and version of the program. */
   readonly createdBy: string;
@@ -44,15 +45,15 @@ const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } }, bool: { type: 'BOOLEAN' },
 };
 
-/** Parquet's type of geometries. The default CRS is OGC:CRS84, which DuckDB shows only if the file names it. */
+/** Parquet's type of geometries. The type names the default CRS (OGC:CRS84), because DuckDB does not show an unnamed CRS. */
 const NATIVE = { logical_type: { type: 'GEOMETRY', crs: 'OGC:CRS84' } } as const;
 
-/** Number of rows in a row group, which has some megabytes. A query for a box reads or skips whole row groups. */
+/** Number of rows in a row group. A row group has a few megabytes, and a spatial query reads or skips whole row groups. */
 const ROW_GROUP = 20_000;
 
 const SIDES = ['xmin', 'ymin', 'xmax', 'ymax'] as const;
 
-/** Compression with zstd, which Node has since 22.15. */
+/** Node's zstd function, available since Node 22.15; undefined in older versions. */
 const zstd = (zlib as { readonly zstdCompressSync?: (bytes: Uint8Array) => Buffer }).zstdCompressSync;
 
 /** Compression codec that this runtime supports. */
@@ -60,10 +61,10 @@ export const PARQUET_CODEC: 'ZSTD' | 'SNAPPY' = zstd === undefined ? 'SNAPPY' : 
 
 const COMPRESSORS: NonNullable<WriterOptions['compressors']> = zstd === undefined ? {} : { ZSTD: (bytes) => zstd(bytes) };
 
-/** Columns that follow the other columns. */
+/** Columns that a subclass adds after the table's columns. */
 interface MoreColumns {
   readonly schema: readonly SchemaElement[];
-  /** Number of top-level columns. */
+  /** Number of top-level columns in `schema`. */
   readonly children: number;
   /** Removes and returns the values of the buffered rows. */
   take(): Parameters<ParquetWriter['write']>[0]['columnData'];
@@ -95,7 +96,7 @@ export class ParquetFile {
     });
   }
 
-  /** Adds a row, which is buffered by column until the rows fill a row group. */
+  /** Adds a row. The writer buffers the row until the rows fill a row group. */
   async add(cells: ParquetCells): Promise<void> {
     for (const [index, { type }] of this.#columns.entries()) {
       const cell = cells[index] ?? null;
@@ -114,7 +115,7 @@ export class ParquetFile {
     await this.#writer.write({ rowGroupSize: rows, columnData: [...columnData, ...this.#more.take()] });
   }
 
-  /** Writes the footer, which makes the file readable. */
+  /** Writes the last row group and the footer, without which no program can read the file. */
   async close(): Promise<void> {
     await this.#write();
     await this.#writer.finish();
@@ -128,7 +129,7 @@ export class GeoParquetFile {
 
   /** @param path file that is created or overwritten @param facts `extent`: extent of all rows */
   constructor(path: string, { extent, version, metadata, ...facts }: ParquetFacts & { readonly extent: Extent; readonly version: GeoParquetVersion }) {
-    // The default CRS is OGC:CRS84: longitude and latitude on WGS 84.
+    // `geo` names no CRS, because the default is OGC:CRS84: longitude and latitude on WGS 84.
     const geo = {
       version,
       primary_column: 'geometry',
@@ -150,7 +151,7 @@ export class GeoParquetFile {
         const [boxes, geometries] = [this.#boxes, this.#geometries];
         this.#boxes = [];
         this.#geometries = [];
-        // All geometries are different, so a dictionary would be useless. Statistics of bytes would also be useless.
+        // A dictionary would be useless, because all geometries are different. Minimum and maximum of WKB bytes would also be useless.
         return [{ name: 'bbox', data: boxes }, version === '2.0.0'
           ? { name: 'geometry', data: geometries.map(multiPolygonOf), encoding: 'PLAIN' }
           : { name: 'geometry', data: geometries, encoding: 'PLAIN', statistics: false }];

@@ -1,4 +1,4 @@
-/** Prints an HTML page to PDF with a browser of the Chromium family. The browser is not part of the program. */
+/** Prints an HTML page to PDF with a browser of the Chromium family. The user must install the browser. */
 import { execFile, type ExecFileException } from 'node:child_process';
 import { access, constants, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,16 +7,16 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { MappaleError } from '../errors.ts';
 
-/** Names of browsers that print without a window, in the order of the search. */
+/** Program names of browsers that can print without a window, in search order. */
 const BROWSERS = [
   'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** Time limit in milliseconds. Printing a page takes about a second. */
+/** Time limit for printing in milliseconds. Printing a page takes about a second. */
 const LONGEST_MS = 120_000;
 
-/** Returns the path of a program: the given path, or the first path in the folders. */
+/** Returns the path of an executable program, or null. Searches the folders in order if the name is not a path. */
 async function programAt(name: string, folders: readonly string[]): Promise<string | null> {
   const paths = isAbsolute(name) || name.includes('/') ? [name] : folders.map((folder) => join(folder, name));
   for (const path of paths) if (await access(path, constants.X_OK).then(() => true, () => false)) return path;
@@ -25,7 +25,7 @@ async function programAt(name: string, folders: readonly string[]): Promise<stri
 
 /**
  * Finds the browser that prints pages.
- * @param named name or path from the user; undefined for the first known browser @param folders the folders that are searched
+ * @param named name or path from the user; undefined for the first known browser @param folders the folders to search
  * @throws MappaleError `BROWSER_MISSING` (exit 2)
  */
 export async function findBrowser(named: string | undefined, folders: readonly string[]): Promise<string> {
@@ -42,7 +42,7 @@ export async function findBrowser(named: string | undefined, folders: readonly s
 
 /**
  * Prints a page to a PDF file.
- * @param html page without references to other files
+ * @param html a page without references to other files
  * @throws MappaleError `PDF_NOT_WRITTEN` (exit 2)
  */
 export async function printPdf(browser: string, html: string, out: string): Promise<void> {
@@ -50,7 +50,7 @@ export async function printPdf(browser: string, html: string, out: string): Prom
   try {
     const page = join(folder, 'page.html');
     await writeFile(page, html);
-    // Chromium cannot use its sandbox as root. The page has no scripts and sends no requests.
+    // Chromium does not start its sandbox as root. Printing is safe without the sandbox, because the page has no scripts and sends no requests.
     const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
     const failure = await promisify(execFile)(browser, [
       '--headless', '--disable-gpu', ...sandbox, '--no-first-run', '--disable-background-networking', '--no-pdf-header-footer', `--user-data-dir=${join(folder, 'profile')}`,

@@ -1,7 +1,7 @@
 /**
- * Writes PMTiles 3: all tiles of a map in one file, which clients read by byte ranges. Tiles are written in the order of their numbers, and equal tiles are
- * stored once. The directory entries are kept in memory until the end. The first 16 KiB contain the header and the root directory, as readers expect. Metadata
- * and other directories follow the tiles, because their size is known only at the end.
+ * Writes PMTiles 3: all tiles of a map in one file, which clients read by byte ranges. The writer writes tiles in the order of their numbers, stores equal
+ * tiles once, and keeps the directory entries in memory until the end. The first 16 KiB contain the header and the root directory, as readers expect. The
+ * metadata and the leaf directories follow the tiles, because the size of the directories is known only at the end.
  */
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -13,19 +13,19 @@ const pack = promisify(gzip);
 
 const HEADER_BYTES = 127;
 
-/** Size in bytes of the part in which readers expect the header and the root directory. */
+/** Number of bytes at the start of a file in which readers expect the header and the root directory. */
 const FRONT_BYTES = 16_384;
 
 const MOST_ROOT_BYTES = FRONT_BYTES - HEADER_BYTES;
 
-/** Initial number of entries in a leaf directory. */
+/** Number of entries in a leaf directory. A larger number is used if the root directory would be too large. */
 const LEAF_ENTRIES = 4_096;
 
-/** Codes in PMTiles for gzip and for Mapbox Vector Tiles. */
+/** PMTiles codes of the compression gzip and of the tile type Mapbox Vector Tile. */
 const [GZIP, MVT] = [2, 1];
 
 interface PmtilesFacts {
-  /** Bounds in degrees: west, south, east, north. */
+  /** Bounds in degrees (EPSG:4326): west, south, east, north. */
   readonly bounds: readonly [number, number, number, number];
   readonly minzoom: number;
   readonly maxzoom: number;
@@ -36,18 +36,18 @@ interface Entry {
   readonly id: number;
   readonly offset: number;
   readonly length: number;
-  /** Number of consecutive tiles with this content; 0 for a leaf directory. */
+  /** Number of consecutive tiles with the same content; 0 if the entry is a leaf directory. */
   run: number;
 }
 
-/** Returns the number of a tile. Tiles are numbered by zoom, and along a Hilbert curve in each zoom. */
+/** Returns the PMTiles number of a tile. The numbers increase with the zoom, and follow a Hilbert curve within a zoom. */
 export function tileId({ z, x, y }: TileNumber): number {
   let id = (4 ** z - 1) / 3;
   let [column, row] = [x, y];
   for (let side = 2 ** (z - 1); side >= 1; side /= 2) {
     const [right, down] = [(column & side) > 0, (row & side) > 0];
     id += side * side * (right ? (down ? 2 : 3) : down ? 1 : 0);
-    // Each quarter is a rotated copy of the whole curve.
+    // Rotates the coordinates, because each quarter of a Hilbert curve is a rotated copy of the whole curve.
     if (!down) {
       if (right) [column, row] = [side - 1 - column, side - 1 - row];
       [column, row] = [row, column];
@@ -70,7 +70,7 @@ export class PmtilesFile {
     this.#facts = facts;
   }
 
-  /** Adds a tile. @param tile uncompressed tile, with a greater number than all previous tiles @throws Error for a smaller number: a bug */
+  /** Adds a tile. @param tile uncompressed tile, with a greater number than all previous tiles @throws Error if the number is not greater (a bug) */
   async add(number: TileNumber, tile: Buffer): Promise<void> {
     this.#file ??= await open(this.#path, 'w');
     const id = tileId(number);
@@ -90,7 +90,7 @@ export class PmtilesFile {
     else this.#entries.push({ id, ...place, run: 1 });
   }
 
-  /** Writes directories, metadata and header. */
+  /** Writes the directories, the metadata and the header, and closes the file. */
   async close(): Promise<void> {
     this.#file ??= await open(this.#path, 'w');
     const { root, leaves } = directories(this.#entries);
@@ -105,7 +105,7 @@ export class PmtilesFile {
     await this.abort();
   }
 
-  /** Closes the incomplete file. The caller removes the file. */
+  /** Closes an incomplete file. The caller removes the file. */
   async abort(): Promise<void> {
     const file = this.#file;
     this.#file = null;
@@ -119,7 +119,7 @@ export class PmtilesFile {
     header.writeUInt8(3, 7);
     const places = [HEADER_BYTES, rootBytes, ...metadata, ...leaves, FRONT_BYTES, this.#bytes, this.#tiles, this.#entries.length, this.#known.size];
     for (const [index, value] of places.entries()) header.writeBigUInt64LE(BigInt(value), 8 + index * 8);
-    // The tiles are in the order of their numbers.
+    // The first 1 says that the tiles are in the order of their numbers.
     for (const [index, value] of [1, GZIP, GZIP, MVT, minzoom, maxzoom].entries()) header.writeUInt8(value, 96 + index);
     for (const [index, degrees] of bounds.entries()) header.writeInt32LE(Math.round(degrees * 1e7), 102 + index * 4);
     header.writeUInt8(minzoom, 118);
@@ -127,12 +127,12 @@ export class PmtilesFile {
   }
 }
 
-/** Writes all bytes. A system call may write only a part, for example on a full disk. The next call then reports the error. */
+/** Writes all bytes. On a full disk, a system call may write only some of the bytes. The next call then reports the error. */
 async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
-/** Returns the root directory. If the root directory would be too large, also returns leaf directories. */
+/** Returns the root directory. Also returns leaf directories if all entries would make the root directory too large. */
 function directories(entries: readonly Entry[]): { root: Buffer; leaves: Buffer } {
   const alone = directory(entries);
   if (alone.length <= MOST_ROOT_BYTES) return { root: alone, leaves: Buffer.alloc(0) };
@@ -151,7 +151,7 @@ function directories(entries: readonly Entry[]): { root: Buffer; leaves: Buffer 
   }
 }
 
-/** Serialises and compresses the entries, column by column. */
+/** Returns a compressed directory. The entries are stored column by column. */
 function directory(entries: readonly Entry[]): Buffer {
   const bytes: number[] = [];
   const varint = (value: number): void => {
@@ -165,7 +165,7 @@ function directory(entries: readonly Entry[]): Buffer {
   for (const { length } of entries) varint(length);
   for (const [index, { offset }] of entries.entries()) {
     const before = entries[index - 1];
-    // 0 means that the tile starts at the end of the previous entry.
+    // The offset 0 means that the tile starts at the end of the previous entry.
     varint(before !== undefined && offset === before.offset + before.length ? 0 : offset + 1);
   }
   return gzipSync(Buffer.from(bytes), { level: constants.Z_BEST_COMPRESSION });

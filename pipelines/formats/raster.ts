@@ -1,6 +1,6 @@
 /**
- * Reads rasters without GDAL, block by block: a GeoTIFF (`tiff.ts`) or a VIIRS tile in HDF5 (`viirs-hdf5.ts`), plain or inside a zip. Rasters with an ambiguous
- * position are refused with an error that names the raster.
+ * Reads rasters without GDAL, block by block: a GeoTIFF (`tiff.ts`) or a VIIRS tile in HDF5 (`viirs-hdf5.ts`), plain or inside a zip. The reader refuses a
+ * raster whose position is ambiguous, with an error that names the raster.
  */
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { ZipArchive } from './zip.ts';
 export type SampleType = 'int8' | 'uint8' | 'int16' | 'uint16' | 'int32' | 'uint32' | 'float32' | 'float64';
 
 export interface RasterGrid {
-  /** EPSG number of the CRS. Easting or longitude is the first coordinate. */
+  /** EPSG number of the CRS. The first coordinate of `transform` is easting or longitude. */
   readonly epsg: number;
   /** Number of cells from west to east. */
   readonly width: number;
@@ -20,10 +20,10 @@ export interface RasterGrid {
   readonly height: number;
   /** Transform in GDAL's form, for corners of cells: west, width of a cell, 0, north, 0, negative height of a cell. The first row is the northernmost. */
   readonly transform: readonly [west: number, cellWidth: number, rowRotation: 0, north: number, columnRotation: 0, minusCellHeight: number];
-  /** Value for no data in the file; null if the file defines none. */
+  /** Value that means no data; null if the file defines no such value. */
   readonly noData: number | null;
   readonly sampleType: SampleType;
-  /** Size of the file's blocks, which are tiles or strips of rows. */
+  /** Size of the file's blocks in cells. A block is a tile or a strip of rows. */
   readonly blockWidth: number;
   readonly blockHeight: number;
 }
@@ -34,8 +34,7 @@ export type Cells = Float32Array | Float64Array;
 export interface Raster {
   readonly grid: RasterGrid;
   /**
-   * Reads a block. @returns all cells of the block, row by row from the north-west. NaN for a cell beyond the raster's edge, and for no data, not a number,
-   * infinity or −9999
+   * Reads a block. @returns all cells of the block, row by row from the north-west; NaN for a cell outside the raster or with no data, NaN, infinity or −9999
    * @throws input errors `RASTER_DAMAGED`
    */
   readBlock(column: number, row: number): Promise<Cells>;
@@ -45,14 +44,14 @@ export interface Raster {
 const TIFF_MARKS = ['49492a00', '4d4d002a', '49492b00', '4d4d002b'];
 const HDF5_MARK = '894844460d0a1a0a';
 
-/** Returns whether the first bytes belong to a supported raster. */
+/** Returns whether a file with these first bytes is a TIFF or HDF5 file. */
 export function isRaster(head: Buffer): boolean {
   const mark = head.toString('hex', 0, 8);
   return mark === HDF5_MARK || TIFF_MARKS.some((each) => mark.startsWith(each));
 }
 
 /**
- * Opens a raster. @param path the path of the file @param member path inside a zip. The member is kept in a temporary file until the raster is closed
+ * Opens a raster. @param path the path of the file @param member path inside a zip. The raster keeps the member in a temporary file until `close`
  * @throws input errors `RASTER_*` with the reason, errors of `ZipArchive`; MappaleError `TEMP_FULL` (exit 2)
  */
 export async function openRaster(path: string, member: string = ''): Promise<Raster> {
@@ -60,7 +59,7 @@ export async function openRaster(path: string, member: string = ''): Promise<Ras
   const folder = await mkdtemp(join(tmpdir(), 'mappale-raster-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    // The name is short, because the member's name may be too long for this file system.
+    // Uses a short name, because the member's name may be too long for this file system.
     const spooled = join(folder, 'member');
     const zip = await ZipArchive.open(path);
     try {
@@ -77,7 +76,7 @@ export async function openRaster(path: string, member: string = ''): Promise<Ras
 }
 
 /**
- * Opens a raster that is not in a zip. @param at name of the raster in messages @param name published name, which contains the position of some rasters
+ * Opens a raster that is not in a zip. @param at name of the raster in messages @param name published file name; the name of a VIIRS tile contains its position
  */
 async function openPlain(path: string, at: string, name: string): Promise<Raster> {
   const handle = await open(path, 'r');
@@ -92,11 +91,11 @@ async function openPlain(path: string, at: string, name: string): Promise<Raster
     }
     if (mark !== HDF5_MARK) {
       throw inputError('the file is not a raster', {
-        code: 'RASTER_FORM', at, detail: `expected a TIFF or HDF5, found first bytes ${mark === '' ? 'of an empty file' : mark}`,
+        code: 'RASTER_FORM', at, detail: `expected a TIFF or HDF5, found ${mark === '' ? 'an empty file' : `first bytes ${mark}`}`,
         hint: 'Download the file again. A login page or an error page may have been saved with the name of the file.',
       });
     }
-    // The library is imported here, because the library is large and most runs have no such file.
+    // Imports the HDF5 library only here, because the library is large and most runs read no HDF5 file.
     const { openViirs } = await import('./viirs-hdf5.ts');
     return await openViirs(path, at, name);
   } finally {

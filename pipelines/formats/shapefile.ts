@@ -1,6 +1,6 @@
 /**
- * Detects damaged shapefiles that GDAL accepts, and determines the encoding. Compares the headers of the files with each other and with the sizes of the files.
- * Format: ESRI Shapefile Technical Description (1998); dBASE III file structure.
+ * Detects damaged shapefiles that GDAL accepts, and determines the encoding of the text. Compares the headers of .shp, .shx and .dbf with each other and with
+ * the file sizes. Format: ESRI Shapefile Technical Description (1998); dBASE III file structure.
  */
 import { isAscii } from 'node:buffer';
 import { open, stat } from 'node:fs/promises';
@@ -10,25 +10,25 @@ import { notAFile } from './file-error.ts';
 import { isUtf8 } from './streams.ts';
 
 export interface Shapefile {
-  /** Encoding of the text, by GDAL's name. */
+  /** GDAL's name of the text encoding. */
   readonly encoding: string;
   /** Number of records that are not marked as deleted. */
   readonly features: number;
-  /** Content of the .prj, or null without a .prj. */
+  /** Content of the .prj; null if the shapefile has no .prj. */
   readonly wkt: string | null;
-  /** Path of the .shp and path of its index. */
+  /** Paths of the .shp and the .shx. */
   readonly shp: string;
   readonly shx: string;
 }
 
-/** Number of bytes to read at a time. */
+/** Number of bytes of the .dbf to read at a time. */
 const BATCH_BYTES = 1_048_576;
 const DELETED = 0x2a;
 const HEADER_BYTES = 100;
 const FILE_CODE = 9994;
 
 /**
- * Inspects a shapefile. @param path the path of the .shp @param label name in messages
+ * Inspects a shapefile. @param path the path of the .shp @param label name of the shapefile in messages
  * @throws input errors `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `DBF_HEADER`, `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, `NOT_A_FILE`
  */
 export async function inspectShapefile(path: string, label: string): Promise<Shapefile> {
@@ -48,17 +48,17 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
       code: 'VECTOR_UNREADABLE', at: label, detail: `expected a header of 100 bytes that starts with 9994, found ${found}`, hint: 'Download the file again.',
     });
   }
-  // Lengths are in 16-bit words. In files above 4 GiB, the lengths overflow, so only the index of these files is checked.
+  // Headers state lengths in 16-bit words. In a .shp above 4 GiB the length overflows, so only the .shx is checked.
   const declared = main.readUInt32BE(24) * 2;
   const shpSize = (await stat(path)).size;
-  if (shpSize < declared) throw truncated(label, `expected ${declared} bytes by its header, found ${shpSize}`);
+  if (shpSize < declared) throw truncated(label, `expected ${declared} bytes of .shp (header), found ${shpSize}`);
   const index = await bytesAt(shx, 0, HEADER_BYTES);
   if (index.length < HEADER_BYTES || index.readInt32BE(0) !== FILE_CODE) {
     throw truncated(label, `expected an index (.shx) of at least 100 bytes, found ${index.length}`);
   }
   const indexDeclared = index.readUInt32BE(24) * 2;
   const shxSize = (await stat(shx)).size;
-  if (shxSize < indexDeclared) throw truncated(label, `expected ${indexDeclared} bytes of .shx by its header, found ${shxSize}`);
+  if (shxSize < indexDeclared) throw truncated(label, `expected ${indexDeclared} bytes of .shx (header), found ${shxSize}`);
   const records = (indexDeclared - HEADER_BYTES) / 8;
   const table = await inspectDbf(dbf, label);
   if (table.records !== records) {
@@ -98,7 +98,7 @@ export async function bytesAt(path: string, position: number, count: number): Pr
 }
 
 /**
- * Returns the path of the sibling with this extension in upper or lower case, like GDAL.
+ * Returns the path of the file with the same name and another extension, in lower or upper case like GDAL; null if no such file exists.
  * @throws input error `NOT_A_FILE`, because GDAL would wait for a pipe
  */
 async function sidecar(path: string, extension: string): Promise<string | null> {
@@ -116,7 +116,7 @@ async function sidecarText(path: string, extension: string, most: number, encodi
   return found === null ? null : (await bytesAt(found, 0, most)).toString(encoding);
 }
 
-/** Encodings by dBASE language driver id. The id 0x00 is undefined. The id 0x57 means the ANSI code page of the program that wrote the file. */
+/** Encodings by dBASE language driver id. The ids 0x00 (undefined) and 0x57 (ANSI code page of the writing program) name no encoding. */
 const LANGUAGE_DRIVER: Readonly<Record<number, string>> = { 0x01: 'CP437', 0x02: 'CP850', 0x03: 'CP1252' };
 
 function encodingName(cpg: string, label: string): string {
@@ -127,7 +127,7 @@ function encodingName(cpg: string, label: string): string {
   if (iso !== undefined) return iso === '1' ? 'CP1252' : `ISO-8859-${iso}`;
   if (/^(437|850|852|1250|1252)$/.test(name)) return `CP${name}`;
   throw inputError('encoding of the shapefile is not known', {
-    code: 'ENCODING_UNKNOWN', at: label, detail: `expected UTF-8, 1252, 1250, 850, 437 or ISO 8859-n in .cpg, found ${JSON.stringify(cpg)}`,
+    code: 'ENCODING_UNKNOWN', at: label, detail: `expected an encoding in .cpg (UTF-8, 1252, 1250, 850, 437 or ISO 8859-n), found ${JSON.stringify(cpg)}`,
     hint: 'Correct the .cpg file.',
   });
 }
@@ -136,7 +136,7 @@ interface DbfFacts {
   readonly records: number;
   readonly deleted: number;
   readonly languageDriver: number;
-  /** True if every text is valid UTF-8. The field may cut the last character. */
+  /** True if every text is valid UTF-8. The last character of a text may be incomplete, because a field has a fixed length. */
   readonly utf8: boolean;
 }
 
@@ -147,10 +147,10 @@ async function inspectDbf(path: string, label: string): Promise<DbfFacts> {
   const records = header.readUInt32LE(4);
   const start = header.readUInt16LE(8);
   const length = header.readUInt16LE(10);
-  // A record has at least a deletion mark.
+  // A record has at least one byte, the deletion mark.
   if (length === 0 || start < 33) {
-    throw inputError('table of the shapefile cannot be read', {
-      code: 'DBF_HEADER', at: label, detail: `expected a .dbf with a header and records, found a header of ${start} and records of ${length} bytes`,
+    throw inputError('the .dbf of the shapefile cannot be read', {
+      code: 'DBF_HEADER', at: label, detail: `expected a .dbf header of at least 33 bytes and records of at least 1 byte, found ${start} and ${length}`,
       hint: 'The file is damaged. Download the file again.',
     });
   }
@@ -173,7 +173,7 @@ async function inspectDbf(path: string, label: string): Promise<DbfFacts> {
   return { records, deleted, languageDriver: header.readUInt8(29), utf8 };
 }
 
-/** Returns the byte ranges of text fields in a record. Field descriptors have 32 bytes, start at byte 32 and end with 0x0D. */
+/** Returns the byte ranges of the text fields in a record. The field descriptors start at byte 32, have 32 bytes each, and end with 0x0D. */
 function textFields(header: Buffer): { readonly from: number; readonly to: number }[] {
   const fields: { from: number; to: number }[] = [];
   let offset = 1;

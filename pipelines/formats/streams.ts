@@ -1,4 +1,4 @@
-/** Reads streams of bytes and text. Decoding is strict, so an invalid byte never becomes a replacement character. */
+/** Reads streams of bytes and text. Invalid UTF-8 is an error and never becomes a replacement character. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
@@ -12,7 +12,7 @@ export function isUtf8(bytes: Uint8Array, extent: 'whole' | 'cut'): boolean {
   }
 }
 
-/** Returns the text of a stream. @param wrong returns the error for invalid UTF-8 */
+/** Decodes a stream as UTF-8. @param wrong returns the error to throw for invalid UTF-8 */
 export async function* utf8Text(stream: AsyncIterable<Buffer>, wrong: (cause: unknown) => Error): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (bytes?: Buffer): string => {
@@ -26,7 +26,7 @@ export async function* utf8Text(stream: AsyncIterable<Buffer>, wrong: (cause: un
   yield decode();
 }
 
-/** Yields the pieces of a stream, and reports the bytes of each piece. */
+/** Yields the chunks of a stream unchanged, and reports the size of each chunk. */
 export async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer, void, undefined> {
   for await (const chunk of stream) {
     count(chunk.length);

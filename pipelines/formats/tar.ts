@@ -3,13 +3,13 @@
 const BLOCK_BYTES = 512;
 
 interface TarFile {
-  /** Path inside the archive. */
+  /** Path of the file inside the archive. */
   readonly path: string;
   readonly bytes: Buffer;
 }
 
 /**
- * Yields the wanted files of a tar archive in their order, with one file in memory at a time.
+ * Yields the wanted files of a tar archive in archive order, with one file in memory at a time.
  * @param stream uncompressed archive
  * @throws Error if the archive ends inside a file
  */

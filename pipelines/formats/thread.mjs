@@ -1,9 +1,9 @@
-// Runs a TypeScript module in a thread. `workerData` names the module, which is loaded with require, because starting import hooks in each thread takes as long
-// as reading a hundred thousand parcels.
+// Runs the TypeScript module that `workerData` names in a thread. Loads the module with require, because starting import hooks in each thread takes as long as
+// reading a hundred thousand parcels.
 import { createRequire } from 'node:module';
 import { workerData } from 'node:worker_threads';
 
-// Same setting as in mappale.mjs, for threads of other programs. tsx reads it when it is loaded.
+// Sets the same variable as mappale.mjs, because another program may start the thread. tsx reads the variable only at its start.
 process.env['TSX_DISABLE_CACHE'] = '1';
 const { register } = await import('tsx/cjs/api');
 register();

@@ -2,24 +2,24 @@
 import { isMainThread, parentPort, type MessagePort } from 'node:worker_threads';
 import { MappaleError, type ErrorFacts } from '../errors.ts';
 
-/** Size in KiB of unconsumed messages at which a thread waits. */
+/** Maximum size in KiB of unconsumed messages. A thread with more unconsumed messages waits. */
 const AHEAD_KIB = 8 * 1024;
 
 /** Message to a thread, with one task. */
 export interface Order<Task> {
   readonly task: Task;
-  /** Size in KiB of the task's messages that were consumed. */
+  /** Total size in KiB of the task's messages that the consumer has consumed. */
   readonly taken: Int32Array;
 }
 
-/** Messages from a thread, in their order. */
+/** A message from a thread. */
 export type Posted<Message> =
   | { readonly kind: 'message'; readonly message: Message; readonly kib: number }
   | { readonly kind: 'done' }
   /** `facts` of an error that the program foresees; another one as it is. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly facts: ErrorFacts | null };
 
-/** An outbox, which posts the results of a task. */
+/** Posts the results of a task to the main thread. */
 export class Outbox<Message> {
   readonly #port: MessagePort;
   readonly #taken: Int32Array;
@@ -30,14 +30,14 @@ export class Outbox<Message> {
     this.#taken = taken;
   }
 
-  /** @param bytes size of the message, for the limit @param moved memory that is transferred and not copied */
+  /** Posts one result. @param bytes size of the result, for the limit of unconsumed messages @param moved buffers to transfer instead of copying */
   post(message: Message, bytes: number = 0, moved: readonly ArrayBuffer[] = []): void {
     const kib = Math.ceil(bytes / 1024);
     this.#postedKib += kib;
     this.#port.postMessage({ kind: 'message', message, kib } satisfies Posted<Message>, moved);
   }
 
-  /** Waits while too many bytes of messages are unconsumed. */
+  /** Waits until the size of the unconsumed messages is within the limit. */
   wait(): void {
     for (;;) {
       const taken = Atomics.load(this.#taken, 0);
@@ -47,7 +47,7 @@ export class Outbox<Message> {
   }
 }
 
-/** Runs tasks one after another until the thread ends. */
+/** Runs each task that the main thread sends, and posts the results. A module that runs in a thread calls this function once. */
 export function serve<Task, Message>(work: (task: Task, out: Outbox<Message>) => Promise<void>): void {
   if (isMainThread || parentPort === null) throw new Error('this module must run in a thread');
   const port = parentPort;

@@ -1,5 +1,5 @@
 /**
- * Runs tasks in threads, one after another in each thread. A thread works ahead of the consumer of its messages, up to a limit in bytes.
+ * Runs tasks in threads, one task at a time in each thread. A thread may produce messages faster than the caller consumes the messages, up to a limit in bytes.
  * Idle threads do not keep the process alive.
  */
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { MappaleError } from '../errors.ts';
 import { IS_COMPILED, moduleFile } from '../program.ts';
 import type { Order, Posted } from './thread.ts';
 
-/** One task and its results so far. */
+/** A task and the results that the caller has not consumed. */
 class Part<Task, Message> {
   readonly task: Task;
   /** Name of the task in errors. */
@@ -42,7 +42,7 @@ class Part<Task, Message> {
   }
 }
 
-/** Threads that run a module. Without `close` the threads end with the process. */
+/** A pool of threads that run the same module. Without `close`, the threads end with the process. */
 export class Threads<Task, Message> {
   /** Task of each running thread. */
   readonly #threads = new Map<Worker, Part<Task, Message> | null>();
@@ -50,10 +50,10 @@ export class Threads<Task, Message> {
   /** Reason why the last thread ended. */
   #reason = '';
 
-  /** @param module TypeScript that calls `serve` of `thread.ts` */
+  /** @param module TypeScript module that calls `serve` of `thread.ts` */
   constructor(module: URL, count: number) {
     for (let i = 0; i < count; i += 1) {
-      // A thread that runs TypeScript starts its compiler first.
+      // A thread cannot run TypeScript before `thread.mjs` has loaded the compiler.
       const file = moduleFile(fileURLToPath(module));
       const thread = new Worker(IS_COMPILED ? file : new URL('./thread.mjs', import.meta.url), { workerData: { module: file }, execArgv: [] });
       thread.unref();
@@ -71,9 +71,9 @@ export class Threads<Task, Message> {
   }
 
   /**
-   * Begins a task as soon as a thread is free, in the order of the calls.
+   * Starts a task as soon as a thread is free. Waiting tasks start in the order of the calls.
    * @param at name of the task in errors
-   * @returns the messages of the task. Iteration throws an error of the task
+   * @returns the messages of the task. If the task fails, the iteration throws the task's error
    */
   start(task: Task, at: string): AsyncGenerator<Message, void, undefined> {
     const part = new Part<Task, Message>(task, at);
@@ -100,7 +100,7 @@ export class Threads<Task, Message> {
     if (this.#threads.size === 0) for (const part of this.#waiting.splice(0)) this.#fail(part);
   }
 
-  /** Fails the task of an ended thread. Other tasks continue, so that the error names the right task. */
+  /** Lets only the task of an ended thread fail, so that the error names the right task. Other tasks continue. */
   #ended(thread: Worker, reason: string): void {
     const part = this.#threads.get(thread);
     if (!this.#threads.delete(thread)) return;
@@ -114,7 +114,7 @@ export class Threads<Task, Message> {
       kind: 'failed',
       error: 'a thread that reads files ended',
       facts: {
-        code: 'THREAD_ENDED', kind: 'bug', at: part.at, detail: `expected the thread to read its whole input, found: ${this.#reason}`,
+        code: 'THREAD_ENDED', kind: 'bug', at: part.at, detail: `expected the thread to finish its task, found: ${this.#reason}`,
         hint: 'Run the same command again, with more memory if possible. If the command fails again, report the error with the file.',
       },
     });

@@ -1,23 +1,21 @@
-/**
- * Decompresses blocks of a TIFF: DEFLATE, LZW and predictors. Format: TIFF 6.0, sections 13 and 14; Adobe's Technical Note 3 (2005).
- */
+/** Decompresses blocks of a TIFF that use DEFLATE, LZW or a predictor. Format: TIFF 6.0, sections 13 and 14; Adobe's Technical Note 3 (2005). */
 import { endianness } from 'node:os';
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
 
 export type Compression = 'none' | 'lzw' | 'deflate';
 
-/** Compressions by code. Adobe's code for DEFLATE and the older code have the same meaning. */
+/** Compressions by TIFF code. DEFLATE has two codes, Adobe's code 8 and the older code 32946. */
 export const COMPRESSIONS: Readonly<Record<number, Compression>> = { 1: 'none', 5: 'lzw', 8: 'deflate', 32_946: 'deflate' };
 
 export interface Packing {
   readonly compression: Compression;
-  /** Predictor. 1: none. 2: differences of the numbers in a row. 3: differences of bytes, grouped by significance. */
+  /** Predictor: 1 for none, 2 for differences of neighbouring numbers, 3 for differences of bytes that are grouped by significance. */
   readonly predictor: number;
-  /** Byte order of the file. */
+  /** True for a little-endian file. */
   readonly little: boolean;
   readonly sampleBytes: number;
-  /** Number of values in a row. */
+  /** Number of values in a row of the block. */
   readonly width: number;
   /** Minimum and maximum number of decompressed bytes. */
   readonly least: number;
@@ -27,7 +25,7 @@ export interface Packing {
 const LITTLE = endianness() === 'LE';
 const inflated = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate);
 
-/** Decompresses a block. @returns whole rows in the machine's byte order, aligned to the size of a number @throws Error that describes the damage */
+/** Decompresses a block. @returns complete rows in the machine's byte order, aligned to the size of a number @throws Error that describes the damage */
 export async function unpack(packed: Buffer, packing: Packing): Promise<Buffer> {
   const { compression, predictor, little, sampleBytes, width, least, most } = packing;
   const found = compression === 'none' ? packed : compression === 'lzw' ? unpackLzw(packed, most) : await inflated(packed, { maxOutputLength: most });
@@ -42,7 +40,7 @@ export async function unpack(packed: Buffer, packing: Packing): Promise<Buffer> 
   return bytes;
 }
 
-/** Returns aligned bytes, because numbers must start at multiples of their size and small buffers share memory. */
+/** Returns the bytes at an offset that is a multiple of 8. Typed arrays need such an offset, but Node may place small buffers at any offset. */
 function aligned(bytes: Buffer): Buffer {
   if (bytes.byteOffset % 8 === 0) return bytes;
   const moved = Buffer.allocUnsafeSlow(bytes.length);
@@ -56,7 +54,7 @@ function swap(bytes: Buffer, sampleBytes: number): void {
   else if (sampleBytes === 8) bytes.swap64();
 }
 
-/** Undoes predictor 2. Sums overflow as in the type of the numbers. */
+/** Undoes predictor 2 in place. Sums overflow like the cell type. */
 function sumUp({ buffer, byteOffset, length }: Buffer, width: number, sampleBytes: number): void {
   const count = length / sampleBytes;
   const at = [buffer as ArrayBuffer, byteOffset, count] as const;
@@ -75,7 +73,7 @@ function sumUp({ buffer, byteOffset, length }: Buffer, width: number, sampleByte
   }
 }
 
-/** Undoes predictor 3, in which a row begins with the most significant bytes of all numbers. Only little-endian files are read. */
+/** Undoes predictor 3 of a little-endian file. With this predictor, a row begins with the most significant byte of each number. */
 function gatherFloats(bytes: Buffer, width: number, sampleBytes: number): void {
   const rowBytes = width * sampleBytes;
   const row = Buffer.alloc(rowBytes);
@@ -98,13 +96,13 @@ const LONGEST = 12;
 const CODES = 1 << LONGEST;
 
 /**
- * Decodes the LZW of TIFF: most significant bit first. The code length increases one code early.
- * @returns at most this number of bytes, or fewer if the codes end early
+ * Decodes TIFF's variant of LZW. Codes begin with the most significant bit, and the code length increases one code early.
+ * @returns at most `most` bytes, or fewer if the codes end early
  * @throws Error for invalid codes
  */
 export function unpackLzw(packed: Buffer, most: number): Buffer {
   const output = Buffer.allocUnsafeSlow(most);
-  // A code refers to earlier bytes by offset and length.
+  // A code stands for a range of earlier output bytes, given by offset and length.
   const from = new Int32Array(CODES);
   const lengths = new Int32Array(CODES);
   let written = 0;
@@ -134,7 +132,7 @@ export function unpackLzw(packed: Buffer, most: number): Buffer {
       output[written] = code;
       written += 1;
     } else {
-      // The current code defines itself: the previous bytes, followed by their first byte.
+      // The code `next` is defined by its first use: the bytes of the previous code, followed by the first of these bytes.
       const known = code < next || (code === next && before >= 0);
       if (!known) throw new Error(`code ${code} before its definition`);
       const length = code < next ? lengths[code] ?? 0 : written - before + 1;

@@ -1,11 +1,11 @@
-/** Determines the position of a GeoTIFF's cells. Format: OGC GeoTIFF 1.1 (19-008r4), clauses 7 and annex C. */
+/** Determines the CRS of a GeoTIFF and the position of its cells. Format: OGC GeoTIFF 1.1 (19-008r4), clauses 7 and annex C. */
 import { epsgOfWkt } from './crs.ts';
 import type { RasterGrid } from './raster.ts';
 import type { Image } from './tiff-tags.ts';
 
 const TAG = { pixelScale: 33_550, tiePoints: 33_922, transformation: 34_264, geoKeys: 34_735, geoDoubles: 34_736, geoText: 34_737 } as const;
 
-/** GeoKeys by number. */
+/** Numbers of the GeoKeys. */
 const KEY = {
   modelType: 1024, rasterType: 1025, citation: 1026, geographic: 2048, geographicCitation: 2049, datum: 2050, projected: 3072, projectedCitation: 3073,
   projection: 3074, method: 3075, linearUnit: 3076, originLongitude: 3080, originLatitude: 3081, falseEasting: 3082, falseNorthing: 3083, scale: 3092,
@@ -13,19 +13,19 @@ const KEY = {
 
 const PROJECTED = 1;
 const GEOGRAPHIC = 2;
-/** Value for coordinates at the centre of a cell. */
+/** Value of the key `rasterType` in a file whose coordinates refer to cell centres. */
 const PIXEL_IS_POINT = 2;
 const USER_DEFINED = 32_767;
 const TRANSVERSE_MERCATOR = 1;
 const METRE = 9001;
-/** Codes of UTM projections without a datum: 16000 plus the number of the northern zone. */
+/** Base of the codes of UTM projections without a datum: 16000 plus the number of the northern zone. */
 const UTM_NORTH = 16_000;
-/** Base of the EPSG numbers of a datum's northern UTM zones, by the code of the geographic CRS or datum. */
+/** Base of the EPSG numbers of northern UTM zones, by the code of the geographic CRS or datum. The EPSG number is the base plus the zone. */
 const UTM_OF_DATUM: Readonly<Record<number, number>> = { 4326: 32_600, 6326: 32_600, 4258: 25_800, 6258: 25_800 };
 
 type Keys = ReadonlyMap<number, number | string>;
 
-/** Returns the position of a raster. @throws input errors `RASTER_CRS`, `RASTER_PLACE`, `RASTER_ROTATED`, `RASTER_SOUTH_UP` */
+/** Returns the CRS and the transform of a raster. @throws input errors `RASTER_CRS`, `RASTER_PLACE`, `RASTER_ROTATED`, `RASTER_SOUTH_UP` */
 export async function placeOf(image: Image): Promise<Pick<RasterGrid, 'epsg' | 'transform'>> {
   const keys = await keysOf(image);
   return { epsg: epsgOf(image, keys), transform: await transformOf(image, keys.get(KEY.rasterType) === PIXEL_IS_POINT ? 'point' : 'area') };
@@ -47,7 +47,7 @@ async function keysOf(image: Image): Promise<Keys> {
 
 function epsgOf(image: Image, keys: Keys): number {
   const model = keys.get(KEY.modelType);
-  // Some programs omit the model type but describe a projection.
+  // Some programs describe a projection, but omit the model type.
   const isProjected = model === PROJECTED || (model !== GEOGRAPHIC && [KEY.projected, KEY.method].some((key) => keys.has(key)));
   const stated = keys.get(isProjected ? KEY.projected : KEY.geographic);
   const found = typeof stated === 'number' && Number.isInteger(stated) && stated > 0 && stated !== USER_DEFINED ? stated
@@ -59,7 +59,7 @@ function epsgOf(image: Image, keys: Keys): number {
     keys.size === 0 ? 'none' : `an unknown CRS${names.length === 0 ? '' : `, called ${JSON.stringify(names[0])}`}`, 'If you know the CRS, write the CRS into the file: gdal_edit.py -a_srs EPSG:32632 FILE');
 }
 
-/** Returns the EPSG number of a UTM zone that is given by parameters; null for other projections. */
+/** Returns the EPSG number of a UTM zone from the parameters of the projection; null for other projections. */
 function utmOf(keys: Keys): number | null {
   const base = UTM_OF_DATUM[Number(keys.get(KEY.geographic))] ?? UTM_OF_DATUM[Number(keys.get(KEY.datum))];
   if (base === undefined || (keys.get(KEY.linearUnit) ?? METRE) !== METRE) return null;
@@ -71,7 +71,7 @@ function utmOf(keys: Keys): number | null {
   return isUtm ? base + zone : null;
 }
 
-/** Returns the CRS by name, for files of programs that write no codes: `PCS Name = WGS_1984_UTM_Zone_32N`, `ESRI PE String = PROJCS[…]`. */
+/** Returns the EPSG number that belongs to a CRS name, for files without codes: `PCS Name = WGS_1984_UTM_Zone_32N`, `ESRI PE String = PROJCS[…]`. */
 function namedIn(keys: Keys, places: readonly number[]): number | null {
   for (const place of places) {
     const text = String(keys.get(place) ?? '');
@@ -83,7 +83,7 @@ function namedIn(keys: Keys, places: readonly number[]): number | null {
   return null;
 }
 
-/** Returns the WKT of a CRS inside a citation, up to its last bracket. */
+/** Returns the WKT of a CRS inside a citation, up to the last bracket. */
 function wktIn(text: string): string | undefined {
   const start = text.search(/(?:PROJCS|GEOGCS)\[/);
   const end = text.lastIndexOf(']');
@@ -107,7 +107,7 @@ async function transformOf(image: Image, cell: 'point' | 'area'): Promise<Raster
   const found = [west, across, rowRotation, north, columnRotation, down];
   if (!found.every(Number.isFinite) || across === 0 || (down === 0 && rowRotation === 0)) {
     const why = tie !== null && tie.length > 6 ? `${tie.length / 6} ground control points and no grid` : 'none';
-    throw file.refused('RASTER_PLACE', 'the raster does not contain the position of its cells', 'the position of its corner and the size of a cell', why,
+    throw file.refused('RASTER_PLACE', 'the raster does not contain the position of its cells', 'the position of a corner and the size of a cell', why,
       'Use the published file. Image programs may omit the position when they save a file.');
   }
   if (rowRotation !== 0 || columnRotation !== 0 || across < 0) {
@@ -117,7 +117,7 @@ async function transformOf(image: Image, cell: 'point' | 'area'): Promise<Raster
   if (down > 0) {
     throw file.refused('RASTER_SOUTH_UP', 'the first row of the raster is the southernmost', 'rows that run south', `transform ${found.join(' ')}`, 'Flip the raster: gdalwarp OLD.tif NEW.tif');
   }
-  // A point represents the square around the point.
+  // A point is the centre of its cell. The transform refers to the cell's corner, half a cell away.
   const shift = cell === 'point' ? 0.5 : 0;
   return [west - shift * across, across, 0, north - shift * down, 0, down];
 }

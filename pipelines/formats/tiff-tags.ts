@@ -1,19 +1,19 @@
 /**
- * Reads the directories of a TIFF: the tags of its images and their values. Every size in a header is first compared with the file's size. Format: TIFF 6.0
+ * Reads the directories of a TIFF, which contain the tags of the images. Compares every size in a header with the file's size before reading. Format: TIFF 6.0
  * (1992); BigTIFF (2007).
  */
 import type { FileHandle } from 'node:fs/promises';
 import { inputError, type MappaleError } from '../errors.ts';
 
-/** Number of bytes of a value, by type of field. */
+/** Number of bytes of a value, by TIFF field type. */
 const TYPE_BYTES: Readonly<Record<number, number>> = { 1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8 };
 const TEXT = 2;
 const MOST_TAGS = 4096;
-/** Maximum number of bytes of a tag's values, except tables of blocks. Descriptions and colour tables are the longest values. */
+/** Maximum number of bytes of a tag's values. The limit does not apply to tables of blocks. The longest values are descriptions and colour tables. */
 const MOST_TAG_BYTES = 1_048_576;
 const MOST_BLOCKS = 16_777_216;
 
-/** A file of known size that is read at given positions. */
+/** A raster file of known size, with functions that read bytes at given positions. */
 export class RasterFile {
   readonly #handle: FileHandle;
   readonly size: number;
@@ -50,17 +50,17 @@ export class RasterFile {
 interface Field {
   readonly type: number;
   readonly count: number;
-  /** Offset of the values. */
+  /** Offset of the values in the file. */
   readonly offset: number;
 }
 
 export interface Directory {
   readonly fields: ReadonlyMap<number, Field>;
-  /** Offset of the next image; 0 if there is none. */
+  /** Offset of the next image's directory; 0 for the last image. */
   readonly next: number;
 }
 
-/** A reader of numbers in the file's byte order. */
+/** Reads numbers and directories in the file's byte order. */
 export class TiffReader {
   readonly file: RasterFile;
   readonly little: boolean;
@@ -72,7 +72,7 @@ export class TiffReader {
     this.#big = big;
   }
 
-  /** Reads an offset or a count of 8 bytes. An impossible value means a damaged file. */
+  /** Reads an offset or a count of 8 bytes. A value above 2^53 − 1 means that the file is damaged. */
   #long(bytes: Buffer, at: number): number {
     const value = Number(this.little ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
     if (!Number.isSafeInteger(value)) throw this.file.damaged('a possible file size or offset', String(value));
@@ -122,10 +122,10 @@ export class TiffReader {
     return { fields, next: this.#big ? this.#long(bytes, count * entryBytes) : this.number(bytes, 4, count * entryBytes) };
   }
 
-  /** Returns values of a field from a given index. */
+  /** Returns all values of a field as numbers. */
   async numbers({ type, count, offset }: Field, what: string): Promise<Float64Array> {
     const size = TYPE_BYTES[type];
-    // The size of values with an unknown type cannot be compared with the file's size.
+    // Values of an unknown type have an unknown size, which cannot be compared with the file's size.
     if (size === undefined) throw this.file.damaged('a number', `values of type ${type} in ${what}`);
     const bytes = await this.file.bytes(offset, size * count, what);
     return Float64Array.from({ length: count }, (_, index) => this.number(bytes, type, index * size));
@@ -174,7 +174,7 @@ export class Image {
     return (await this.#reader.file.bytes(field.offset, field.count, `tag ${tag}`)).toString('latin1').replace(/\0[^]*$/, '');
   }
 
-  /** Returns the offset or the size of each block, unchanged from the file. `RasterFile.bytes` checks the values when a block is read. */
+  /** Returns the offset or the size of each block, as in the file. `RasterFile.bytes` checks these values when a block is read. */
   async table(tag: number, blocks: number): Promise<Float64Array> {
     const field = this.#fields.get(tag);
     if (field === undefined || field.count < blocks || blocks > MOST_BLOCKS) {

@@ -1,6 +1,6 @@
 /**
- * Reads GeoTIFF and BigTIFF in both byte orders: the blocks of the first image, with one band. At most one block is in memory. Format: TIFF 6.0 (1992) with its
- * Technical Notes 1 and 3; OGC GeoTIFF 1.1 (19-008r4); GDAL's tags 42112 and 42113.
+ * Reads the blocks of the first image of a GeoTIFF or BigTIFF with one band, in either byte order. At most one block is in memory. Format: TIFF 6.0 (1992) with
+ * its Technical Notes 1 and 3; OGC GeoTIFF 1.1 (19-008r4); GDAL's tags 42112 and 42113.
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { Cells, Raster, RasterGrid, SampleType } from './raster.ts';
@@ -8,31 +8,31 @@ import { COMPRESSIONS, unpack } from './tiff-blocks.ts';
 import { placeOf } from './tiff-place.ts';
 import { Image, RasterFile, TiffReader, type Directory } from './tiff-tags.ts';
 
-/** Numbers of the tags. */
+/** Numbers of the TIFF tags. */
 const TAG = {
   subfileType: 254, width: 256, height: 257, bits: 258, compression: 259, fillOrder: 266, stripOffsets: 273, bands: 277, rowsPerStrip: 278,
   stripBytes: 279, predictor: 317, tileWidth: 322, tileHeight: 323, tileOffsets: 324, tileBytes: 325, sampleFormat: 339, metadata: 42_112, noData: 42_113,
 } as const;
 
 const MOST_IMAGES = 64;
-/** Flag of NewSubfileType for a mask of the image. */
+/** Flag in the tag NewSubfileType that marks an image as a mask. */
 const MASK = 4;
-/** Maximum number of cells in a row or column. The finest published grid of the earth has 1,296,000 columns (1″). */
+/** Maximum number of cells in a row or column. The finest published global grid (1″) has 1,296,000 columns. */
 const MOST_CELLS_ACROSS = 4_000_000;
-/** Maximum size of a decompressed block. A tile of 50 km with 10 m cells in one strip has 100 MB. */
+/** Maximum size of a decompressed block in bytes. A map of 50 km × 50 km with 10 m cells, stored as one strip, has 100 MB. */
 const MOST_BLOCK_BYTES = 256 * 1024 * 1024;
-/** Size of the blocks in which uncompressed rows are read, for strips of any size. */
+/** Size in bytes of the blocks in which uncompressed rows are read. This size does not depend on the strips of the file. */
 const PLAIN_BLOCK_BYTES = 1_048_576;
 
 const ARRAYS = {
   int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array, float32: Float32Array,
   float64: Float64Array,
 } as const;
-/** Types of a sample, by SampleFormat and number of bits. */
+/** Cell types, by SampleFormat and number of bits. */
 const SAMPLES: Readonly<Record<string, SampleType>> = {
   '1/8': 'uint8', '1/16': 'uint16', '1/32': 'uint32', '2/8': 'int8', '2/16': 'int16', '2/32': 'int32', '3/32': 'float32', '3/64': 'float64',
 };
-/** Types that do not fit into a float of 32 bits. */
+/** Cell types with values that a 32-bit float cannot represent exactly. */
 const WIDE: readonly SampleType[] = ['int32', 'uint32', 'float64'];
 
 /**
@@ -57,7 +57,7 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
   const noData = await noDataOf(image);
   const grid: RasterGrid = { ...await placeOf(image), width, height, noData, sampleType, blockWidth: blocks.width, blockHeight: blocks.height };
   const [across, down] = [Math.ceil(width / blocks.width), Math.ceil(height / blocks.height)];
-  // The value for no data has the precision of the cells.
+  // Rounds the value for no data to the precision of the cells.
   const none = sampleType === 'float32' && noData !== null ? Math.fround(noData) : noData;
   const Held = scaling !== null || WIDE.includes(sampleType) ? Float64Array : Float32Array;
   return {
@@ -83,7 +83,7 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
   };
 }
 
-/** Refuses a raster with a mask, because a mask excludes cells with values. @throws input error `RASTER_MASK` */
+/** Refuses a raster with a mask, because a mask may exclude cells that have values. @throws input error `RASTER_MASK` */
 async function refuseMask(reader: TiffReader, first: Directory): Promise<void> {
   const seen = new Set<number>();
   for (let { next } = first; next !== 0 && !seen.has(next) && seen.size < MOST_IMAGES;) {
@@ -107,7 +107,7 @@ async function sampleTypeOf(image: Image): Promise<SampleType> {
   if (type === undefined || await image.whole(TAG.fillOrder, 1) !== 1) {
     const kind = ['sample format 0', 'unsigned integers', 'integers', 'floats'][format] ?? `sample format ${format}`;
     throw image.file.refused('RASTER_SAMPLES', 'the raster has cells of an unsupported type', 'integers of 8, 16 or 32 bits, or floats of 32 or 64 bits', `${bits} bits of ${kind}`,
-      'Convert it: gdal_translate -ot Float32 OLD.tif NEW.tif');
+      'Convert the raster: gdal_translate -ot Float32 OLD.tif NEW.tif');
   }
   return type;
 }
@@ -132,10 +132,10 @@ async function blocksOf(
   const predictor = compression === 'none' ? 1 : await image.whole(TAG.predictor, 1);
   if (compression === undefined || ![1, 2, 3].includes(predictor) || (predictor === 3 && !sampleType.startsWith('float'))) {
     throw file.refused('RASTER_COMPRESSION', 'the raster has an unsupported compression', 'none, LZW or DEFLATE, with predictor 1, 2, or 3 of floats',
-      `number ${code}, predictor ${predictor}`, 'Recompress it: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
+      `number ${code}, predictor ${predictor}`, 'Recompress the raster: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   if (predictor === 3 && !little) {
-    throw file.refused('RASTER_COMPRESSION', 'the values of the raster are ambiguous', 'floats with predictor 3 in a little-endian file', 'a big-endian file, for which libtiff 4.5 does not read the numbers that it wrote',
+    throw file.refused('RASTER_COMPRESSION', 'the values of the raster are ambiguous', 'floats with predictor 3 in a little-endian file', 'a big-endian file, in which libtiff 4.5 reads other numbers than it wrote',
       'Recompress the original: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   const rowBytes = blockWidth * sampleBytes;
@@ -158,7 +158,7 @@ async function blocksOf(
       const before = (row % parts) * blockHeight * rowBytes;
       const least = (tiled ? blockHeight : rows) * rowBytes;
       const packed = compression === 'none' ? least : size;
-      // Compressed data is rarely larger than decompressed data.
+      // Compressed data is rarely larger than decompressed data, so a much larger size means damage.
       if ((compression === 'none' && before + least > size) || packed > 2 * rowBytes * blockHeight + 65_536) throw file.damaged(`a block of ${least} bytes`, `${size} bytes`);
       const bytes = await file.bytes(offset + before, packed, 'block');
       return unpack(bytes, { compression, predictor, little, sampleBytes, width: blockWidth, least, most: rowBytes * blockHeight }).catch((error: unknown) => {
@@ -168,7 +168,7 @@ async function blocksOf(
   };
 }
 
-/** Returns the largest divisor that does not exceed a limit, at least 1. */
+/** Returns the largest divisor of a number that does not exceed a limit. */
 function divisor(of: number, most: number): number {
   let found = Math.max(1, Math.min(of, most));
   while (of % found !== 0) found -= 1;
@@ -186,12 +186,12 @@ async function scalingOf(image: Image): Promise<{ readonly scale: number; readon
   throw image.file.refused('RASTER_SCALE', 'the raster\'s scale is not a number', 'a scale and an offset', JSON.stringify([scale, offset]), 'Write unscaled values: gdal_translate -unscale OLD.tif NEW.tif');
 }
 
-/** Returns the value for no data. NaN is never a value, so NaN as the value for no data has no effect. @throws input error `RASTER_NO_DATA` */
+/** Returns the value for no data. Cells with NaN never have a value, so NaN as the value for no data has no effect. @throws input error `RASTER_NO_DATA` */
 async function noDataOf(image: Image): Promise<number | null> {
   const text = (await image.text(TAG.noData))?.trim() ?? '';
   if (text === '' || /^[+-]?nan(?:\(\w*\))?$|^-?1[.,]#/i.test(text)) return null;
   if (/^[+-]?inf(?:inity)?$/i.test(text)) return null;
   const value = Number(text);
   if (!Number.isNaN(value)) return value;
-  throw image.file.refused('RASTER_NO_DATA', 'the raster\'s value for no data is not a number', 'a number or nan', JSON.stringify(text.slice(0, 40)), 'Correct it: gdal_edit.py -a_nodata -9999 FILE');
+  throw image.file.refused('RASTER_NO_DATA', 'the raster\'s value for no data is not a number', 'a number or nan', JSON.stringify(text.slice(0, 40)), 'Correct the value: gdal_edit.py -a_nodata -9999 FILE');
 }

@@ -1,18 +1,18 @@
 /**
- * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them. Coordinates are integers in units of 1e-7 degrees, stored as differences
+ * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them. TWKB stores coordinates as integers in units of 1e-7 degrees, as differences
  * from the previous coordinates. Both engines can write TWKB, but only PostgreSQL can write tiles.
  */
 
 /** Number of units along a side of a tile. */
 const EXTENT = 4096;
 
-/** Margin around a tile in units, so that the sides of tiles are not visible as lines. */
+/** Margin around a tile in units of the tile. Without a margin, the sides of the tiles would be visible as lines. */
 const BUFFER = 64;
 
-/** Highest zoom of a tile's number. */
+/** Highest supported zoom of a tile. */
 export const HIGHEST_ZOOM = 22;
 
-/** Units of TWKB per degree. TWKB is requested with 7 decimals. */
+/** Number of TWKB units per degree. The query requests TWKB with 7 decimals. */
 const PER_DEGREE = 1e7;
 
 export interface TileNumber {
@@ -44,12 +44,12 @@ export function tileAt(z: number, lng: number, lat: number): TileNumber {
   return { z, x: within(columnOf(lng) * side), y: within(rowOf(lat) * side) };
 }
 
-/** Returns the width of a unit of a tile in degrees. */
+/** Returns the width in degrees of one unit of a tile at a zoom. */
 export function unitDegrees(z: number): number {
   return 360 / 2 ** z / EXTENT;
 }
 
-/** Returns the Web Mercator coordinate, 0–1 from west to east and from north to south. */
+/** Returns the Web Mercator column of a longitude, from 0 in the west to 1 in the east. */
 function columnOf(lng: number): number {
   return lng / 360 + 0.5;
 }
@@ -60,7 +60,7 @@ function rowOf(lat: number): number {
 }
 
 /**
- * Writes a tile of one layer.
+ * Returns a tile with one layer.
  * @param drawings concatenated TWKB of polygons with 7 decimals, one geometry for each feature
  * @throws Error for invalid geometries, or if the numbers of geometries and features differ: a bug
  */
@@ -91,7 +91,7 @@ export function vectorTile(tile: TileNumber, name: string, features: readonly Ti
 
 const POLYGON = 3;
 
-/** Returns the number of a text. Texts are numbered in the order of their first occurrence. */
+/** Returns the index of a text in the tile's table. An unknown text gets the next index. */
 function numberOf(known: Map<string, number>, each: string): number {
   let number = known.get(each);
   if (number === undefined) known.set(each, number = known.size);
@@ -112,7 +112,7 @@ type Ring = number[];
 
 const [MOVE_TO, LINE_TO, CLOSE_PATH] = [1, 2, 7];
 
-/** @param polygons rings of each polygon, in degrees, the outer ring first */
+/** Returns the drawing commands of a feature. @param polygons rings of each polygon in TWKB units, with the outer ring first */
 function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNumber): number[] {
   const side = 2 ** z * EXTENT;
   const [left, top] = [x * EXTENT, y * EXTENT];
@@ -123,7 +123,7 @@ function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNum
       const row = Math.round(rowOf((ring[at + 1] as number) / PER_DEGREE) * side - top);
       if (column !== points.at(-2) || row !== points.at(-1)) points.push(column, row);
     }
-    // The last point equals the first.
+    // Removes the last point, which equals the first.
     while (points.length > 2 && points[0] === points.at(-2) && points[1] === points.at(-1)) points.length -= 2;
     return points;
   };
@@ -158,7 +158,7 @@ function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNum
   return commands;
 }
 
-/** Returns twice the area of a ring. The area is positive if the points are clockwise on the screen. */
+/** Returns twice the area of a ring, positive if the points are clockwise on the screen. */
 function areaOf(ring: Ring): number {
   let area = 0;
   for (let at = 0; at < ring.length; at += 2) {
@@ -178,7 +178,7 @@ function zigzag(value: number): number {
   return value < 0 ? -2 * value - 1 : 2 * value;
 }
 
-/** A reader of concatenated TWKB of areas. */
+/** Reads concatenated TWKB geometries. */
 class Twkb {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -191,7 +191,7 @@ class Twkb {
     return this.#at === this.#bytes.length;
   }
 
-  /** Returns the rings of the next geometry's polygons. Ignores lines and points, which remain if a geometry only touches the side of the tile. */
+  /** Returns the rings of the next geometry's polygons. Ignores lines and points, which clipping produces where a geometry only touches the tile's side. */
   polygons(): Ring[][] {
     const [kind, has] = [this.#byte(), this.#byte()];
     if (kind >> 4 !== 14 || (has & ~EMPTY) !== 0) throw new Error(`expected TWKB with 7 decimals and no optional attributes, found ${kind}, ${has}`);
@@ -227,7 +227,7 @@ class Twkb {
     return this.#points(this.#varint(), point);
   }
 
-  /** @param point the previous point, which is changed to the last point that was read */
+  /** Reads the points of a ring. @param point the previous point; changed to the last point of the ring */
   #points(count: number, point: [number, number]): Ring {
     const ring: Ring = new Array<number>(count * 2);
     for (let at = 0; at < ring.length; at += 2) {
@@ -263,7 +263,7 @@ class Twkb {
 /** Flag of TWKB for an empty geometry. */
 const EMPTY = 16;
 
-/** A writer of the fields of a protocol buffer. */
+/** Writes the fields of a protocol buffer. */
 class Bytes {
   #buffer = Buffer.allocUnsafe(256);
   #length = 0;

@@ -1,10 +1,10 @@
 /**
- * Reads vector files feature by feature. GDAL reads shapefile, GeoPackage, KML and File Geodatabase in a thread, with one of two engines (`gdal.ts`). GeoJSON
+ * Reads vector files feature by feature. GDAL reads Shapefile, GeoPackage, KML and File Geodatabase in a thread, with one of two engines (`gdal.ts`). GeoJSON
  * needs no GDAL (`geojson.ts`).
  *
  * GDAL reads the intact part of a damaged file, and at most writes a message to stderr. A truncated .dbf ends the layer early, and a truncated .shp gives
- * features without geometry (GDAL 3.6, observed). Therefore this module first compares the headers with the file sizes, and the number of features with the
- * number in the file. This module also distinguishes an unreadable geometry from a missing geometry.
+ * features without geometry (GDAL 3.6, observed). Therefore this module compares the headers with the file sizes, and the number of features that GDAL returns
+ * with the number in the header. This module also distinguishes an unreadable geometry from a missing geometry.
  *
  * Coordinates are in the order of the file. For these formats, easting precedes northing, and longitude precedes latitude, even if EPSG defines another order.
  * GDAL swaps axes only in transformations, and this module transforms nothing.
@@ -22,7 +22,7 @@ import { bytesAt, inspectShapefile, whyNoGeometry, type Shapefile } from './shap
 import { Threads } from './threads.ts';
 import type { ZipArchive } from './zip.ts';
 
-/** A file, or an entry of an open zip. The path of a shapefile is its .shp, and the path of a File Geodatabase is its folder. */
+/** Path of a file, or of an entry in an open zip. For a shapefile, the path of the .shp; for a File Geodatabase, the path of the folder. */
 export type VectorPath = string | { readonly zip: ZipArchive; readonly entry: string };
 
 export type VectorValue = string | number | null;
@@ -36,12 +36,12 @@ export interface VectorField {
 export interface VectorFeature {
   /** GDAL's feature id: 0-based record number in a shapefile, primary key in a GeoPackage. */
   readonly fid: number;
-  /** Number of the feature in the order of reading, from 1. This number is the record's position. */
+  /** Number of the feature in reading order, from 1. This number is the record's position. */
   readonly position: number;
   readonly properties: Readonly<Record<string, VectorValue>>;
-  /** EWKB, little-endian, XY, with the layer's SRID; null if there is no usable geometry. */
+  /** Geometry as EWKB (little-endian, XY, with the layer's SRID); null if the feature has no usable geometry. */
   readonly ewkb: Buffer | null;
-  /** Reason why `ewkb` is null if the file has a geometry; otherwise null. */
+  /** Reason why a geometry of the file is unusable; null if the geometry is usable or missing. */
   readonly geometryError: string | null;
 }
 
@@ -63,40 +63,43 @@ function isGeoJson(path: string): boolean {
 /** A reader of an open file. */
 export interface VectorReader {
   readonly layers: readonly GdalLayer[];
-  /** Returns a batch of features of a layer. @param which `first` starts again with the first feature @param srid SRID that is written into the geometries */
+  /** Returns a batch of features of a layer. @param which `first` restarts at the first feature @param srid SRID of the returned geometries */
   read(index: number, srid: number, which: 'first' | 'next', at: string): Promise<GdalBatch>;
   close(): Promise<void>;
 }
 
-/** The only thread of GDAL; null until the first call. */
+/** The thread in which GDAL runs; null until the first call. */
 let thread: Threads<Call, unknown> | null = null;
 
 /** Engine that opened the last vector file of this process; null if no file was opened. */
 let used: EngineFacts | null = null;
 
-/** Returns the engine that reads vector files, as text; null if no file was read. */
+/** Returns a description of the engine that read the last vector file; null if no file was read. */
 export function vectorEngineUsed(): string | null {
   return used === null ? null : engineText(used);
 }
 
-/** Sends a call to GDAL's thread immediately. @param at name of the file in errors. @throws `GDAL_MISSING` (usage), `THREAD_ENDED` (bug) */
+/**
+ * Calls a GDAL function in GDAL's thread. The call starts even if the caller does not await the result.
+ * @param at name of the file in errors. @throws `GDAL_MISSING` (usage), `THREAD_ENDED` (bug)
+ */
 export function gdal<Name extends Call['name']>(at: string, name: Name, ...args: Call<Name>['args']): Promise<Answer<Name>> {
   thread ??= new Threads(new URL('./gdal-thread.ts', import.meta.url), 1);
   const answer = thread.start({ name, args, only: testVectorEngine(VECTOR_ENGINES) }, at).next().then(({ value }) => value as Answer<Name>);
-  // Notify waiters, if any are left.
+  // Prevents an unhandled rejection if no caller awaits the result.
   answer.catch(() => undefined);
   return answer;
 }
 
 /**
- * Opens a vector file. An entry of a zip is first unpacked to the temporary folder, because random access in deflated data is slow. Unpacking also verifies
- * size and CRC-32. `close` removes the unpacked files.
+ * Opens a vector file. Unpacks an entry of a zip to the temporary folder, because random access in deflated data is slow. Unpacking also verifies size and
+ * CRC-32. `close` removes the unpacked files.
  * @throws `GDAL_MISSING` (usage); input errors `VECTOR_FORMAT`, `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `GPKG_TRUNCATED`,
  * `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, and errors of the zip; `THREAD_ENDED` (bug)
  */
 export async function openVector(path: VectorPath): Promise<VectorDataset> {
   const label = typeof path === 'string' ? basename(path) : `${path.zip.label}!${path.entry}`;
-  // If GDAL is missing, the call fails before anything is unpacked.
+  // Loads GDAL before unpacking, so that a missing GDAL is reported first.
   if (!isGeoJson(typeof path === 'string' ? path : path.entry)) used = await gdal(label, 'version').catch((error: unknown) => {
     throw unreadable(label, error);
   });
@@ -151,7 +154,7 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
     if (other !== undefined) {
       throw inputError('two members of the zip are the same part of a shapefile', {
         code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${other.path}`, detail: `expected one ${part} of the shapefile, found ${found.path} and ${other.path}`,
-        hint: 'The program cannot choose a member. Download the zip again, or create a zip with only the correct member.',
+        hint: 'The program cannot decide which member is correct. Download the zip again, or create a zip with only the correct member.',
       });
     }
     await zip.spool(found.path, join(folder, `${name}${part}`));
@@ -159,7 +162,7 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
   return join(folder, `${name}${extension}`);
 }
 
-/** Matches the names of the files in a File Geodatabase, but not the lock files of programs. */
+/** Matches names of files in a File Geodatabase, except the lock files that other programs create. */
 const GEODATABASE_FILE = /^(?:a[0-9a-f]{8}(?:\.[a-z0-9_]+)+|gdb|timestamps)$/i;
 
 /** Unpacks all files of a File Geodatabase, because GDAL may need any file. */
@@ -170,12 +173,12 @@ async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string)
   for (const { path, isFolder } of zip.entries) {
     const name = path.slice(entry.length + 1);
     if (isFolder || !path.startsWith(`${entry}/`) || !GEODATABASE_FILE.test(name)) continue;
-    // Names that are equal on some systems differ on other systems.
+    // Compares names in lower case, because some file systems ignore case.
     const key = name.toLowerCase();
     if (names.has(key)) {
       throw inputError('two members of the zip are the same part of a geodatabase', {
         code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${path}`, detail: `expected one ${key} of the geodatabase, found two`,
-        hint: 'The program cannot choose a member. Download the zip again.',
+        hint: 'The program cannot decide which member is correct. Download the zip again.',
       });
     }
     names.add(key);
@@ -184,13 +187,13 @@ async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string)
   return target;
 }
 
-/** Compares the size of a GeoPackage with the number of pages that its SQLite header states (SQLite, "Database File Format", 1.3). */
+/** Compares the size of a GeoPackage with the number of pages in the file's SQLite header (SQLite, "Database File Format", 1.3). */
 async function inspectGeoPackage(path: string, label: string): Promise<void> {
   const { size } = await stat(path);
   const header = await bytesAt(path, 0, 100);
   if (header.length < 100 || header.toString('latin1', 0, 15) !== 'SQLite format 3') {
     throw inputError('GeoPackage cannot be read', {
-      code: 'VECTOR_UNREADABLE', at: label, detail: 'expected an SQLite file, found other bytes', hint: 'Download the file again.',
+      code: 'VECTOR_UNREADABLE', at: label, detail: 'expected the header of an SQLite file, found other bytes', hint: 'Download the file again.',
     });
   }
   const page = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
@@ -211,7 +214,7 @@ export class VectorLayer {
   readonly fields: readonly VectorField[];
   /** Number of features according to the file. */
   readonly featureCount: number;
-  /** Name of the layer in errors. */
+  /** Name of the layer in messages. */
   readonly at: string;
   readonly #wkt: string | null;
   readonly #epsg: number | null | undefined;
@@ -228,7 +231,7 @@ export class VectorLayer {
   }
 
   /**
-   * EPSG number of the layer's CRS; 0 for a layer without geometries.
+   * Returns the EPSG number of the layer's CRS; 0 for a layer without geometries.
    * @throws input errors `CRS_MISSING`, `CRS_UNKNOWN`.
    */
   get srid(): number {
@@ -254,12 +257,12 @@ export class VectorLayer {
 export class VectorDataset {
   readonly #reader: VectorReader;
   readonly #shapefile: Shapefile | null;
-  /** Folder with the unpacked files, or null. */
+  /** Temporary folder with the files unpacked from a zip; null for a file that is not in a zip. */
   readonly #folder: string | null;
   #closed = false;
   /** Name of the file in messages. */
   readonly label: string;
-  /** Encoding of text; null if the format requires UTF-8. */
+  /** Encoding of the file's text; null if the format requires UTF-8. */
   readonly encoding: string | null;
   readonly layers: readonly VectorLayer[];
 
@@ -277,15 +280,15 @@ export class VectorDataset {
     const [found, another] = this.layers.filter((layer) => (name === undefined ? layer.spatial : layer.name === name));
     if (found !== undefined && another === undefined) return found;
     const names = this.layers.map((layer) => layer.name).join(', ') || 'none';
-    throw inputError('vector file does not have the layer', {
+    throw inputError('vector file does not have the expected layer', {
       code: 'LAYER_MISSING', at: this.label, detail: `expected ${name ?? 'one spatial layer'}, found ${names}`,
       hint: 'Download the file again, and check whether the publisher has changed the file.',
     });
   }
 
   /**
-   * Streams one layer in file order, with two batches in memory.
-   * @throws input error `FEATURES_MISSING` if the number of features differs from the number in the file.
+   * Streams the features of one layer in file order, with two batches in memory.
+   * @throws input error `FEATURES_MISSING` if the number of features differs from the number in the file's header.
    */
   async *features(which: string | VectorLayer): AsyncGenerator<VectorFeature> {
     const layer = this.layer(typeof which === 'string' ? which : which.name);
@@ -297,7 +300,7 @@ export class VectorDataset {
         throw unreadable(at, error);
       });
       ended = batch.ended;
-      // The next batch is read while the current batch is used.
+      // Requests the next batch while the caller uses the current batch.
       if (!ended) coming = read('next');
       for (const feature of batch.features) {
         position += 1;
@@ -320,7 +323,7 @@ export class VectorDataset {
     return { fid, position, properties, ewkb: null, geometryError: why };
   }
 
-  /** Closes the file and removes unpacked files. */
+  /** Closes the file and removes the unpacked files. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -330,7 +333,7 @@ export class VectorDataset {
 }
 
 function unreadable(at: string, error: unknown): MappaleError {
-  // Readers treat a missing GDAL like an unreadable file.
+  // Readers handle a missing GDAL as an unreadable file.
   if (error instanceof MappaleError && error.code === 'GDAL_MISSING') {
     const { message, code, detail, hint, fix } = error;
     return inputError(message, { code, at, detail, hint, fix, cause: error });

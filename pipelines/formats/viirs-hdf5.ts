@@ -1,25 +1,25 @@
 /**
  * Reads the annual composite of VIIRS in HDF5 (VNP46A4, VJ146A4) with h5wasm, the HDF5 library as WebAssembly. A tile is 10° wide and high. The column and row
- * in the file's name determine the position of a tile. GDAL does not support the position inside the file. Format: Black Marble User Guide 2.0 (NASA, 2024).
+ * in the file's name determine the tile's position, because GDAL does not read the position from the file. Format: Black Marble User Guide 2.0 (NASA, 2024).
  */
 import { Dataset, File, ready } from 'h5wasm/node';
 import { inputError, type MappaleError } from '../errors.ts';
 import type { Cells, Raster, SampleType } from './raster.ts';
 
-/** Name of the dataset with the mean radiance of nights without snow, from all viewing angles. */
+/** Name of the dataset with the annual mean radiance of snow-free nights at all viewing angles. */
 const DATASET = 'HDFEOS/GRIDS/VIIRS_Grid_DNB_2d/Data Fields/AllAngle_Composite_Snow_Free';
-/** Matches the column and row of a tile in the file name. Columns count from 180° W, and rows from 90° N. */
+/** Matches the column and row of a tile in the file name. Column 0 starts at 180° W, and row 0 at 90° N. */
 const PLACE = /(?:^|[._])h(\d{2})v(\d{2})(?=[._])/;
 const TILE_DEGREES = 10;
 const COLUMNS = 36;
 const ROWS = 18;
-/** Maximum number of cells in a row or column. A tile has 2,400 cells of 15″. A tile with more than twice as many cells belongs to another product. */
+/** Maximum number of cells in a row or column. A row of a tile has 2,400 cells of 15″. A row with more than twice as many cells belongs to another product. */
 const MOST_CELLS_ACROSS = 6_000;
 /** Number of rows in a block if the file has no chunks. */
 const PLAIN_ROWS = 64;
-/** Types of numbers, by NumPy's letters. The letters include the byte order of the files. */
+/** Cell types by NumPy's type code, such as `<H`. The sign `<` means little-endian. */
 const TYPES: Readonly<Record<string, SampleType>> = { '<H': 'uint16', '<h': 'int16', '<f': 'float32', '<d': 'float64' };
-/** Scale and fill value from the user guide, for a file without attributes. Collection 1 has integers, and collection 2 has floats. */
+/** Scale and fill value for a file without these attributes, from the user guide. Collection 1 has integers, and collection 2 has floats. */
 const INTEGERS = { scale: 0.1, noData: 65_535 };
 const FLOATS = { scale: 1, noData: -999.9 };
 
@@ -30,7 +30,7 @@ const FLOATS = { scale: 1, noData: -999.9 };
 export async function openViirs(path: string, at: string, name: string): Promise<Raster> {
   const refused: Refuse = (code, message, expected, found, hint) => inputError(message, { code, at, detail: `expected ${expected}, found ${found}`, hint });
   const [column, row] = tileIn(name, refused);
-  // Without this call, the library prints errors and throws no exceptions.
+  // Without this call, the library prints errors instead of throwing exceptions.
   (await ready).activate_throwing_error_handler();
   const file = unlessDamaged(at, () => new File(path, 'r'));
   const close = async (): Promise<void> => void unlessDamaged(at, () => file.close());
@@ -55,10 +55,10 @@ export async function openViirs(path: string, at: string, name: string): Promise
   }
 }
 
-/** A function that returns the error for an unusable file. */
+/** Returns the error for an unusable file. */
 type Refuse = (code: string, message: string, expected: string, found: string, hint: string) => MappaleError;
 
-/** Calls the library. @throws input error `RASTER_DAMAGED` for errors of the library */
+/** Calls `read`. @throws input error `RASTER_DAMAGED` if the HDF5 library throws an error */
 function unlessDamaged<T>(at: string, read: () => T): T {
   try {
     return read();
@@ -70,14 +70,14 @@ function unlessDamaged<T>(at: string, read: () => T): T {
   }
 }
 
-/** Reads the column and row of a tile from its name. @throws input error `RASTER_PLACE` */
+/** Returns the column and row of a tile from the file name. @throws input error `RASTER_PLACE` */
 function tileIn(name: string, refused: Refuse): readonly [column: number, row: number] {
   const [, column = NaN, row = NaN] = (PLACE.exec(name) ?? []).map(Number);
   if (column < COLUMNS && row < ROWS) return [column, row];
   throw refused('RASTER_PLACE', 'the name does not contain the tile\'s position', 'column and row of the tile, as in h19v04', JSON.stringify(name), 'Use the published name of the file.');
 }
 
-/** Size of a dataset and size of its blocks in cells, and the type of its numbers. */
+/** Size of a dataset and of its blocks in cells, and the cell type. */
 interface Layout extends Pick<Raster['grid'], 'width' | 'height' | 'sampleType' | 'blockWidth' | 'blockHeight'> {
   readonly scale: number;
   readonly noData: number;
@@ -100,7 +100,7 @@ function layoutOf({ shape, chunks, dtype, scale, noData }: Facts, refused: Refus
 /** Returns the function that reads one block of a dataset. */
 function blockReader(dataset: Dataset, { width, height, sampleType, blockWidth, blockHeight, scale, noData }: Layout, at: string): Raster['readBlock'] {
   const Held = scale !== 1 || sampleType === 'float64' ? Float64Array : Float32Array;
-  // A fill value may have more digits than the cells, so both are compared as 32-bit floats.
+  // Compares fill value and cells as 32-bit floats, because the fill value may have more digits than the cells.
   const [declared, usual] = [Math.fround(noData), Math.fround(sampleType.startsWith('float') ? FLOATS.noData : noData)];
   return async (bx, by): Promise<Cells> => {
     const cells = new Held(blockWidth * blockHeight).fill(NaN);
@@ -120,7 +120,7 @@ function blockReader(dataset: Dataset, { width, height, sampleType, blockWidth, 
 
 interface Facts {
   readonly shape: readonly number[];
-  /** Size of the chunks; null if the dataset has no chunks. */
+  /** Size of the HDF5 chunks in cells; null if the dataset has no chunks. */
   readonly chunks: readonly number[] | null;
   readonly dtype: unknown;
   readonly scale: number;
@@ -131,7 +131,7 @@ function factsOf(dataset: Dataset): Facts {
   const { shape, chunks } = dataset.metadata;
   const { dtype } = dataset;
   const stated = dtype === '<H' || dtype === '<h' ? INTEGERS : FLOATS;
-  /** Returns an attribute as a number. Attributes are numbers of any type, or text. A 32-bit float is read as its shortest decimal: 0.1, not 0.10000000149. */
+  /** Returns an attribute as a number. The attribute may be a number of any type or text. A 32-bit float gives the shortest decimal: 0.1, not 0.10000000149. */
   const number = (name: string): number | null => {
     const value = name in dataset.attrs ? dataset.get_attribute(name, false) : null;
     const found = typeof value === 'object' && value !== null ? (value as ArrayLike<unknown>)[0] : value;
@@ -143,7 +143,7 @@ function factsOf(dataset: Dataset): Facts {
   };
 }
 
-/** Returns the innermost message of the library on one line. */
+/** Returns the library's most specific error message on one line. */
 function reasonOf(error: unknown): string {
   const lines = (error instanceof Error ? error.message : String(error)).split('\n');
   const innermost = lines.filter((line) => /^\s*#\d+:/.test(line)).at(-1) ?? lines[0] ?? '';

@@ -1,14 +1,14 @@
-/** Recognises a web page in place of data: a login page, an error page, or the answer of a firewall. */
+/** Recognises a web page that a server returned instead of data: a login page, an error page, or the answer of a firewall. */
 
-/** Matches the first element of a web page. Some servers send zips as `text/html`, so the content type is not used. */
+/** Matches the first element of a web page. The content type is not reliable, because some servers send zips as `text/html`. */
 const FIRST_ELEMENT = /<(?:!doctype\s+html|html|head|body|title|meta|script|center|h1)\b/iy;
 const BLANKS = /\s*/y;
 /** Start and end of comments and declarations that may precede the first element. */
 const PROLOG = [['<!--', '-->'], ['<?xml', '>']] as const;
-/** Matches the text of firewalls, which answer with status 200. */
+/** Matches the text that firewalls return with status 200. */
 const FIREWALL = /web application firewall/i;
 
-/** Number of bytes of a page that are searched. */
+/** Number of bytes at the start of a file to search for signs of a web page. */
 export const PAGE_BYTES = 65_536;
 
 export function isPage(head: Buffer): boolean {
@@ -31,7 +31,7 @@ function afterProlog(text: string): number {
   }
 }
 
-/** Returns whether a text is the answer of a firewall, as a page or as plain text. */
+/** Returns whether a text is the answer of a firewall, in HTML or as plain text. */
 export function isFirewall(head: Buffer): boolean {
   return FIREWALL.test(head.toString('latin1', 0, 2048));
 }

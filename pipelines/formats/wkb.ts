@@ -2,12 +2,12 @@
 
 /** Flag of EWKB: an SRID follows the type. */
 const WITH_SRID = 0x20000000;
-/** WKB types of simple features for collections with linear members, by the WKB type of the collection. */
+/** Simple-feature WKB type that replaces a MultiCurve or MultiSurface with straight members, by WKB type. */
 const LINEAR: Readonly<Record<number, number>> = { 11: 5, 12: 6 };
 
 /**
- * Visits the parts of WKB or EWKB of simple features. @param position called with the offset of each position @param geometry called with the type and offset
- * of each geometry @returns the first result that is not null, which ends the visit
+ * Visits all geometries and positions in WKB or EWKB. @param position called with the offset of each position @param geometry called with the type and offset
+ * of each geometry @returns the first result of a callback that is not null. The visit ends at this result
  */
 export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geometry: (type: number, at: number) => T | null = () => null): T | null {
   let at = 0;
@@ -45,12 +45,12 @@ export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geom
 }
 
 /**
- * Checks that numbers are finite and types are simple features. Some desktop programs write MultiCurve and MultiSurface with straight members. These types are
- * converted to MultiLineString and MultiPolygon in place.
+ * Checks that all coordinates are finite and all types are simple features. Some desktop programs write MultiCurve and MultiSurface with straight members. The
+ * function converts these types to MultiLineString and MultiPolygon in place.
  * @returns null, or a description of the error
  */
 export function checkWkb(wkb: Buffer): string | null {
-  // If all bits of the exponent are 1, the number is infinity or NaN. This test is faster than reading the double.
+  // A double is infinity or NaN if all bits of its exponent are 1. This test is faster than reading the double.
   const isNumber = (at: number): boolean => (wkb.readUInt16LE(at + 6) & 0x7ff0) !== 0x7ff0;
   return walkWkb(wkb, (at) => (isNumber(at) && isNumber(at + 8) ? null : 'a coordinate is not a number'), (type, at) => {
     const linear = LINEAR[type];
@@ -59,7 +59,7 @@ export function checkWkb(wkb: Buffer): string | null {
   });
 }
 
-/** Converts WKB to EWKB of PostGIS in a new buffer. Only the outermost geometry has the SRID and its flag. */
+/** Converts WKB to PostGIS's EWKB in a new buffer. Only the outermost geometry gets an SRID. */
 export function toEwkb(wkb: Buffer, srid: number): Buffer {
   const ewkb = Buffer.allocUnsafeSlow(wkb.length + 4);
   ewkb[0] = 1;
@@ -69,12 +69,12 @@ export function toEwkb(wkb: Buffer, srid: number): Buffer {
   return ewkb;
 }
 
-/** WKB type of each simple feature of GeoJSON. */
+/** WKB types by GeoJSON geometry type. */
 const GEOJSON_TYPES: Readonly<Record<string, number>> = { Point: 1, LineString: 2, Polygon: 3, MultiPoint: 4, MultiLineString: 5, MultiPolygon: 6 };
 
 /**
- * Converts a geometry of GeoJSON to WKB in XY. All other ordinates are left out.
- * @returns a description of the error for an invalid geometry
+ * Converts a GeoJSON geometry to WKB in XY. Leaves out all other ordinates.
+ * @returns the WKB, or a description of the error for an invalid geometry
  */
 export function geoJsonWkb(geometry: unknown): Buffer | string {
   const { type, coordinates, geometries } = geometry as { readonly type?: unknown; readonly coordinates?: unknown; readonly geometries?: unknown };
@@ -111,7 +111,7 @@ function header(type: number, count: number | null): Buffer {
 function geometryParts(type: number, coordinates: unknown): Buffer[] {
   if (type === 1) return [header(1, null), positionsOf([coordinates])];
   const members = listOf(coordinates);
-  // Members of a multi geometry are geometries. Members of a polygon are rings.
+  // The members of a multi-geometry are geometries, and the members of a polygon are rings.
   if (type > 3) return [header(type, members.length), ...members.flatMap((member) => geometryParts(type - 3, member))];
   if (type === 2) return [header(2, members.length), positionsOf(members)];
   return [header(3, members.length), ...members.flatMap((ring) => {
@@ -134,7 +134,7 @@ function positionsOf(positions: readonly unknown[]): Buffer {
 
 type MultiPolygon = { readonly type: 'MultiPolygon'; readonly coordinates: number[][][][] };
 
-/** Returns a multipolygon in little-endian WKB as GeoJSON. The coordinates are unchanged. */
+/** Converts a multipolygon in little-endian WKB to GeoJSON, without changing the coordinates. */
 export function multiPolygonOf(wkb: Uint8Array): MultiPolygon {
   const bytes = Buffer.from(wkb.buffer, wkb.byteOffset, wkb.byteLength);
   let at = 5;
@@ -148,7 +148,7 @@ export function multiPolygonOf(wkb: Uint8Array): MultiPolygon {
     return [bytes.readDoubleLE(at - 16), bytes.readDoubleLE(at - 8)];
   };
   const polygon = (): number[][][] => {
-    // The byte order and the type of the member are skipped.
+    // Skips the byte order and the type of the member.
     at += 5;
     return counted(() => counted(position));
   };

@@ -1,7 +1,7 @@
 /**
- * Streams the rows of an Excel workbook (.xlsx). Only the distinct texts of a sheet are in memory. Format: ECMA-376 part 1 (SpreadsheetML). Cells are returned
- * as in the file. A number is returned as its digits (`42`, `70010000001`, `6.3E11`), a text as text, and a formula as its stored result. Dates stay numbers,
- * because the publishers use no dates.
+ * Streams the rows of an Excel workbook (.xlsx). Keeps only the distinct texts of the workbook in memory. Format: ECMA-376 part 1 (SpreadsheetML). Returns a
+ * number as the digits in the file (`42`, `70010000001`, `6.3E11`), and a formula as the stored result. Dates stay numbers, because the publishers use no
+ * dates.
  */
 import { inputError, type MappaleError } from '../errors.ts';
 import { ElementReader, type Element } from './elements.ts';
@@ -13,38 +13,38 @@ const BATCH_ROWS = 512;
 /** Maximum number of columns of a sheet, as in Excel 2007 and later. */
 const MOST_COLUMNS = 16_384;
 const MOST_ROWS = 1_048_576;
-/** Maximum number of filled columns. The widest tables of publishers have some hundred. */
+/** Maximum number of filled columns. The widest published tables have a few hundred columns. */
 const MOST_FILLED = 2_000;
-/** Maximum length of a cell in the file. Excel's limit is 32,767 characters, and an escaped character may need six. */
+/** Maximum length of a cell in the file in characters. Excel allows 32,767 characters, and an escaped character may need six characters in the file. */
 const CELL_CHARS = 262_144;
-/** Maximum size of a row or another element in memory. */
+/** Maximum length of a row or another element in characters. */
 const ELEMENT_CHARS = 16_777_216;
-/** Maximum number of distinct texts in memory. A million street names have 20 million characters. */
+/** Maximum number of distinct texts in a workbook. A million street names have 20 million characters. */
 const MOST_TEXTS = 2_000_000;
 const TEXTS_CHARS = 100_000_000;
 const MOST_SHEETS = 500;
 
 export interface XlsxSheet {
   readonly name: string;
-  /** Entry of the zip: `xl/worksheets/sheet1.xml`. */
+  /** Path of the sheet inside the zip, such as `xl/worksheets/sheet1.xml`. */
   readonly path: string;
 }
 
 export interface XlsxRow {
   /** Number of the row in the sheet, from 1. */
   readonly number: number;
-  /** Cells by column, from A; null for an empty cell. Cells after the last filled cell are missing. */
+  /** Cells from column A to the last filled cell; null for an empty cell. */
   readonly cells: readonly (string | null)[];
 }
 
-/** A batch of rows, and the size of the part of the sheet that was read. */
+/** A batch of rows, and the number of bytes of the sheet read so far. */
 interface XlsxBatch {
   readonly rows: readonly XlsxRow[];
   /** Number of decompressed bytes of the sheet so far. */
   readonly bytes: number;
 }
 
-/** An open workbook, which can be used while its archive is open. */
+/** An open workbook. The zip archive must stay open while the workbook is used. */
 export class Workbook {
   readonly #archive: ZipArchive;
   readonly sheets: readonly XlsxSheet[];
@@ -78,7 +78,7 @@ export class Workbook {
   }
 
   /**
-   * Streams a sheet in batches of rows, without rows that have no value. @param counter counts the rows independently, see `XlsxRowCounter`
+   * Streams the rows of a sheet in batches. Leaves out rows without a value. @param counter counts the rows independently, see `XlsxRowCounter`
    * @throws input error `XLSX_UNREADABLE` with the sheet's name
    */
   async *rows(sheet: XlsxSheet, counter?: XlsxRowCounter): AsyncGenerator<XlsxBatch> {
@@ -101,14 +101,14 @@ export class Workbook {
 }
 
 /**
- * Reads the first rows of a sheet from the first bytes of its two files, for recognising a workbook.
+ * Returns the first rows of a sheet from the first bytes of two files, so that a source can recognise a workbook.
  * @param texts first bytes of `xl/sharedStrings.xml`. A text beyond these bytes is returned as null @returns at most `count` rows, or fewer if the bytes end
  * earlier
  */
 export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): readonly XlsxRow[] {
   const found: string[] = [];
   const rows: XlsxRow[] = [];
-  // Only complete rows before the end of the bytes or before a fault are used. Faults are reported when the file is read.
+  // Uses only complete rows before the end of the bytes or before an error. The error is reported when the whole file is read.
   const readHead = (bytes: Buffer, name: string, take: (element: Element) => void): void => {
     try {
       elementReader(name, 'head', take).write(new TextDecoder('utf-8').decode(bytes, { stream: true }));
@@ -121,9 +121,7 @@ export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): r
   return rows.slice(0, count);
 }
 
-/**
- * A counter of rows with a value. Searches the text for the tags `row`, `v` and `t` without the parser. The count detects errors of the parser.
- */
+/** Counts the rows with a value, to detect errors of the parser. Searches the XML for the tags `row`, `v` and `t` without the parser. */
 export class XlsxRowCounter {
   #rest = '';
   #filled = true;
@@ -131,7 +129,7 @@ export class XlsxRowCounter {
 
   count(chunk: string): void {
     const text = this.#rest + chunk;
-    // A tag may be split between chunks.
+    // Keeps the last incomplete tag for the next chunk.
     const end = text.lastIndexOf('<');
     const whole = end === -1 || text.indexOf('>', end) !== -1 ? text.length : end;
     this.#rest = text.slice(whole);
@@ -153,7 +151,10 @@ function unreadable(at: string, reason: string, cause?: unknown): MappaleError {
   });
 }
 
-/** Reads the elements of this name. @throws input error `XLSX_UNREADABLE` for a malformed part, and for errors of `take` */
+/**
+ * Returns a reader that calls `take` for each element with a given name.
+ * @throws input error `XLSX_UNREADABLE` for a malformed part, and for errors of `take`
+ */
 function elementReader(name: string, at: string, take: (element: Element) => void): ElementReader {
   return new ElementReader({
     strict: true,
@@ -167,13 +168,13 @@ function elementReader(name: string, at: string, take: (element: Element) => voi
   });
 }
 
-/** Returns the text of a part of the workbook. @throws input error `XLSX_UNREADABLE` */
+/** Streams the text of one file of the workbook. @throws input error `XLSX_UNREADABLE` */
 async function* textOf(archive: ZipArchive, path: string, count: (bytes: number) => void = () => undefined): AsyncGenerator<string, void, undefined> {
   const stream = (await archive.stream(path)) as AsyncIterable<Buffer>;
   yield* utf8Text(counted(stream, count), (cause) => unreadable(`${archive.label}!${path}`, 'bytes that are not valid UTF-8', cause));
 }
 
-/** Returns the elements of this name in a small part. */
+/** Returns all elements with a given name in a small file of the workbook. */
 async function elementsOf(archive: ZipArchive, path: string, name: string): Promise<Element[]> {
   const found: Element[] = [];
   const reader = elementReader(name, `${archive.label}!${path}`, (element) => found.push(element));
@@ -182,11 +183,11 @@ async function elementsOf(archive: ZipArchive, path: string, name: string): Prom
   return found;
 }
 
-/** Reads `sharedStrings.xml`, with one `si` per text. */
+/** Returns the distinct texts of the workbook from `sharedStrings.xml`. */
 async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   const path = 'xl/sharedStrings.xml';
   const texts: string[] = [];
-  // A workbook with only inline texts does not have this file.
+  // A workbook without shared texts may not have this file.
   if (!archive.entries.some((entry) => entry.path === path)) return texts;
   let characters = 0;
   const reader = elementReader('si', `${archive.label}!${path}`, (element) => {
@@ -201,7 +202,9 @@ async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   return texts;
 }
 
-/** Returns the text of a cell or shared string, from one `v` or several `t`. The phonetic text in `rPh` is left out. Null if there is no text. */
+/**
+ * Returns the text of a cell or shared string, or null without text. The text is in one element `v` or several elements `t`. Leaves out phonetic text (`rPh`).
+ */
 function contentOf({ children }: Element): string | null {
   let text: string | null = null;
   for (const child of children) {
@@ -212,8 +215,8 @@ function contentOf({ children }: Element): string | null {
 }
 
 /**
- * Returns a function that converts each `<row>` with a value to a row.
- * @param extent `cut`: the texts are only the first texts of the file @throws Error for a value that cannot be read with certainty
+ * Returns a function that converts a `<row>` element and passes the row to `take`. Rows without a value are left out.
+ * @param extent `cut`: `texts` has only the first texts of the file @throws Error for an ambiguous value
  */
 function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row: XlsxRow) => void): (row: Element) => void {
   let number = 0;
@@ -238,7 +241,7 @@ function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row:
   };
 }
 
-/** Returns the column of the next cell, from 0. @throws Error for a cell without a position, or at a position with another cell */
+/** Returns the column of a cell, from 0. @throws Error for an invalid reference, or for a column that does not follow the previous cell's column */
 function columnBehind(before: number, reference: string | undefined, row: number): number {
   const column = reference === undefined ? before + 1 : columnOf(reference, row);
   if (column < 0 || column >= MOST_COLUMNS) throw new Error(`a cell with the reference ${JSON.stringify(reference ?? `${MOST_COLUMNS + 1}th`)} in row ${row}`);
@@ -246,7 +249,7 @@ function columnBehind(before: number, reference: string | undefined, row: number
   return column;
 }
 
-/** Returns the value of a cell: undefined for an empty cell, null for an unknown text. */
+/** Returns the value of a cell: undefined for an empty cell, null for a shared text that was not read. */
 function valueOf(cell: Element, texts: readonly string[], extent: 'whole' | 'cut', at: string): string | null | undefined {
   const text = contentOf(cell);
   if (text === null) {
@@ -260,7 +263,7 @@ function valueOf(cell: Element, texts: readonly string[], extent: 'whole' | 'cut
   return shared ?? null;
 }
 
-/** Returns the column of a cell reference, from 0: `AB12` → 27. @returns −1 for an invalid reference, or a reference to another row */
+/** Returns the column of a cell reference, from 0: `AB12` → 27. @returns the column, or −1 for an invalid reference or a reference to another row */
 function columnOf(reference: string, row: number): number {
   const parts = /^([A-Z]{1,3})([1-9]\d*)$/.exec(reference);
   if (parts === null || Number(parts[2]) !== row) return -1;

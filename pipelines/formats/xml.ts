@@ -1,7 +1,4 @@
-/**
- * Reads elements from a long XML document, with namespaces and exact positions. Every element must be well-formed. Used for documents in which a damaged part
- * must not affect other parts.
- */
+/** Parses single elements of a long XML document, with namespaces and exact positions. A malformed element does not affect the other elements. */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 
 /** Line and column, both from 1. */
@@ -10,7 +7,7 @@ export interface Place {
   readonly column: number;
 }
 
-/** An error for text that is not well-formed XML, with the position at which the parser stopped. */
+/** Error for malformed XML, with the position at which the parser stopped. */
 export class XmlError extends Error {
   readonly place: Place;
 
@@ -23,11 +20,10 @@ export class XmlError extends Error {
 
 export interface XmlElement {
   /**
-   * Name as `prefix:local` with the caller's prefix of the namespace. Without a namespace, the name is `local`. For a namespace that the caller does not know,
-   * the name is `{uri}local`.
+   * Name of the element: `prefix:local` with the caller's prefix, `local` without a namespace, or `{uri}local` for a namespace without a prefix of the caller.
    */
   readonly name: string;
-  /** Attributes by name in the same form, without namespace declarations. */
+  /** Attributes by name, without namespace declarations. The names have the same form as element names. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: XmlElement[];
   /** Text of the element, without the text of its children. */
@@ -40,29 +36,33 @@ export interface XmlElement {
 export const MOST_DEPTH = 100;
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
 
-/** Matches ampersands that are not the start of an entity. Also matches comments, CDATA and processing instructions, which may contain any ampersands. */
+/**
+ * Matches an ampersand that is not the start of an entity. Also matches whole comments, CDATA sections and processing instructions, in which ampersands are
+ * allowed.
+ */
 const BARE_AMPERSAND = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?[^]*?(?:\?>|$)|&(?![^\s;&<>"']{1,64};)/g;
 
-/** A parser of one element. The text is passed in pieces that end with `>`. */
+/** Parses one element. The caller passes the text in pieces that end with `>`. */
 export class XmlElementParser {
   readonly #parser: SaxesParser<{ xmlns: true; additionalNamespaces: Record<string, string> }>;
   readonly #prefixOf: ReadonlyMap<string, string>;
   readonly #open: XmlElement[] = [];
   #root: XmlElement | null = null;
-  /** End of the element in UTF-16 units; −1 while the end is unknown. */
+  /** Offset of the element's end in UTF-16 units; −1 before the end tag. */
   #end = -1;
-  /** Start of an open comment, CDATA or instruction, and the last two characters. */
+  /** Start mark and last two characters of a comment, CDATA section or processing instruction that continues in the next piece. */
   #unclosed = '';
 
   /**
-   * @param declared prefix → URI, declared around the element. `''` is the default namespace @param names prefix → URI, for names in results
+   * @param declared prefix → URI of the namespaces declared outside the element; `''` is the default namespace @param names prefix → URI of the caller's
+   * prefixes
    */
   constructor(declared: Readonly<Record<string, string>>, names: Readonly<Record<string, string>>) {
     this.#prefixOf = new Map(Object.entries(names).map(([prefix, uri]) => [uri, prefix]));
     this.#parser = new SaxesParser({ xmlns: true, additionalNamespaces: { ...declared } });
     let place: Place = { line: 1, column: 1 };
     this.#parser.on('opentagstart', ({ name }) => {
-      // Here the parser is after the name, on the same line.
+      // The parser's position is after the name, on the same line.
       place = { line: this.#parser.line, column: Math.max(1, this.#parser.column - name.length - 1) };
     });
     this.#parser.on('opentag', (tag) => this.#enter(tag, place));
@@ -76,10 +76,10 @@ export class XmlElementParser {
 
   /**
    * Parses a piece of text. @returns the complete element and its length in UTF-16 units; null if more text is needed @throws XmlError if the text is not
-   * well-formed. The parser cannot be used afterwards
+   * well-formed. After an error, the parser is unusable
    */
   write(text: string): { readonly element: XmlElement; readonly length: number } | null {
-    // The parser would search for the semicolon after an ampersand up to the end of the document.
+    // Checks ampersands first, because the parser would search for a semicolon up to the end of the document.
     const bare = this.#bareAmpersand(text);
     const found = this.#feed(bare < 0 ? text : text.slice(0, bare));
     if (found === null && bare >= 0) throw new XmlError('an ampersand that begins no entity', { line: this.#parser.line, column: this.#parser.column + 1 });
@@ -90,8 +90,8 @@ export class XmlElementParser {
     try {
       this.#parser.write(text);
     } catch (error) {
-      // The parser reports the end of an element before it compares the name. An error at this position concerns the end tag. A later error concerns the text
-      // after the element.
+      // The parser reports the end of an element before the parser compares the names of the tags. An error at this position concerns the end tag. A later
+      // error concerns the text after the element.
       if (this.#end < 0 || this.#parser.position === this.#end) throw xmlError(error, this.#parser);
     }
     return this.#end < 0 || this.#root === null ? null : { element: this.#root, length: this.#end };
@@ -135,9 +135,9 @@ export class XmlElementParser {
   }
 }
 
-/** The root element of a document, from its start tag. */
+/** Data of the root element's start tag. */
 export interface XmlRoot {
-  /** Name with its prefix, as in the document. */
+  /** Name of the root element with the prefix, as in the document. */
   readonly name: string;
   readonly uri: string;
   readonly local: string;
@@ -149,16 +149,16 @@ export interface XmlRoot {
 }
 
 /**
- * A parser of the text up to the end of the root's start tag. The text is parsed byte by byte, so that the position of the end is exact. The encoding is UTF-8,
- * with or without byte order mark.
+ * Parses the text up to the end of the root's start tag, byte by byte, so that the position of the end is exact. The encoding must be UTF-8, with or without a
+ * byte order mark.
  */
 export class XmlPrologueParser {
   readonly #parser = new SaxesParser({ xmlns: true });
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   root: XmlRoot | null = null;
-  /** Text so far, without byte order mark. */
+  /** Text of the prologue so far, without the byte order mark. */
   text = '';
-  /** XML version, `1.0`; null without declaration. */
+  /** XML version such as `1.0`; null if the document has no XML declaration. */
   version: string | null = null;
   encoding: string | null = null;
   hasDoctype = false;
@@ -179,7 +179,7 @@ export class XmlPrologueParser {
     });
   }
 
-  /** Parses bytes. @returns the number of bytes that belong to the prologue. Later bytes are not parsed @throws XmlError */
+  /** Parses bytes up to the end of the prologue. @returns the number of bytes that belong to the prologue @throws XmlError */
   write(bytes: Uint8Array): number {
     let used = 0;
     while (used < bytes.length && this.root === null) {
@@ -201,7 +201,7 @@ export class XmlPrologueParser {
   }
 }
 
-/** Returns whether a text has only well-formed comments, processing instructions and white space, which may be around a root element. */
+/** Returns whether a text has only comments, processing instructions and white space, which XML allows before and after the root element. */
 export function isXmlMisc(text: string): boolean {
   try {
     new SaxesParser({ xmlns: true }).write(`<root/>${text}`).close();

@@ -1,8 +1,8 @@
 /**
  * Reads zips, and zips inside zips, by random access. A stored inner zip is read in place. A small deflated zip is decompressed into memory. A large deflated
- * zip is decompressed into a temporary file if there is enough space. The central directory contains the positions of entries. Therefore bytes before the first
- * header (a self-extracting program, a server message) and after the last header are ignored. CRC-32 and size of every entry are verified, so a damaged zip is
- * an error and never gives fewer rows.
+ * zip is decompressed into a temporary file if there is enough space. The central directory contains the positions of entries. Bytes outside the zip, such as a
+ * self-extracting program or a server message, are therefore ignored. The reader verifies CRC-32 and size of every entry, so a damaged zip is an error and
+ * never gives fewer rows.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, mkdtemp, rm, type FileHandle } from 'node:fs/promises';
@@ -17,30 +17,30 @@ import { freeBytes } from './disk.ts';
 import { isFull } from './file-error.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 
-/** Largest size of an inner zip that is kept in memory. A reader that reads ahead has several open zips. */
+/** Maximum size in bytes of an inner zip that is kept in memory. The limit is low, because several inner zips are open at the same time. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 65_536;
-/** Largest size of an entry that is read as a whole, for the structure of a workbook. */
+/** Maximum size in bytes of an entry that is read as a whole, such as the list of sheets in a workbook. */
 const WHOLE_BYTES = 64 * 1024 * 1024;
-/** Maximum number of members. A zip of Italy has 8,000 comuni in its provinces, and the largest province has 350. */
+/** Maximum number of members of a zip. The zip of the largest province has about 350 members, one per comune. */
 const MOST_MEMBERS = 100_000;
-/** Maximum length of a file name and of a path, as in common file systems. Patterns of sources for file names rely on these limits. */
+/** Maximum lengths of a file name and of a path in characters, as in common file systems. The sources' patterns for file names rely on these limits. */
 const NAME_CHARACTERS = 255;
 const PATH_CHARACTERS = 4_096;
-/** Maximum nesting: Italy, regions, provinces, comuni, and one more level. */
+/** Maximum depth of nested zips: Italy, regions, provinces, comuni, and one more level. */
 const DEPTH = 5;
 /** Maximum compression ratio. Published text has a ratio of about ten, and at most forty. A large entry with a higher ratio is a zip bomb. */
 const RATIO = 250;
 const RATIO_FROM_BYTES = 64 * 1024 * 1024;
 /** Number of bytes that stay free on the disk of temporary files. */
 const SPARE_BYTES = 64 * 1024 * 1024;
-/** Signatures of headers, from APPNOTE.TXT, the description of the format. */
+/** Signatures of headers, from the specification of the ZIP format (APPNOTE.TXT). */
 const LOCAL_HEADER = 0x04034b50;
 const CENTRAL_HEADER = 0x02014b50;
 const END_RECORD = 0x06054b50;
 const END_RECORD_64 = 0x06064b50;
 const END_LOCATOR_64 = 0x07064b50;
-/** Systems that store Unix modes: Unix and macOS. */
+/** Codes of the systems that store Unix file modes: Unix and macOS. */
 const UNIX_SYSTEMS = new Set([3, 19]);
 const FILE_TYPE = 0o170000;
 const SYMBOLIC_LINK = 0o120000;
@@ -49,11 +49,14 @@ const END_RECORD_MARK = Buffer.from('PK\u0005\u0006', 'latin1');
 const END_RECORD_BYTES = 22;
 const END_RECORD_64_BYTES = 56;
 const END_LOCATOR_64_BYTES = 20;
-/** Size of the end record with the longest comment, and of the preceding records of large zips. */
+/** Maximum total size in bytes of the end record with a comment and of the preceding ZIP64 records. */
 export const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
-/** Maximum size of a decompressed piece. Larger pieces leave the processor's cache before they are read. */
+/** Maximum size in bytes of a decompressed chunk. A larger chunk leaves the processor's cache before the reader reads the chunk. */
 const INFLATED_BYTES = 262_144;
-/** Largest size of an entry that is decompressed in one call, which takes a fifth of the time of a stream. Only the zips of the largest cities are larger. */
+/**
+ * Maximum size in bytes of an entry that is decompressed in one call. One call takes a fifth of the time of a stream. Only the zips of the largest cities are
+ * larger.
+ */
 const AT_ONCE_BYTES = 32 * 1024 * 1024;
 
 export interface ZipEntry {
@@ -62,17 +65,17 @@ export interface ZipEntry {
   readonly size: number;
   readonly compressedSize: number;
   readonly crc32: number;
-  /** Date of the entry in local time, `2026-07-01`. */
+  /** Modification date of the entry in local time, such as `2026-07-01`. */
   readonly modified: string;
   readonly isFolder: boolean;
 }
 
-/** A range of a file or memory. */
+/** A byte range of a file, or bytes in memory. */
 type Stretch = { readonly path: string; readonly start: number; readonly end: number } | Uint8Array;
 
-/** Position of an entry, with the expected size and CRC-32. The type is plain data, so that another thread can read the entry while the archive is open. */
+/** Position of an entry, with the expected size and CRC-32. The type is plain data, so that another thread can read the entry. The archive must stay open. */
 export interface EntryExtent {
-  /** Name in errors: `MOLISE.zip!CB.zip`. */
+  /** Name of the entry in messages, such as `MOLISE.zip!CB.zip`. */
   readonly at: string;
   readonly deflated: boolean;
   readonly compressed: Stretch;
@@ -80,7 +83,7 @@ export interface EntryExtent {
   readonly crc32: number;
 }
 
-/** A reader of bytes at given positions in a range of an open file or memory. yauzl also uses this reader. */
+/** Reads bytes at given positions in a range of an open file, or in memory. yauzl reads through this class. */
 class Bytes extends yauzl.RandomAccessReader {
   readonly #of: { readonly handle: FileHandle; readonly path: string } | Buffer;
   readonly #start: number;
@@ -97,7 +100,7 @@ class Bytes extends yauzl.RandomAccessReader {
     return new Bytes(this.#of, this.#start + start, size);
   }
 
-  /** Reads bytes at a position. Returns fewer bytes than requested at the end. */
+  /** Reads bytes at a position. Returns fewer bytes than requested if the range ends earlier. */
   async at(position: number, length: number): Promise<Buffer> {
     const from = this.#start + position;
     const count = Math.max(0, Math.min(length, this.size - position));
@@ -126,22 +129,23 @@ class Bytes extends yauzl.RandomAccessReader {
 interface Place {
   readonly start: number;
   readonly end: number;
-  /** Number of members in the end record, in 16 bits. */
+  /** Number of members according to the end record, modulo 65,536. */
   readonly entries: number;
-  /** Size of the central directory in bytes; null if the record for large zips is not at the expected position. */
+  /** Size of the central directory in bytes; null if the ZIP64 end record is not at the expected position. */
   readonly directoryBytes: number | null;
 }
 
 /**
- * Finds the start of a zip in its file. Offsets are relative to this start, or to the first byte if a tool has corrected the offsets.
- * @returns null if there is no matching end record
+ * Finds the start and end of a zip in a file. The offsets in a zip are relative to the zip's start. If a tool has corrected the offsets, they are relative to
+ * the file's start.
+ * @returns null if the file has no end record that matches a central directory
  */
 async function placeOf(bytes: Bytes): Promise<Place | null> {
   if (bytes.size < END_RECORD_BYTES) return null;
   const tailAt = Math.max(0, bytes.size - TAIL_BYTES);
   const tail = await bytes.at(tailAt, TAIL_BYTES);
   if (tailAt + tail.length !== bytes.size) return null;
-  // A negative offset would be relative to the end.
+  // `lastIndexOf` would count a negative offset from the end.
   const markBefore = (offset: number): number => (offset < 0 ? -1 : tail.lastIndexOf(END_RECORD_MARK, offset));
   for (let at = markBefore(tail.length - END_RECORD_BYTES); at >= 0; at = markBefore(at - 1)) {
     const end = tailAt + at + END_RECORD_BYTES + tail.readUInt16LE(at + 20);
@@ -161,13 +165,16 @@ async function placeOf(bytes: Bytes): Promise<Place | null> {
     if (directory >= stated && (entries === 0 || (await bytes.signatureAt(directory)) === CENTRAL_HEADER)) {
       return { start: directory - stated, end, entries, directoryBytes: size };
     }
-    // There are other bytes between the directory and the end record.
+    // Other bytes are between the central directory and the end record.
     if ((await bytes.signatureAt(stated)) === CENTRAL_HEADER) return { start: 0, end, entries, directoryBytes: size };
   }
   return null;
 }
 
-/** Returns whether a file with any name is a zip. A truncated zip is recognised by its first bytes, and a zip that follows other bytes by its last bytes. */
+/**
+ * Returns whether a file is a zip, independent of the file's name. The first bytes show a truncated zip, and the last bytes show a zip that follows other
+ * bytes.
+ */
 export async function isZip(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
@@ -181,7 +188,10 @@ export async function isZip(path: string): Promise<boolean> {
   }
 }
 
-/** Returns false if `isZip` would return false, from bytes that were already read. @param tail the last `TAIL_BYTES` bytes, or the whole file */
+/**
+ * Returns whether a file may be a zip, judging by bytes that were already read. If the result is false, `isZip` is also false.
+ * @param tail the last `TAIL_BYTES` bytes, or the whole file
+ */
 export function mayBeZip(head: Buffer, tail: Buffer): boolean {
   const first = head.length < 4 ? 0 : head.readUInt32LE(0);
   return first === LOCAL_HEADER || first === END_RECORD || tail.includes(END_RECORD_MARK);
@@ -194,15 +204,15 @@ function opened(stretch: Stretch): Readable {
 }
 
 /**
- * Returns the decompressed bytes of an entry, without verification. @param pieceBytes maximum size of decompressed pieces @throws input error `ZIP_UNREADABLE`
+ * Streams the decompressed bytes of an entry, without verification. @param pieceBytes maximum size of a decompressed chunk @throws input error `ZIP_UNREADABLE`
  */
 async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: number): AsyncGenerator<Buffer, void, undefined> {
   const source = opened(compressed);
   try {
-    // The last stream reports errors, so the callback ignores errors.
+    // The callback ignores errors, because the last stream reports all errors.
     yield* deflated ? joined(source, createInflateRaw({ chunkSize: pieceBytes }), () => undefined) : source;
   } catch (error) {
-    // The error of zlib has neither position nor hint.
+    // Replaces zlib's error, which has neither a position nor a hint.
     throw unreadable(at, error);
   } finally {
     source.destroy();
@@ -210,13 +220,13 @@ async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: n
 }
 
 /**
- * Returns all decompressed bytes of an entry. Null if the entry is larger than expected. The stream then reports the position. @throws input error
- * `ZIP_UNREADABLE`
+ * Returns all decompressed bytes of an entry, or null if the entry is larger than expected. The caller then uses the stream, which reports the error's
+ * position. @throws input error `ZIP_UNREADABLE`
  */
 async function inflateAtOnce({ at, compressed, size }: EntryExtent): Promise<Buffer | null> {
   try {
     const packed = compressed instanceof Uint8Array ? compressed : await readStretch(compressed);
-    // The buffer is one byte larger than the result. So the result is one piece.
+    // With one more byte than the result, zlib returns the result as one chunk.
     return inflateRawSync(packed, { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
@@ -235,7 +245,7 @@ async function readStretch({ path, start, end }: { readonly path: string; readon
 }
 
 /**
- * Returns the decompressed bytes of an entry. At the end, verifies the bytes with the central directory.
+ * Streams the decompressed bytes of an entry. At the end, compares size and CRC-32 with the central directory.
  * @throws input errors `ZIP_DAMAGED`, `ZIP_UNREADABLE`
  */
 export async function* inflated(extent: EntryExtent): AsyncGenerator<Buffer, void, undefined> {
@@ -266,9 +276,9 @@ function hex(crc: number): string {
   return (crc >>> 0).toString(16).padStart(8, '0');
 }
 
-/** An open zip. Closing a zip closes its inner archives. */
+/** An open zip. Closing a zip also closes the zips that were opened inside the zip. */
 export class ZipArchive {
-  /** Reads bytes of the zip, with offsets from its start. */
+  /** Reads bytes of the zip. Offsets count from the start of the zip. */
   readonly #bytes: Bytes;
   readonly #raw: ReadonlyMap<string, yauzl.Entry>;
   /** Releases the file or memory of the zip. */
@@ -277,10 +287,10 @@ export class ZipArchive {
   #outer: ZipArchive | null = null;
   /** Nesting depth: the number of zips that contain this zip. */
   #depth = 0;
-  /** Name of the archive in messages: `MOLISE.zip!CB.zip`. */
+  /** Name of the zip in messages, such as `MOLISE.zip!CB.zip`. */
   readonly label: string;
   readonly entries: readonly ZipEntry[];
-  /** Number of bytes before and after the zip in its file. */
+  /** Number of bytes of the file that are before or after the zip. */
   readonly strayBytes: number;
 
   private constructor(whole: Bytes, bytes: Bytes, raw: Map<string, yauzl.Entry>, label: string, release: () => Promise<void>) {
@@ -316,7 +326,7 @@ export class ZipArchive {
     return describe(this.#rawEntry(path));
   }
 
-  /** Returns the decompressed and verified bytes of an entry. */
+  /** Returns a stream of an entry's decompressed bytes. The stream verifies the bytes. */
   async stream(path: string): Promise<Readable> {
     return Readable.from(inflated(await this.extent(path)), { objectMode: false });
   }
@@ -339,7 +349,7 @@ export class ZipArchive {
     return { at, deflated: entry.compressionMethod !== 0, compressed, size: entry.uncompressedSize, crc32: entry.crc32 };
   }
 
-  /** Returns the first bytes of an entry, without verification, for recognising files. */
+  /** Returns the first decompressed bytes of an entry, without verification. Sources recognise files by these bytes. */
   async head(path: string, bytes: number = HEAD_BYTES): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -401,7 +411,7 @@ export class ZipArchive {
 
   async close(): Promise<void> {
     for (const inner of [...this.#inner]) await inner.close();
-    // Without this, all comuni of a province would stay in memory.
+    // Without this line, the inner zips of all comuni of a province would stay in memory.
     if (this.#outer !== null) this.#outer.#inner.delete(this);
     await this.#release();
   }
@@ -413,7 +423,7 @@ export class ZipArchive {
     if (size <= IN_MEMORY_BYTES) return ZipArchive.#from(new Bytes(await this.buffer(path), 0, size), label, nothing);
     const folder = await mkdtemp(join(tmpdir(), 'mappale-zip-'));
     const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-    // The name is short, because the member's name may be too long for this file system.
+    // Uses a short name, because the member's name may be too long for this file system.
     const spooled = join(folder, 'member.zip');
     try {
       await this.spool(path, spooled);
@@ -426,7 +436,7 @@ export class ZipArchive {
   }
 
   async #dataStart(entry: yauzl.Entry): Promise<number> {
-    // A local header has 30 fixed bytes, followed by the name and the extra field. The lengths of name and extra field may differ from the central directory.
+    // A local header has 30 fixed bytes, then the name and the extra field. The length of the extra field may differ from the length in the central directory.
     const header = await this.#bytes.at(entry.relativeOffsetOfLocalHeader, 30);
     if (header.length !== 30 || header.readUInt32LE(0) !== LOCAL_HEADER) throw unreadable(`${this.label}!${entry.fileName}`, new Error('no local file header'));
     return entry.relativeOffsetOfLocalHeader + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
@@ -443,7 +453,7 @@ export class ZipArchive {
 }
 
 /**
- * Returns all entries by name, in their order.
+ * Returns all entries of a zip by name, in the order of the central directory.
  * @param directoryBytes size of the central directory in the end record; null if unknown
  */
 async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | null): Promise<Map<string, yauzl.Entry>> {
@@ -456,7 +466,7 @@ async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | n
   for await (const entry of zip.eachEntry()) {
     refuseLongName(entry, label);
     refuseLink(entry, label);
-    // Names are equal if they differ only in combined accents, or in empty or `.` path segments.
+    // Two names are the same if they differ only in Unicode normalisation, or in empty or `.` path segments.
     const name = entry.fileName.normalize('NFC').replaceAll(/(?<=^|\/)\.?\//g, '');
     if (names.has(name)) repeated.push(entry.fileName);
     names.add(name);
@@ -466,9 +476,9 @@ async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | n
     compressedBytes += entry.compressedSize;
   }
   if (repeated.length > 0) throw repeats(label, repeated);
-  // A 16-bit count may have overflowed or may be wrong. Later members would then be ignored.
+  // The 16-bit count of members may have overflowed or may be wrong. The reader would then ignore later members.
   if (directoryBytes !== null && directoryBytes > readBytes) {
-    throw new Error(`a directory of ${directoryBytes} bytes with a count of only ${entries.size} members of ${readBytes} bytes`);
+    throw new Error(`a directory of ${directoryBytes} bytes, but its ${entries.size} counted members need only ${readBytes} bytes`);
   }
   if (compressedBytes > bytes.size) throw new Error(`overlapping members: ${compressedBytes} bytes of members in a zip of ${bytes.size} bytes`);
   for (const entry of entries.values()) refuseBomb(entry, label);
@@ -528,7 +538,7 @@ function refuseBomb({ fileName, uncompressedSize, compressedSize }: yauzl.Entry,
 function tempFull({ at, size }: EntryExtent, folder: string, free: number | null, cause?: unknown): MappaleError {
   return new MappaleError('there is not enough space for temporary files', {
     code: 'TEMP_FULL', kind: 'usage', at,
-    detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
+    detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'no space left' : mib(free)}`,
     hint: 'Free space in this folder, or set TMPDIR to a folder on a larger disk.', fix: 'export TMPDIR=/OTHER_DISK/tmp', cause,
   });
 }
@@ -542,7 +552,7 @@ function repeats(at: string, names: readonly string[]): MappaleError {
   return inputError('the zip contains two members with the same name', {
     code: 'ZIP_MEMBER_REPEATED', at: `${at}!${first}`,
     detail: `expected each name once, found ${names.slice(0, 5).join(', ')} again${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
-    hint: 'The program cannot choose a member. Download the zip again, or create a zip with only the correct member.',
+    hint: 'The program cannot decide which member is correct. Download the zip again, or create a zip with only the correct member.',
   });
 }
 

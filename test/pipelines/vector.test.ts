@@ -144,7 +144,7 @@ describe('a shapefile', () => {
   });
 
   it.each([
-    ['.shp', 'SHAPEFILE_TRUNCATED', /expected \d+ bytes by its header, found \d+/],
+    ['.shp', 'SHAPEFILE_TRUNCATED', /expected \d+ bytes of .shp \(header\), found \d+/],
     ['.shx', 'SHAPEFILE_TRUNCATED', /bytes of \.shx/],
     ['.dbf', 'SHAPEFILE_TRUNCATED', /expected 5 records of 22 bytes in \.dbf, found 3. The file ends in record 4/],
   ])('is rejected with its location if its %s is truncated', async (part, code, detail) => {
@@ -388,7 +388,7 @@ describe('a big file', () => {
       const dataset = await openVector(${JSON.stringify(path)});
       const reading = outcome((async () => { for await (const f of dataset.features(dataset.layer())) if (f.position === 1) await thread.terminate(); })());
       console.log(JSON.stringify([await reading, await outcome(openVector(${JSON.stringify(path)}))]));`);
-    const ended = { code: 'THREAD_ENDED', kind: 'bug', detail: 'expected the thread to read its whole input, found: exit code 1', hint: expect.stringMatching(/^Run the same command again/) as string };
+    const ended = { code: 'THREAD_ENDED', kind: 'bug', detail: 'expected the thread to finish its task, found: exit code 1', hint: expect.stringMatching(/^Run the same command again/) as string };
     const stem = basename(path, '.shp');
     expect(errors).toEqual([{ ...ended, at: `${stem}.shp, layer ${stem}` }, { ...ended, at: `${stem}.shp` }]);
   });
