@@ -1,4 +1,4 @@
-/** Steps 3 and 4a: moves staged rows to the layers of one release and accounts for every record. Then checks the layers and attaches them as partitions. */
+/** Steps 3 and 4a: moves staged rows to the layers of one release, accounts for every record, checks the layers and attaches the layers as partitions. */
 import type { Database, Session } from '../db/index.ts';
 import { copyMembers } from '../db/changed-rows.ts';
 import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, lookIn, renameIndexes, tablesIn } from '../db/ddl.ts';
@@ -21,7 +21,7 @@ const statement = statementsOf('ingest');
 /** A release whose layers are attached. A loaded release never changes. */
 export interface Loaded extends Counts {
   readonly releaseId: number;
-  /** Warnings of the checks. */
+  /** Warnings of the source's checks. */
   readonly warnings: readonly Warning[];
 }
 
@@ -35,7 +35,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const layers = source.layer.writes;
   const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
     await session.query(statement('provide_release'), [releaseId]);
-    // Only members that were read have staged rows. The rows of reused members are already in the database.
+    // Only members that this run read have staged rows. The rows of reused members are already in the database.
     await provideMembers(session, releaseId, 'read');
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
     await runLoad(session, source);
@@ -46,7 +46,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     const made = new Set(await tablesIn(session, schema));
     for (const layer of layers) {
       if (!made.has(tableOf(layer))) throw new Error(`${source.load.file} did not create ${tableOf(layer)}`);
-      // With reused members, rough statistics are sufficient here. The complete table is analyzed for the checks.
+      // If members are reused, rough statistics are sufficient here, because the checks analyze the complete table.
       await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
     const accounted = await account(session, staged, whole);
@@ -92,13 +92,16 @@ export async function runLoad(session: Session, source: Pick<RegisteredSource, '
   }
 }
 
-/** Creates the table `member` with the members of a release and their files. @param which `all`: also members that were copied from an earlier release */
+/**
+ * Creates the table `member` with the members of a release and the file of each member.
+ * @param which `read`: only members that this run read; `all`: also reused members
+ */
 async function provideMembers(session: Session, releaseId: number, which: 'read' | 'all'): Promise<void> {
   await session.query(statement('drop_members'));
   await session.query(statement('provide_members'), [releaseId, which === 'all']);
 }
 
-/** Copies the rejects of members that an earlier release already contains. Also copies the rows of these members if this release does not refer to the rows. */
+/** Copies the rejects and duplicates of reused members to this release. Also copies the rows to which this release does not refer. */
 async function takeOver(session: Session, { schema, located, releaseId, reused }: Staged): Promise<void> {
   if (reused.length === 0) return;
   const copied = reused.filter(({ rows }) => rows === 'copied');
@@ -109,8 +112,8 @@ async function takeOver(session: Session, { schema, located, releaseId, reused }
 }
 
 /**
- * Creates views of the release's complete layers in another schema. @returns the schema of the views, or the workspace if the release refers to no rows of
- * other releases
+ * Creates views of the complete layers, which include the rows of other releases to which this release refers. @returns the schema of the views, or the
+ * workspace if there are no such rows
  */
 async function provideWhole(session: Session, { schema, located, releaseId, reused }: Staged): Promise<string> {
   const referred = reused.filter(({ rows }) => rows === 'referred');
@@ -123,7 +126,7 @@ async function provideWhole(session: Session, { schema, located, releaseId, reus
   return whole;
 }
 
-/** An error for reused members with a record that another member of the same file repeats. Both members must be read again. */
+/** Error for reused members that have a record in common with another member of the same file. Both members must be read again. */
 export class Repetition extends Error {
   readonly paths: ReadonlySet<string>;
 
@@ -133,7 +136,7 @@ export class Repetition extends Error {
   }
 }
 
-/** Refuses reused members with repeated records. @throws Repetition */
+/** Checks that reused members have no record in common with other members. @throws Repetition */
 async function refuseRepetition(session: Session, { located, reused }: Staged, whole: string): Promise<void> {
   if (reused.length === 0) return;
   const repeating = new Set<number>();
@@ -144,7 +147,7 @@ async function refuseRepetition(session: Session, { located, reused }: Staged, w
   if (paths.length > 0) throw new Repetition(new Set(paths));
 }
 
-/** Writes the places of each file of a release into the ledger, layer by layer. Call in the workspace of the layers. */
+/** Records the places of each file of a release in the ledger, layer by layer. The session must be in the workspace of the layers. */
 async function recordPlacesOf(session: Session, schema: string, source: RegisteredSource, releaseId: number): Promise<void> {
   if (source.placesOf !== null) {
     await session.script(source.placesOf.text, source.placesOf.file);
@@ -158,8 +161,8 @@ async function recordPlacesOf(session: Session, schema: string, source: Register
 }
 
 /**
- * Records the places of releases that older versions of the program loaded without places. The files may no longer exist, so the places are read from the
- * layers.
+ * Records the places of releases that older versions of the program loaded without places. Reads the places from the layers, because the files may no longer
+ * exist.
  */
 export async function notePlacesOfOldReleases(database: Database, sources: readonly RegisteredSource[]): Promise<void> {
   for (const { id, source: sourceId } of await database.query<{ id: number; source: string }>(statement('releases_without_places'))) {
@@ -195,7 +198,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged,
       rows.set(id, (rows.get(id) ?? 0) + n);
     }
   }
-  // load.sql creates these tables only if needed.
+  // Creates the tables that load.sql creates only if needed.
   await session.query(statement('duplicates'));
   await session.query(statement('entangled'));
   for (const name of ['note_rejects', 'note_duplicates']) await session.query(statement(name), [releaseId]);

@@ -20,7 +20,7 @@ import { Folders, isUnfinished, isUntouched, refuseChanged } from './walk.ts';
 const HEAD_BYTES = 65_536;
 
 /**
- * Searches folders recursively. An unusable entry is reported as broken, and the search continues.
+ * Searches folders recursively. Returns an unusable entry as broken and continues the search.
  * @throws MappaleError `DATA_MISSING` (exit 2) if a folder does not exist, `DATA_EMPTY` (exit 2) if all folders are empty
  */
 export async function locate(folders: readonly string[], sources: readonly RegisteredSource[], seen: SeenFiles): Promise<Survey> {
@@ -70,11 +70,11 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   };
 }
 
-/** Maximum number of folder entries whose names are checked. */
+/** Maximum number of folder entries in which publishers' names are searched. */
 const NAMES_LOOKED_AT = 1_000;
 
 /**
- * Detects a folder that is one level too deep. Then files with publishers' names are next to the folder or in sibling folders.
+ * Detects that the user named a folder one level too deep. In this case, files with publishers' names are next to the folder or in sibling folders.
  * @returns the same command with the parent folder, or null if there are no such files
  */
 export function folderHint(folders: readonly string[], sources: readonly RegisteredSource[]): string | null {
@@ -98,7 +98,7 @@ export function folderHint(folders: readonly string[], sources: readonly Registe
   return null;
 }
 
-/** Refuses a vintage in the future, because it would have priority over all later vintages. @throws input error `VINTAGE_FUTURE` */
+/** Refuses a vintage in the future, because the file would have priority over the files of all later years. @throws input error `VINTAGE_FUTURE` */
 function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, source: string): void {
   const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
   const latest = new Date(CLOCK.now()).getFullYear() + 1;
@@ -109,7 +109,7 @@ function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, so
   });
 }
 
-/** Runs work on one file. A failure is recorded and other files continue. */
+/** Runs work on one file. Records a failure as a broken entry, so that the search continues. */
 async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -120,7 +120,7 @@ async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: ()
   }
 }
 
-/** Finds the source of a file. At most one source may recognise the file. */
+/** Returns the source that recognises a file, or null. At most one source may recognise a file. */
 export async function recognise(
   file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path]),
 ): Promise<SeenFile['recognition']> {
@@ -134,9 +134,9 @@ export async function recognise(
     const claims: NonNullable<SeenFile['recognition']>[] = [];
     for (const source of sources) {
       const recognition = await source.recognise(probe).catch((error: unknown) => {
-        // If the whole file has another format, the format explains the wrong columns.
+        // Reports another file format first, because another format also causes the source's error.
         if (!(error instanceof MappaleError)) throw error;
-        // A source may report an error for a zip archive that belongs to another source. The publisher's file name determines the source.
+        // A source may report an error for a zip archive of another source. The error then names the source to which the file name belongs.
         throw formFault(probe, source.id) ?? error.knowing({ source: bears(probe.name)?.id ?? source.id });
       });
       if (recognition !== null) claims.push({ source: source.id, recognition });
@@ -160,14 +160,14 @@ export async function recognise(
   }
 }
 
-/** Returns the command that downloads an incomplete file again. */
+/** Returns the command that downloads the files of a source again. */
 function downloadAgain(source: string): string {
   return `npx mappale fetch REGION --sources ${source}`;
 }
 
 /** Returns the error for a zip archive with a publisher's name that has no end record. */
 function cutShort({ message, code, at, detail, cause }: MappaleError, source: string): MappaleError {
-  return inputError(message, { code, at, detail, cause, source, hint: 'The download was probably cut short. Compare its size with the publisher\'s, or download the file again.', fix: downloadAgain(source) });
+  return inputError(message, { code, at, detail, cause, source, hint: 'The download was probably cut short. Compare the size of the file with the publisher\'s, or download the file again.', fix: downloadAgain(source) });
 }
 
 function sidecarMissing(name: string, source: string, part: string): MappaleError {
@@ -176,16 +176,16 @@ function sidecarMissing(name: string, source: string, part: string): MappaleErro
   });
 }
 
-/** First bytes of other file formats, with name and hint. */
+/** First bytes, name and hint of unsupported file formats. */
 const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string])[] = [
-  ['d0cf11e0a1b11ae1', 'an old Excel workbook (.xls), independent of the extension', 'Save the file as .xlsx, or use the publisher\'s CSV.'],
+  ['d0cf11e0a1b11ae1', 'an old Excel workbook (.xls, whatever the file name)', 'Save the file as .xlsx, or use the publisher\'s CSV.'],
   ['1f8b', 'a gzip archive', 'Extract the archive and use the files inside.'],
   ['377abcaf271c', 'a 7-Zip archive', 'Extract the archive and use the files inside.'],
   ['526172211a07', 'a RAR archive', 'Extract the archive and use the files inside.'],
   ['25504446', 'a PDF document', 'Use the publisher\'s data instead of the description.'],
 ];
 
-/** Returns an error if the first bytes show another format than the expected text or zip archive, otherwise null. */
+/** Returns an error if the first bytes show a format other than text or zip; otherwise null. */
 function formFault({ name, size, head, entries, siblings }: Probe, source: string): MappaleError | null {
   if (entries !== null || size === 0) return null;
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
@@ -198,7 +198,7 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
   if (/\.shp$/i.test(name) && !siblings.some((sibling) => sibling.toLowerCase() === `${name.slice(0, -4).toLowerCase()}.dbf`)) return sidecarMissing(name, source, '.dbf');
   if (!/\.(?:csv|txt|json|geojson|gml|kml|xml)$/i.test(name)) return null;
   const nuls = head.subarray(0, 1024).filter((byte) => byte === 0).length;
-  if (/^(?:fffe|feff)/.test(bytes) || nuls * 4 > Math.min(head.length, 1024)) return stop('the file is in UTF-16', 'ENCODING_WRONG', 'text with two bytes for each character', `${again} Or save it in UTF-8.`);
+  if (/^(?:fffe|feff)/.test(bytes) || nuls * 4 > Math.min(head.length, 1024)) return stop('the file is in UTF-16', 'ENCODING_WRONG', 'text with two bytes for each character', `${again} Or save the file in UTF-8.`);
   if (/\.(?:csv|txt)$/i.test(name) && head.includes(0x0d) && !head.includes(0x0a)) return stop('the file has outdated line ends', 'LINE_ENDS', 'carriage returns (CR) without line feeds (LF)', `${again} Or convert the line ends to line feeds: tr '\\r' '\\n' < OLD > NEW.`);
   return null;
 }
@@ -209,7 +209,7 @@ async function wrongContent(probe: Probe, source: string): Promise<MappaleError>
   const again = 'Compare the size of the file with the publisher\'s, and download the file again.';
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
     inputError(message, { code, at: name, source, detail: `expected a file of ${source}, found ${found}`, hint, fix: downloadAgain(source) });
-  if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no byte', again);
+  if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no bytes', again);
   if (isPage(head)) {
     const title = titleOf(head);
     return stop('the file is a web page', 'FILE_IS_PAGE', title === '' ? JSON.stringify(firstLine(head).slice(0, 60)) : `a page with the title ${JSON.stringify(title.slice(0, 80))}`,
@@ -226,7 +226,7 @@ async function wrongContent(probe: Probe, source: string): Promise<MappaleError>
   return stop('the content of the file does not match its name', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, 'Download the file again. If the content is the same, remove the file from the folder, or report the error.');
 }
 
-/** Returns the first five names, and the number of others. */
+/** Returns the first five names as text, followed by the number of other names. */
 function named(names: readonly string[]): string {
   return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
 }
@@ -235,7 +235,7 @@ function isText(head: Buffer): boolean {
   return /^[\t\n\r -~\u00a0-\ufffc]+$/.test(head.toString('utf8', 0, 64).replace(/\ufffd{1,3}$/, ''));
 }
 
-/** Returns at most 120 characters of the first line. Invalid bytes are replaced. */
+/** Returns at most 120 characters of the first line, with replacement characters for invalid bytes. */
 function firstLine(head: Buffer): string {
   return (head.toString('utf8', 0, 480).split(/[\r\n]/, 1)[0] ?? '').slice(0, 120);
 }
@@ -288,13 +288,13 @@ async function openProbe(path: string, size: number, folders: Folders): Promise<
   return { probe, close: async () => archive?.close() };
 }
 
-/** Buffers for the start and end of a file. All files use the same buffers. */
+/** Buffers for the first and last bytes of a file. Every call of `lookAt` uses the same buffers. */
 const HEAD = Buffer.allocUnsafeSlow(HEAD_BYTES);
 const TAIL = Buffer.allocUnsafeSlow(TAIL_BYTES);
 
 /**
- * Reads a file's first bytes, and determines whether the file may be a zip archive. The system calls are synchronous. For ten thousand unknown files, passing
- * three calls per file to another thread takes longer than the calls.
+ * Reads a file's first bytes, and determines whether the file may be a zip archive. The system calls are synchronous, because passing calls to another thread
+ * takes longer than the calls.
  */
 function lookAt(path: string, size: number): { head: Buffer; mayBeZip: boolean } {
   const file = openSync(path, 'r');
@@ -324,7 +324,7 @@ async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<
   return only !== undefined && others.length === 0 ? only : createHash('sha256').update(hashes.join('\n')).digest('hex');
 }
 
-/** Groups files of the same source, vintage and region, which are loaded together. Identical files are used once. */
+/** Groups files of the same source, vintage and region, so that a run loads these files together. Leaves out copies of a file. */
 function group(located: readonly { source: RegisteredSource; file: LocatedFile }[]): Located[] {
   const groups = new Map<string, { located: Omit<Located, 'complete' | 'files' | 'content'>; files: Map<string, LocatedFile> }>();
   for (const { source, file } of [...located].sort((a, b) => (a.file.path < b.file.path ? -1 : 1))) {

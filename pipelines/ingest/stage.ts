@@ -25,16 +25,16 @@ import { tableOf } from '../contract/sql-files.ts';
 const statement = statementsOf('ingest');
 
 /**
- * Maximum number of releases to which a new release refers. If there are more, the rows of the smallest releases are copied. This limits the number of
- * partitions, and each night copies at most one ninth of the region.
+ * Maximum number of earlier releases to whose rows a new release refers. The new release copies the rows of further releases, smallest first. The limit bounds
+ * the number of partitions, and a night copies at most one ninth of a region.
  */
 const REFERRED_RELEASES = 8;
 
-/** Number of rejects per insert. */
+/** Number of rejects that one insert writes. */
 const REJECT_BATCH = 500;
-/** Number of rejects that a file may always have, independent of their share. */
+/** Number of rejects that a release may have even if the share of rejects is above the limit. */
 export const TOLERATED = 10;
-/** Number of rejects after which reading stops if more than half of the records are rejects. */
+/** Number of rejects from which reading stops if more than half of the records are rejects. */
 const HOPELESS = 10_000;
 
 /** Counts of records by outcome, for a member or a release. */
@@ -54,29 +54,29 @@ export interface Staged {
   readonly reused: readonly ReusedMember[];
 }
 
-/** A member with the same bytes as a member of an earlier release. */
+/** A member with the same bytes as a member of an earlier release, whose rows are reused. */
 interface ReusedMember {
   /** Number of the member in the ledger. */
   readonly memberId: number;
   readonly path: string;
-  /** Member in the provenance of the rows, and the release whose partitions contain the rows. */
+  /** Member to which the provenance of the rows refers, and release whose partitions contain the rows. */
   readonly fromMemberId: number;
   readonly fromReleaseId: number;
-  /** `referred` or `copied`: whether the new release refers to these rows or copies the rows. */
+  /** `referred` if the new release refers to the rows of the earlier release; `copied` if the new release copies these rows. */
   readonly rows: 'referred' | 'copied';
 }
 
-/** A member of an earlier loaded release with the same bytes that the same code has read. */
+/** A member of an earlier loaded release, with the same bytes and read by the same code. */
 export interface EarlierMember extends MemberFacts, Counts {
-  /** Member in the provenance of the rows. */
+  /** Member to which the provenance of the rows refers. */
   readonly memberId: number;
   /** Release whose partitions contain the rows. */
   readonly releaseId: number;
-  /** The member that was originally read, if the earlier member was also a copy. */
+  /** The member that was read from a file. Differs from `memberId` if the earlier member was itself reused. */
   readonly readAs: number;
 }
 
-/** A function that finds an earlier member with the same bytes. */
+/** Returns an earlier member with the same bytes, or undefined. */
 export type Reusable = (facts: MemberFacts) => EarlierMember | undefined;
 
 /**
@@ -108,7 +108,7 @@ export async function stage(database: Database, located: Located, fingerprint: s
 }
 
 /**
- * Reads one file and verifies that the file has not changed since it was hashed.
+ * Reads one file, and verifies that the file has not changed since the computation of its hash.
  * @throws MappaleError of the source; `FILE_CHANGED_WHILE_READ` if the file or one of its sidecars changed; system errors
  */
 export async function readFile(source: RegisteredSource, file: LocatedFile, sink: Sink): Promise<void> {
@@ -121,7 +121,7 @@ export async function readFile(source: RegisteredSource, file: LocatedFile, sink
   refuseChanged(file.parts);
 }
 
-/** Returns a file in the form that readers use. */
+/** Converts a located file to the input of a reader. */
 export function inputFile({ path, name, size, recognition: { role, vintage, region } }: Pick<LocatedFile, 'path' | 'name' | 'size' | 'recognition'>): InputFile {
   return { path, name, role, vintage, region, size, open: () => createReadStream(path, { highWaterMark: 1_048_576 }), zip: () => ZipArchive.open(path) };
 }
@@ -158,15 +158,15 @@ class StageSink implements Sink {
   readonly #taken: { readonly fileId: number; readonly facts: MemberFacts; readonly from: EarlierMember }[] = [];
   readonly #tables = new Map<string, OpenTable>();
   readonly #startedAt = performance.now();
-  /** Writes that the database has not yet accepted. */
+  /** Writes that the database has not yet confirmed. */
   readonly #pending: Promise<void>[] = [];
   #failure: { readonly error: unknown } | null = null;
   readonly #rejects: RejectRow[] = [];
   #fileId = 0;
   #fileName = '';
-  /** Members of the open file. */
+  /** Members read so far from the open file. */
   #members: ReadMember[] = [];
-  /** Numbers of bytes: of all files before the open file, of all files including the open file, and of the read part of the open file. */
+  /** Sizes in bytes: all files before the open file, all files including the open file, and the part read from the open file. */
   #bytesBefore = 0;
   #bytesWith = 0;
   #bytesRead = 0;
@@ -188,7 +188,7 @@ class StageSink implements Sink {
     this.#members = [];
   }
 
-  /** Closes a file. Records and reports that the file may be an incomplete export. */
+  /** Closes a file. If the file may be an incomplete export, records this in the ledger and prints a warning. */
   async closeFile(file: LocatedFile): Promise<void> {
     const why = await whyCut(file, this.#members);
     if (why === null) return;
@@ -272,7 +272,7 @@ class StageSink implements Sink {
     };
   }
 
-  /** Ends the staging. @returns the reused members */
+  /** Ends the staging, after all writes are confirmed. @returns the reused members */
   async finish(): Promise<Staged['reused']> {
     if (this.#open) throw new Error(`${this.#given.located.source.id}: the last member was not closed`);
     const reused = await this.#writeTaken();
@@ -300,7 +300,7 @@ class StageSink implements Sink {
     return rows;
   }
 
-  /** Records all reused members with one statement, because usually most of a thousand comuni are unchanged. */
+  /** Records all reused members with one statement, because a release may have a thousand comuni and most of them are usually unchanged. */
   async #writeTaken(): Promise<Staged['reused']> {
     if (this.#taken.length === 0) return [];
     const referred = referredReleases(this.#given.located.source, this.#taken.map(({ from }) => from));
@@ -328,7 +328,7 @@ class StageSink implements Sink {
       statement('add_member'),
       [this.#given.releaseId, this.#fileId, path, crc32 ?? null, size ?? null, envelope?.before ?? null, envelope?.after ?? null, region ?? null],
     );
-    // COPY streams are opened here, because opening is asynchronous and the loop over records is not.
+    // Opens the COPY streams here, because opening is asynchronous and the loop over records is synchronous.
     for (const [name, columns] of Object.entries(this.#given.located.source.tables)) {
       if (this.#tables.has(name)) continue;
       const copy = await this.#given.database.copyIn(this.#given.schema, name);
@@ -344,13 +344,13 @@ class StageSink implements Sink {
     return id;
   }
 
-  /** Refuses a file in which all names have a wrong encoding. @throws MappaleError `ENCODING_WRONG` */
+  /** Refuses a file if most names were encoded twice. @throws MappaleError `ENCODING_WRONG` */
   #refuseDoubled(): void {
     const doubled = [...this.#tables.values()].map(({ texts }) => texts).find((texts) => texts?.throughout === true);
     if (doubled == null) return;
     throw inputError('the encoding of the text is not the publisher\'s encoding', {
       code: 'ENCODING_WRONG', at: doubled.examples.map(({ at }) => at).join(', '),
-      detail: `expected text, found ${doubled.odd} of ${doubled.seen} texts beyond ASCII that were encoded twice, like ${JSON.stringify(doubled.examples[0]?.text.slice(0, 60))}`,
+      detail: `expected UTF-8 encoded once, found ${doubled.odd} of ${doubled.seen} non-ASCII texts that were encoded twice, such as ${JSON.stringify(doubled.examples[0]?.text.slice(0, 60))}`,
       hint: 'Use the downloaded file. A program may change the encoding when it saves a file.',
     });
   }
@@ -389,8 +389,8 @@ class StageSink implements Sink {
 }
 
 /**
- * Returns the largest earlier releases, to whose rows a new release refers. This is only possible for layers with places, in which each row belongs to one
- * current file.
+ * Returns the earlier releases to whose rows a new release refers: those with the most reused rows. A release can refer to rows only in layers with places,
+ * because each row of such a layer belongs to one current file.
  */
 function referredReleases({ layer, places = {}, manifest }: RegisteredSource, taken: readonly EarlierMember[]): ReadonlySet<number> {
   if (manifest.keep !== 'newest' || !layer.writes.every((relation) => tableOf(relation) in places)) return new Set();

@@ -1,4 +1,4 @@
-/** Lists data folders: every file once, and every other entry with a reason. No file is opened. */
+/** Lists data folders, without opening files. Every file is listed once, and every unusable entry has a reason. */
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
@@ -7,10 +7,10 @@ import { fileError, notAFile } from '../formats/file-error.ts';
 import { isBeingWritten } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
 
-/** Names of unfinished downloads. An unfinished table may look complete, because a table has no end mark. */
+/** Matches names of unfinished downloads. Only the name shows that a CSV is unfinished, because a CSV has no end mark. */
 const UNFINISHED = /\.(?:crdownload|part|partial|download|opdownload|aria2|unfinished|tmp)$/i;
 
-/** Names of files and folders that desktop systems create. */
+/** Matches names of files and folders that desktop systems create. */
 const OF_A_DESKTOP = /^(?:desktop\.ini|thumbs\.db|\$recycle\.bin|system volume information|__macosx)$/i;
 
 export function isUnfinished(path: string): boolean {
@@ -20,11 +20,11 @@ export function isUnfinished(path: string): boolean {
 export class Folders {
   readonly files = new Map<string, FoundFile>();
   readonly broken: BrokenEntry[] = [];
-  /** Names in each listed folder, by the part before the first dot in lower case. */
+  /** Names in each listed folder, grouped by the lower-case part before the first dot. */
   readonly #names = new Map<string, ReadonlyMap<string, readonly string[]>>();
   /** Real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
-  /** Links to folders, which are searched last. */
+  /** Links to folders. The search visits these links last. */
   readonly #links: string[] = [];
 
   /** @throws MappaleError `DATA_MISSING` (exit 2) */
@@ -43,18 +43,18 @@ export class Folders {
         else found.#file(root, info);
       });
     }
-    // Links are searched last, so that a file has its real path. The target of a link may contain more links.
+    // Searches links last, so that each file gets its real path. The loop also visits links that are found in the target of a link.
     for (const link of found.#links) found.#at(link, () => found.#linked(link));
     return found;
   }
 
-  /** Returns the other files of the folder whose names have the same part before the first dot, in any case. These files may belong to the given file. */
+  /** Returns the other files in the folder that have the same name before the first dot, ignoring case. Such files may be sidecars of the given file. */
   siblings(path: string): string[] {
     const name = basename(path);
     return (this.#namesIn(dirname(path)).get(stemOf(name)) ?? []).filter((other) => other !== name && isFile(join(dirname(path), other)));
   }
 
-  /** Runs work on one entry. Records a failure of the work and continues. */
+  /** Runs `look` on one entry. Records a failure as a broken entry, so that the search continues. */
   #at(path: string, look: () => void): void {
     try {
       look();
@@ -98,13 +98,16 @@ export class Folders {
     else this.#file(path, info);
   }
 
-  /** Searches the target of a link. Skips a folder that was already listed. Refuses a folder that contains the link, because the search would never end. */
+  /**
+   * Searches the target of a link. Skips a folder that was already listed. Refuses a link to a folder that contains the link, because the search would never
+   * end.
+   */
   #linked(path: string): void {
     const real = realpathSync(path);
     if (`${realpathSync(dirname(path))}/`.startsWith(real === '/' ? '/' : `${real}/`)) {
       throw inputError('a link leads to a folder that contains the link', {
         code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found a link to ${real}, which contains the link`,
-        hint: 'Remove the link. The target is also searched without the link.',
+        hint: 'Remove the link. The search finds the target even without the link.',
       });
     }
     this.#folder(path);
@@ -115,14 +118,14 @@ export class Folders {
     this.files.set(path, { path, ...stampOf(info) });
   }
 
-  /** Lists the folder of a file that the user named, on demand. */
+  /** Returns the names in a folder. Lists the folder first if the search did not visit it, because the user named a single file. */
   #namesIn(folder: string): ReadonlyMap<string, readonly string[]> {
     let found = this.#names.get(folder);
     if (found === undefined) {
       try {
         found = byStem(readdirSync(folder));
       } catch {
-        // The file may be readable even if its folder cannot be listed.
+        // Ignores an unreadable folder, because the file itself may be readable.
         found = new Map();
       }
       this.#names.set(folder, found);
@@ -131,7 +134,7 @@ export class Folders {
   }
 }
 
-/** Returns whether a path exists. Returns false for a broken link. Other problems are reported when the file is opened. */
+/** Returns whether a path exists. Returns false for a broken link. Other errors occur again, and are reported, when the file is opened. */
 function isThere(path: string): boolean {
   try {
     statSync(path);
@@ -145,7 +148,7 @@ function stampOf(info: Stats): Stamp {
   return { size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) };
 }
 
-/** Returns size and times of a file, or null if the system call fails. */
+/** Returns size and modification times of a file, or null if the system call fails. */
 export function stampOfFile(path: string): Stamp | null {
   try {
     const info = statSync(path);
@@ -176,7 +179,7 @@ export function refuseChanged(files: readonly FoundFile[], cause?: unknown): voi
   }
 }
 
-/** Returns the properties of a file. @returns undefined if the path does not exist @throws input error if the disk or the path fails */
+/** Returns the stat of a file, or undefined if the path does not exist. @throws input error if the system call fails for another reason */
 function infoOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -213,13 +216,13 @@ function decoded(name: Uint8Array): string | null {
   }
 }
 
-/** Returns a printable name, with bytes beyond ASCII as `\xe8`. */
+/** Returns a printable name, in which non-ASCII bytes have the form `\xe8`. */
 function escaped(name: Buffer): string {
   return name.toString('latin1').replace(/[^\x20-\x7e]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
 function nameNotUtf8(name: Buffer): MappaleError {
   return inputError('the name is not UTF-8', {
-    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename the file. A program has extracted the file with another encoding of names.',
+    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename the file. The program that extracted the file used another encoding for names.',
   });
 }
