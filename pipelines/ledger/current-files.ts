@@ -1,23 +1,23 @@
 /**
  * Determines the current files. For each source, layer, series and comune (or tile), the current file is the newest loaded file, except forgotten files. A
- * complete file of a region or of Italy replaces all older files of that region. A file with a part of the region replaces only the places in the file, and
- * parts of different days add up. The functions are pure, so the result does not depend on the order in which files arrived.
+ * complete file of a region or of Italy replaces all older files of that region. An incomplete file replaces only the places in the file, so incomplete files
+ * of different days add up. The functions are pure, so the result does not depend on the order in which files arrived.
  */
 import type { FilePart, LayerRows, SeriesPlace } from '../db/layers.ts';
 import type { PlaceColumns, Source } from '../contract/source.ts';
 
-/** Places of a file in one layer and series. */
+/** Places that a file contains, in one layer and series. */
 export interface FilePlaces {
   readonly layer: string;
-  /** Half-year, year or kind in which newer files replace older files; `''` for a layer with one state. */
+  /** Half-year, year or kind of the rows. A newer file replaces only rows of the same series. `''` for a layer without series. */
   readonly series: string;
-  /** Region according to the packaging inside the file. */
+  /** Region that the structure of the file names for these places, such as an inner zip per region. */
   readonly region: number | null;
-  /** Region according to the rows, for comuni that are not in the list. */
+  /** Region that the rows suggest, used for comuni that are not in the list of comuni. */
   readonly likelyRegion: number | null;
-  /** Date of these rows, if the rows have a date. */
+  /** Date of the rows; null for rows without a date. */
   readonly dated: string | null;
-  /** False for comuni that are in the file of another comune by mistake. */
+  /** False for places that are in the file of another comune by mistake. */
   readonly named: boolean;
   /** Codes of the places; `['']` if the layer has no places. */
   readonly places: readonly string[];
@@ -31,33 +31,33 @@ export interface LoadedFile {
   readonly vintage: string;
   readonly dated: string | null;
   readonly region: number | null;
-  /** Region that a user assigned. */
+  /** Region that a user assigned to the file. */
   readonly assigned: number | null;
   readonly complete: boolean;
   /** True for an export of a service that may be incomplete. Such an export supersedes no file, and all other files have priority. */
   readonly mayBeCut?: boolean;
-  /** Tile or scenario of the file; null if the rows contain the places. */
+  /** Tile or scenario that the file covers; null if the rows name the places. */
   readonly place: string | null;
   readonly name: string;
   readonly sha256: string;
-  /** Digest of the file's reader; null if the rejects must be read again. If the same bytes were read twice, the later reading is used. */
+  /** Digest of the code that read the file; null if the file must be read again for its rejects. */
   readonly reader: string | null;
   readonly present: boolean;
   readonly arrived: number;
   readonly forgotten: boolean;
-  /** Earlier releases to whose rows members of the file refer. */
+  /** Earlier releases whose rows the file's release reuses without copying. */
   readonly refersTo: readonly number[];
   readonly held: readonly FilePlaces[];
 }
 
-/** A current file of a region and layer, with its places. */
+/** A file that is current for a region and layer. */
 export interface CurrentFile {
   readonly file: LoadedFile;
   /** Rank of the file; 1 is the newest file. */
   readonly rank: number;
   /** True if all rows of the file in this layer are current for the region. */
   readonly whole: boolean;
-  /** Series and place of the current rows; empty if `whole`. */
+  /** Series and place of the file's current rows; empty if `whole`. */
   readonly places: readonly SeriesPlace[];
 }
 
@@ -80,18 +80,18 @@ interface Fewer {
 export interface CurrentFiles {
   readonly files: readonly CurrentFile[];
   readonly ties: readonly Tie[];
-  /** Comuni in the files of two regions. The list determines their region. */
+  /** Comuni for which files of two regions have rows. The region in the list of comuni is used. */
   readonly elsewhere: readonly { readonly place: string; readonly region: number; readonly file: LoadedFile }[];
   readonly fewer: readonly Fewer[];
 }
 
-/** Region of each current comune, by cadastral code; empty if no list is loaded. */
+/** Region of each current comune, by cadastral code; empty if no list of comuni is loaded. */
 export type Register = ReadonlyMap<string, number>;
 
 const NOTHING: CurrentFiles = { files: [], ties: [], elsewhere: [], fewer: [] };
 
 /**
- * Returns the files that may be current. Forgotten files are left out. If the same bytes were read twice, the later reading is used, even if an earlier version
+ * Returns the files that may be current, without forgotten files. If the same bytes were loaded twice, only the later load counts, even if an earlier version
  * recognised another source.
  */
 export function countable(files: readonly LoadedFile[]): LoadedFile[] {
@@ -106,12 +106,12 @@ export function countable(files: readonly LoadedFile[]): LoadedFile[] {
   return latest.reverse().filter(({ forgotten }) => !forgotten);
 }
 
-/** Returns a key of bytes and name, independent of the recognised source. */
+/** Returns a key of a file's source, name and bytes, independent of the recognised vintage and region. */
 export function bytesKey(file: Pick<LoadedFile, 'sourceId' | 'name' | 'sha256'>): string {
   return JSON.stringify([file.sourceId, file.name, file.sha256]);
 }
 
-/** Returns the key of a file: its bytes and its recognised source. */
+/** Returns a key of a file's bytes and recognised properties, independent of the file's name. */
 export function logicalKey(file: Pick<LoadedFile, 'sourceId' | 'role' | 'vintage' | 'dated' | 'region' | 'complete' | 'place' | 'sha256'>): string {
   return JSON.stringify([file.sourceId, file.role, file.vintage, file.dated, file.region, file.complete, file.place, file.sha256]);
 }
@@ -121,27 +121,30 @@ function isWhole(file: LoadedFile): boolean {
   return file.complete && file.mayBeCut !== true;
 }
 
-/** Returns the extent of a file according to its packaging. If two files have the same day, the file with the smaller extent has priority. */
+/**
+ * Returns 0 for a file of Italy, 1 for a region, 2 for a part of a region, 3 for one comune. Of two files with the same date, the file with the higher number
+ * has priority.
+ */
 function narrowness(file: LoadedFile): number {
   if (isWhole(file)) return file.region === null ? 0 : 1;
   const named = new Set(file.held.flatMap(({ named: is, places }) => (is ? places : [])));
   return named.size === 1 ? 3 : 2;
 }
 
-/** Returns a total order of the files of a kind, newest first. */
+/** Returns a comparison that sorts the files of a kind, newest first. */
 /** @param keep for `all`, files of all vintages are current, so vintages are not compared */
 function newestFirst(keep: Keep): (a: Candidate, b: Candidate) => number {
   return (a, b) => Number(b.named) - Number(a.named) || byAge(a, b, keep) || Number(b.file.present) - Number(a.file.present)
     || b.file.arrived - a.file.arrived || (a.file.sha256 < b.file.sha256 ? -1 : a.file.sha256 > b.file.sha256 ? 1 : b.file.fileId - a.file.fileId);
 }
 
-/** Compares two files. Incomplete exports are last. The other criteria are the vintage, the date in the file, and the narrower packaging. 0 means equal age. */
+/** Compares the age of two files, by vintage, date and extent. Exports that may be incomplete are last. 0 means equal age. */
 function byAge(a: Candidate, b: Candidate, keep: Keep): number {
   const cut = ({ file }: Candidate): number => Number(file.mayBeCut ?? false);
   return cut(a) - cut(b) || (keep === 'all' ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
 }
 
-/** Returns whether two files in the data folders cannot be ordered by date. */
+/** Returns whether two files in the data folders have the same age and different bytes. */
 function rivals(a: Candidate, b: Candidate, keep: Keep): boolean {
   return a.file !== b.file && a.named === b.named && byAge(a, b, keep) === 0 && a.file.present && b.file.present;
 }
@@ -150,7 +153,7 @@ function descending(a: string, b: string): number {
   return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/** A file in one layer and series, as a candidate for a region. */
+/** A file that may be current for a region, in one layer and series. */
 interface Candidate {
   readonly file: LoadedFile;
   readonly series: string;
@@ -162,18 +165,18 @@ interface Candidate {
 
 type Keep = Source['manifest']['keep'];
 
-/** Layer and region whose current files are needed. */
+/** Layer and region for which the caller needs the current files. */
 interface Wanted {
   /** Region code, or 0 for Italy. */
   readonly region: number;
   /** Name of the layer without the schema. */
   readonly layer: string;
   readonly register: Register;
-  /** Comuni with parcels in the region that belong to another region in the list. By default none. */
+  /** Comuni with parcels in the region that the list of comuni assigns to another region; empty by default. */
   readonly kept?: ReadonlySet<string> | undefined;
 }
 
-/** Finds the current files of one source, layer and region. */
+/** Returns the current files of one source, layer and region. */
 export function currentFiles(
   all: readonly LoadedFile[], { id, manifest }: Pick<Source, 'manifest'> & { readonly id: string }, { region, layer, register, kept = new Set() }: Wanted,
 ): CurrentFiles {
@@ -181,7 +184,7 @@ export function currentFiles(
   if (files.length === 0) return NOTHING;
   const question = { files, keep: manifest.keep, region, layer, register, kept };
   const found = resolve(question);
-  // The region in the list has priority over the region of the comune's file.
+  // If the files of two regions have rows of a comune, the region in the list of comuni has priority.
   const strays = found.files.filter(({ file }) => file.region !== null || file.held.some((held) => held.region !== null))
     .flatMap(({ file, places, whole }) => (whole ? placesOf(file, question) : places).flatMap(({ place }) => {
       const listed = register.get(place);
@@ -195,7 +198,7 @@ export function currentFiles(
 /** Input for finding the current files of one layer and region. */
 interface Question {
   readonly files: readonly LoadedFile[];
-  /** Vintages of the source that are current: all vintages, or only the newest. */
+  /** Whether all vintages of the source are current, or only the newest. */
   readonly keep: Keep;
   readonly region: number;
   readonly layer: string;
@@ -209,8 +212,8 @@ function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
 }
 
 /**
- * Returns whether the rows of a place in a file belong to the region. If a comune moved to another region but its parcels did not, its rows also belong to the
- * region with the parcels.
+ * Returns whether the rows of a place in a file belong to the region. The rows of a comune that moved to another region also belong to the region that still
+ * has the comune's parcels.
  */
 function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, register, kept }: Pick<Question, 'region' | 'register' | 'kept'>): boolean {
   const placeRegion = regionOf(file, held, place, register);
@@ -218,7 +221,10 @@ function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, re
   return region === 0 || placeRegion === null || placeRegion === region || (!isPackaged && kept.has(place));
 }
 
-/** Returns the region according to the packaging, the list of comuni, the rows or the user, in this order of priority. Null for no region or all regions. */
+/**
+ * Returns the region of a place according to the file's structure, the list of comuni, the rows or the user, in this order. Null if none of them gives a
+ * region.
+ */
 export function regionOf(file: LoadedFile, held: FilePlaces, place: string, register: Register): number | null {
   return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion ?? file.assigned;
 }
@@ -254,7 +260,7 @@ function placeCount(file: LoadedFile, layer: string): number {
   return file.held.reduce((sum, held) => sum + (held.layer === layer ? held.places.length : 0), 0);
 }
 
-/** Returns the files with rows of the region. The given places are left out. */
+/** Returns the files with rows of the region. @param without places to leave out */
 function candidatesOf(question: Question, without: ReadonlySet<string>): Candidate[] {
   return question.files.flatMap((file) => file.held.filter(({ layer }) => layer === question.layer).flatMap((held): Candidate[] => {
     const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, question));
@@ -264,8 +270,8 @@ function candidatesOf(question: Question, without: ReadonlySet<string>): Candida
 }
 
 /**
- * Leaves out all older files of a kind that a complete file supersedes, independent of their places. A complete file of one tile or scenario supersedes only
- * older files of that tile or scenario. @param sorted files of one kind, newest first
+ * Removes the older files that a complete file supersedes, whatever places the older files have. A complete file of one tile or scenario supersedes only older
+ * files of that tile or scenario. @param sorted files of one kind, newest first
  * @returns the remaining files, and the places that only the superseded files contain
  */
 function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly remaining: readonly Candidate[]; readonly fewer: Fewer | null } {
@@ -282,7 +288,7 @@ function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly
   return { remaining, fewer: { file: whole.file, before: superseded, was: was.size, now: reached.size, lost } };
 }
 
-/** A place or tile for which only one file of a kind is current. In a layer without places, files of other tiles and parts of other days add up. */
+/** Key of a place or tile for which only one file of a kind is current. In a layer without places, files of different tiles and incomplete files add up. */
 type Claim = `place ${string}` | `tile ${string}` | 'whole' | `part ${number}`;
 
 function claimOf(place: string, file: LoadedFile): Claim {
@@ -298,7 +304,7 @@ class Owners {
   readonly owned = new Set<string>();
   readonly #layer: string;
   readonly #keep: Keep;
-  /** Owners of the places, among the files of one kind. */
+  /** Owner of each claim among the files of the current kind. */
   #owners = new Map<Claim, Candidate>();
 
   constructor(layer: string, keep: Keep) {
@@ -306,7 +312,7 @@ class Owners {
     this.#keep = keep;
   }
 
-  /** Claims places for the files of one kind, newest first. */
+  /** Claims the places of a file. Call with the files of one kind, newest first. */
   claim(candidate: Candidate): void {
     for (const place of candidate.places) {
       const claim = claimOf(place, candidate.file);
@@ -326,7 +332,7 @@ class Owners {
     }
   }
 
-  /** Ends the claims for the files of one kind. */
+  /** Forgets the claims before the files of the next kind. */
   endKind(): void {
     this.#owners = new Map();
   }
@@ -338,7 +344,7 @@ export function currentPlaces({ files }: CurrentFiles, layer: string): string[] 
     (whole ? held.filter((each) => each.layer === layer).flatMap((each) => each.places) : places.map(({ place }) => place)));
 }
 
-/** Ranks the files of a workspace. Rank 1 is the newest file of its source and kind. */
+/** Ranks the files of a workspace. Rank 1 is the newest file of a source and kind. */
 export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank: number; vintage: string }[] {
   const order = newestFirst('newest');
   const candidate = (file: LoadedFile): Candidate => ({ file, series: '', dated: file.dated ?? '', named: true, narrow: narrowness(file), places: [] });

@@ -1,4 +1,4 @@
-/** Reads durations of earlier runs on this database, for estimates. */
+/** Reads the durations of earlier runs on this database, from which a plan estimates time and disk space. */
 import type { Database, Row, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { freeBytes } from '../formats/disk.ts';
@@ -11,10 +11,11 @@ interface Rate {
 }
 
 export interface Experience {
-  /** Load rates by source, and over all sources; null before the first load. */
+  /** Load rates by source. */
   readonly bySource: ReadonlyMap<string, Rate>;
+  /** Load rate over all sources; null before the first load. */
   readonly all: Rate | null;
-  /** Seconds and bytes of a parcel's rows; null if no region was built. */
+  /** Build seconds and bytes per parcel; null if no region was built. */
   readonly perParcel: { readonly seconds: number; readonly bytes: number } | null;
   /** Number of published parcels, by region. */
   readonly parcels: ReadonlyMap<number, number>;

@@ -8,7 +8,7 @@ const ledger = statementsOf('ledger');
 export interface Hold {
   readonly region: number;
   readonly kind: 'rolled_back' | 'pinned' | 'withdrawn';
-  /** Digest of the inputs of the publication that was rolled back; null if pinned or withdrawn. */
+  /** Digest of the inputs of the publication that was rolled back; null if the region is pinned or withdrawn. */
   readonly fingerprint: string | null;
   readonly reason: string | null;
   readonly heldBy: string;
@@ -20,7 +20,7 @@ export async function holds(session: Session): Promise<Map<number, Hold>> {
   return new Map(rows.map((row) => [row.region, row]));
 }
 
-/** An error that stops a publication, because a user pinned or withdrew the region during the run. */
+/** Error that stops a publication because a user pinned or withdrew the region during the run. */
 export class HeldBack extends Error {
   readonly hold: Hold;
 
@@ -31,7 +31,7 @@ export class HeldBack extends Error {
 }
 
 /**
- * Refuses to publish a region with a hold. Call inside the publishing transaction. Setting a hold then waits until the transaction ends.
+ * Refuses to publish a region with a hold. Call inside the publishing transaction, so that setting a hold waits until the transaction ends.
  * @throws HeldBack if the region was pinned or withdrawn
  */
 export async function mustNotBeHeld(session: Session, region: number): Promise<void> {
@@ -55,7 +55,7 @@ export async function releaseHold(session: Session, region: number, kind: Hold['
   return rows.length > 0;
 }
 
-/** Returns the user name on this machine. */
+/** Returns the user name and the host, as recorded in the ledger. */
 export function who(host: string): string {
   return `${userInfo().username}@${host}`;
 }

@@ -1,4 +1,4 @@
-/** The inventory of loaded files and of the current files of each region. A run reads the inventory once, and every step uses the inventory. */
+/** Reads the inventory: the loaded files, and the current files of each region. A run reads the inventory once for all steps. */
 import { hasRelation } from '../db/ddl.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -7,14 +7,14 @@ import { PARCEL_LAYERS, tableOf, type Relation } from '../contract/sql-files.ts'
 import { countable, currentFiles, currentPlaces, regionOf, type CurrentFiles, type LoadedFile, type Register } from './current-files.ts';
 import { loadedFiles, releases as readReleases, type Release } from './ledger.ts';
 
-/** Layers that make a region publishable: parcels or addresses. One of these layers is sufficient. */
+/** Layers of parcels and addresses. A region can be published if one of these layers has rows. */
 export const PUBLISHABLE: readonly Relation[] = [...PARCEL_LAYERS, 'layer.accesso'];
-/** The list of comuni. Without this list, Italy is not published. */
+/** Layer with the list of comuni. Without this list, the tables of Italy (unit 0) are not published. */
 export const COMUNI: Relation = 'layer.comune_code';
-/** Layers that must be loaded before a region is published, if their files are in the data folder. Releases of other sources may be left out. */
+/** Layers that must be loaded before a region is published, if the data folder has files of these layers. A region may be published without other layers. */
 const FOUNDATION: readonly Relation[] = [...PUBLISHABLE, COMUNI];
 
-/** Returns whether an unreadable file of this source prevents the publication of its regions. */
+/** Returns whether an unreadable file of a source prevents the publication of the file's regions. */
 export function mayWithhold({ layer }: Pick<RegisteredSource, 'layer'>): boolean {
   return layer.writes.some((relation) => FOUNDATION.includes(relation));
 }
@@ -43,7 +43,7 @@ export class Inventory {
     });
   }
 
-  /** Returns the inventory with changed files: added or removed loaded files, and files that must still be loaded. */
+  /** Returns the inventory with another list of loaded files, and with additional releases. */
   with(files: readonly LoadedFile[], releases: readonly Release[] = []): Inventory {
     return new Inventory(files, [...this.releases.values(), ...releases], this.register, this.#sources);
   }
@@ -59,7 +59,7 @@ export class Inventory {
     let found = this.#known.get(key);
     if (found === undefined) {
       const source = sourceOfLayer(this.#sources, relation);
-      // Parcels and addresses are in one region only.
+      // A layer of parcels or addresses needs no kept comuni, because each parcel and address is in one region only.
       const kept = region === 0 || source === undefined || mayWithhold(source) ? undefined : this.#keptComuni(region);
       found = source === undefined ? NONE : currentFiles(this.files, source, { region, layer: tableOf(relation), register: this.register, kept });
       this.#known.set(key, found);
@@ -67,7 +67,7 @@ export class Inventory {
     return found;
   }
 
-  /** Returns the comuni with parcels or addresses in a region that belong to another region in the list. */
+  /** Returns the comuni with parcels or addresses in a region that the list of comuni assigns to another region. */
   #keptComuni(region: number): ReadonlySet<string> {
     let kept = this.#kept.get(region);
     if (kept === undefined) {
@@ -78,7 +78,7 @@ export class Inventory {
     return kept;
   }
 
-  /** Returns the current files of a region, in any layer. */
+  /** Returns the files that are current for a region in any layer. */
   used(region: number): LoadedFile[] {
     const layers = this.#sources.flatMap(({ layer }) => layer.writes);
     return [...new Set(layers.flatMap((layer) => this.current(region, layer).files.map(({ file }) => file)))];
@@ -101,7 +101,7 @@ export class Inventory {
   }
 }
 
-/** Returns the current list of comuni; empty if none is loaded. */
+/** Returns the region of each comune in the current list of comuni; empty if no list is loaded. */
 async function registerOf(session: Session, files: readonly LoadedFile[], sources: readonly RegisteredSource[]): Promise<Register> {
   const source = sourceOfLayer(sources, COMUNI);
   if (source === undefined || !(await hasRelation(session, COMUNI))) return new Map();

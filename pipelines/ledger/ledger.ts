@@ -28,7 +28,7 @@ export interface Release {
   readonly duplicates: number | null;
   /** Number of rows of each layer; null before the release is loaded. */
   readonly layers: Readonly<Record<string, number>> | null;
-  /** Facts of the reader; null if an older version of the program read the file without recording facts. */
+  /** Facts that the reader recorded about the file; null if an older version of the program recorded no facts. */
   readonly inputs: Facts | null;
 }
 
@@ -36,7 +36,7 @@ export async function releases(database: Session, state?: ReleaseState): Promise
   return database.query<Release & Record<string, unknown>>(ledger('releases'), [state ?? null]);
 }
 
-/** Opens a release before staging, and deletes an unfinished release with the same fingerprint. */
+/** Creates the ledger row of a release before staging, and deletes an unfinished release with the same fingerprint. */
 export async function openRelease(
   session: Session,
   facts: { sourceId: string; vintage: string; region: number | null; fingerprint: string; reader: string; inputs: Facts; complete: boolean },
@@ -53,7 +53,7 @@ export async function addFile(session: Session, releaseId: number, file: Located
   ])).id;
 }
 
-/** Returns every file of loaded releases, with its places. */
+/** Returns all files of loaded releases, with the places of each file. */
 export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
   const files = await session.query<Omit<LoadedFile, 'held'> & Record<string, unknown>>(ledger('loaded_files'));
   const held = new Map<number, FilePlaces[]>();
@@ -65,13 +65,13 @@ export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
   return files.map((file) => ({ ...file, held: held.get(file.fileId) ?? [] }));
 }
 
-/** Records the files that this run found in the data folders, and files that are no longer there. */
+/** Records which loaded files this run found in the data folders. */
 export async function noteFiles(session: Session, runId: number, present: readonly number[], came: readonly number[]): Promise<void> {
   await session.query(ledger('note_absent'), [[...present]]);
   await session.query(ledger('note_present'), [[...came], runId]);
 }
 
-/** Records the reason why a release cannot be loaded, and keeps the release's rejects. */
+/** Records why a release could not be loaded. Keeps the release's rejects. */
 export async function failRelease(session: Session, fingerprint: string, error: MappaleError): Promise<number | null> {
   const [row] = await session.query<{ id: number }>(ledger('fail_release'), [fingerprint, JSON.stringify(error)]);
   return row?.id ?? null;
@@ -85,7 +85,7 @@ export interface SchemaWarning {
   readonly file: string;
   /** Name of the column; null for `EXPORT_MAY_BE_CUT`, which concerns the whole file. */
   readonly column: string | null;
-  /** Sample values, which are shown only on this machine. */
+  /** Sample values of the column, which the program shows only on this machine. */
   readonly samples: readonly string[];
   /** Regions with a current publication that uses the file (0 for Italy). Empty if the file is loaded but not yet published. */
   readonly units: readonly number[];
@@ -96,15 +96,15 @@ export async function addAddedColumns(session: Session, memberId: number, column
   await session.query(ledger('add_added_columns'), [memberId, JSON.stringify(columns.map(({ column, samples }, index) => ({ ordinal: index + 1, name: column, samples })))]);
 }
 
-/**
- * Returns the added columns and the incomplete exports among the files of current publications. @param releases the releases that are included even if they are
- * not published
- */
+/** Returns a warning for each added column and each incomplete export in the files of current publications. @param releases unpublished releases to include */
 export async function schemaWarnings(session: Session, releases: readonly number[] = []): Promise<SchemaWarning[]> {
   return session.query<SchemaWarning & Record<string, unknown>>(ledger('schema_warnings'), [[...releases]]);
 }
 
-/** A warning about one file, with the columns that its publisher added. Sample values are left out, so that the warning may be sent to other machines. */
+/**
+ * A warning about one file, with the columns that its publisher added. The warning has no sample values, so that the program may send the warning to other
+ * machines.
+ */
 export interface FileWarning extends Pick<SchemaWarning, 'code' | 'source' | 'vintage' | 'file'> {
   /** Added columns; empty for `EXPORT_MAY_BE_CUT`. */
   readonly columns: readonly string[];
@@ -161,7 +161,7 @@ export async function addFigures(session: Session, relation: Relation, partition
   await session.query(ledger('add_figures'), [relation, partition, JSON.stringify(figures)]);
 }
 
-/** The record of files from earlier surveys, which is read once and written at the end. */
+/** Remembers files from earlier surveys. A run reads the record once and writes changes at the end. */
 export class SeenFileLedger implements SeenFiles {
   readonly #known: Map<string, SeenFile>;
   readonly #changed = new Set<string>();
@@ -172,7 +172,7 @@ export class SeenFileLedger implements SeenFiles {
     this.#recogniser = recogniser;
   }
 
-  /** Reads the results of earlier surveys. @param recogniser digest of all readers. Results with another digest are ignored */
+  /** Reads the results of earlier surveys. @param recogniser digest of the code of all readers. Ignores results with another digest */
   static async read(database: Session, recogniser: string): Promise<SeenFileLedger> {
     const rows = await database.query<SeenFile & { path: string; recogniser: string } & Record<string, unknown>>(ledger('seen_files'));
     const known = new Map(rows.filter((row) => row.recogniser === recogniser).map(({ path, recogniser: _, ...seen }) => [path, seen]));
@@ -189,7 +189,7 @@ export class SeenFileLedger implements SeenFiles {
   }
 
   async write(database: Session): Promise<void> {
-    // Rows are written in a fixed order, so that two commands with the same folders do not deadlock.
+    // Writes the rows in a fixed order, so that two commands with the same folders do not deadlock.
     const rows = [...this.#changed].sort().map((path) => ({ path, ...this.#known.get(path) }));
     if (rows.length === 0) return;
     await database.query(ledger('note_seen_files'), [JSON.stringify(rows), this.#recogniser]);

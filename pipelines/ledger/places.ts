@@ -20,7 +20,7 @@ interface CurrentLayer {
   readonly current: CurrentFiles;
 }
 
-/** Maximum number of comuni that a message names. */
+/** Maximum number of comuni that a message lists. */
 const NAMED = 20;
 
 /**
@@ -58,17 +58,17 @@ export async function refuseFewer(database: Database, region: number, name: stri
   const known = new Set(published.map(({ id }) => id));
   for (const { relation, current } of layers) {
     for (const { file, before, was, now, lost } of current.fewer) {
-      // On a first load, a file with fewer comuni is accepted.
+      // Accepts the file if a publication already uses it, or if no publication uses the superseded files.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
       throw new MappaleError(`${name}: a complete file has fewer comuni than the current file`, {
-        code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}: without ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,
+        code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}; missing: ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,
         hint: 'The published region is unchanged. Download the file again. If the change is real, run again with --accept "the reason".',
       });
     }
   }
 }
 
-/** Returns files with comuni of unknown region. Their region is neither in the packaging, nor in the list of comuni, nor in the rows. */
+/** Returns files with comuni of unknown region. Neither the structure of the file, nor the list of comuni, nor the rows give the region. */
 export function unplacedComuni(inventory: Inventory, relations: readonly Relation[]): { file: LoadedFile; places: string[] }[] {
   const layers = new Set(relations.map(tableOf));
   return countable(inventory.files).flatMap((file) => {
@@ -77,7 +77,7 @@ export function unplacedComuni(inventory: Inventory, relations: readonly Relatio
   });
 }
 
-/** Records the region that a user assigned to these files. */
+/** Records the region that a user assigns to files. */
 export async function assignRegion(database: Database, runId: number, fileIds: readonly number[], region: number): Promise<void> {
   await database.transaction(async (session) => {
     await fence(session, runId);
@@ -85,7 +85,7 @@ export async function assignRegion(database: Database, runId: number, fileIds: r
   });
 }
 
-/** Returns notes on comuni that are missing in the list, or that belong to another region in the list. Notes contain names and numbers of comuni. */
+/** Returns a note for each comune that the list of comuni does not contain or assigns to another region. A note contains only names and counts. */
 export async function unlistedComuni(
   database: Database, sources: readonly RegisteredSource[], inventory: Inventory, { region, name }: { readonly region: number; readonly name: string },
   relations: readonly Relation[],

@@ -10,11 +10,11 @@ const ledger = statementsOf('ledger');
 
 export interface PublishedTable {
   readonly relation: Relation;
-  /** Name of the content. A publication that changes any row gives a new name. */
+  /** Name of the table's content. Every publication that changes a row uses a new name. */
   readonly partition: string;
-  /** Name of the table with the rows while the table is detached or in `previous`. A publication that replaces single rows does not change this name. */
+  /** Name of the table while the table is detached or in the schema `previous`. A publication that replaces single rows does not change this name. */
   readonly heldIn: string;
-  /** Name of the published table. Tables of Italy are swapped as a whole and have the parent's name. */
+  /** Name of the table while published. A table of Italy (unit 0) is swapped as a whole and has the name of the parent table. */
   readonly currentTable: string;
   readonly fingerprint: string;
   readonly inputs: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export async function mustBePublished(session: Session, region: Region): Promise
   if ((await publishedTables(session, region.code)).size === 0) throw await notPublished(session, region.code);
 }
 
-/** Returns the error for a region that is not published, with the reason and the command that publishes it. */
+/** Returns the error for a region that is not published, with the reason and the command that publishes the region. */
 export async function notPublished(session: Session, region: number): Promise<MappaleError> {
   const [name, slug] = [regionName(region), regionSlug(region)];
   const hold = (await holds(session)).get(region);

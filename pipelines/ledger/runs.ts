@@ -1,4 +1,4 @@
-/** Records runs of commands that write in the ledger, with their locks, steps and results. */
+/** Records each run of a writing command in the ledger, with its steps and result. Takes the locks of the run. */
 import { one, type Database, type Session } from '../db/index.ts';
 import { Locks } from '../db/locks.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -6,31 +6,31 @@ import { EXIT, MappaleError } from '../errors.ts';
 
 const ledger = statementsOf('ledger');
 
-/** A run that writes, alone or together with other runs. */
+/** A run of a command that writes, alone or at the same time as other runs. */
 export interface Run {
   readonly runId: number;
   /**
-   * @param detailOf returns the facts of the result that are stored with the step
+   * Runs a step and records the step in the ledger. @param detailOf returns the facts of the result to store with the step
    * @throws MappaleError `LOCK_LOST` (exit 6) if the run lost its lock
    */
   step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
   /** Returns a known value, or reads the value again if other runs may have changed it. */
   current<T>(known: T, again: () => Promise<T>): Promise<T>;
-  /** Changes data from which all regions are built (releases, files). Only one run may do this at a time, and other runs wait. */
+  /** Runs work that changes releases or files, from which all regions are built. Waits while another run does such work. */
   shared<T>(work: () => Promise<T>): Promise<T>;
-  /** Changes Italy's tables, which regions read. Waits until no other run builds a region. Call within `shared`. */
+  /** Runs work that changes Italy's tables, which builds of regions read. Waits until no other run builds a region. Call within `shared`. */
   italy<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Builds a region. Only one run may build a region at a time. Call after `shared`. @param wait called before waiting for another run that builds the region;
-   * null if the call must not wait @returns null if another run builds the region
+   * Runs work that builds a region. Only one run may build the same region at a time. Call after `shared`. @param wait called before waiting for another run
+   * that builds the region; null if the call must not wait @returns null if another run builds the region
    */
   region<T>(region: number, work: () => Promise<T>, wait: (() => void) | null): Promise<T | null>;
 }
 
 export interface RunOptions<T> {
-  /** Returns the exit code of the result, and the facts that are stored with the run. */
+  /** Returns the exit code of the run, and the facts to store with the run. */
   readonly endingOf?: (result: T) => { readonly exitCode: number; readonly report: unknown };
-  /** True if other runs with this option may work at the same time, on any host (PostgreSQL only). */
+  /** True if the command may run at the same time as other commands with this option, on any host (PostgreSQL only). */
   readonly concurrent?: boolean;
 }
 
@@ -103,8 +103,8 @@ function lockLost(cause?: unknown): MappaleError {
 }
 
 /**
- * Locks the run's row in the ledger inside a transaction that writes durable data. The next run must close this row before it writes. So a run without its lock
- * cannot commit during or after another run.
+ * Locks the run's row in the ledger inside a transaction that writes durable data. The next run must close this row before that run writes. Therefore a run
+ * that lost its lock cannot commit during or after another run.
  * @throws MappaleError `LOCK_LOST` (exit 6)
  */
 export async function fence(session: Session, runId: number): Promise<void> {
@@ -114,7 +114,7 @@ export async function fence(session: Session, runId: number): Promise<void> {
 
 type Coordination = Pick<Run, 'current' | 'shared' | 'italy' | 'region'>;
 
-/** Operations of the connection that holds a writer's locks. */
+/** Operations on the connection that holds the locks of a writing run. */
 interface Writer extends Coordination {
   /** Opens a run in one transaction. The run counts as active while this connection is open. */
   open(work: (session: Session) => Promise<{ id: number }>): Promise<{ id: number }>;
@@ -122,7 +122,7 @@ interface Writer extends Coordination {
   verify(): Promise<unknown>;
 }
 
-/** Coordination without more locks, for the only run that writes. */
+/** Coordination of a run that writes alone and needs no further locks. */
 const ALONE: Coordination = { current: async (known) => known, shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
 
 function asOnlyWriter<T>(database: Database, work: (writer: Writer) => Promise<T>): Promise<T> {
@@ -138,7 +138,7 @@ interface WriterOptions {
   readonly coordinate: (locks: Locks) => Coordination;
 }
 
-/** Takes the locks of a run on a separate connection. The server releases the locks when the process ends. */
+/** Takes the locks of a run on a separate connection. The server releases the locks even if the process is killed. */
 async function asWriter<T>(database: Database, { lock, coordinate }: WriterOptions, work: (writer: Writer) => Promise<T>): Promise<T> {
   if (database.engine === 'pglite') return work({ ...ALONE, open: (inner) => database.session(inner), verify: async () => undefined });
   return database.session(async (session) => {
