@@ -7,7 +7,10 @@ import { MappaleError } from '../errors.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { publishedTables, type PublishedTable } from '../ledger/published.ts';
 
-/** Returns a table of the current or the previous publication. A patched table of the previous publication is restored from its kept rows. */
+/**
+ * Returns where to read a table of the current or previous publication. If the current table replaced single rows, the previous table consists of the current
+ * table and the kept old rows.
+ */
 async function placeOfContent(session: Session, table: PublishedTable, now: PublishedTable | undefined): Promise<Place | Part> {
   if (now?.heldIn !== table.heldIn) return { schema: 'previous', table: table.heldIn };
   const published = { schema: schemaOf(table.relation), table: now.currentTable };
@@ -20,8 +23,8 @@ export interface Difference {
 }
 
 /**
- * @param region the region code
- * @returns the tables that differ, by comune. Tables that both publications share are not read
+ * Compares a region's current publication with the previous publication. @param region the region code
+ * @returns the number of different rows, by table and comune. The function does not read tables that both publications share
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */
 export async function diff(database: Database, region: number): Promise<Difference[]> {
@@ -38,7 +41,7 @@ export async function diff(database: Database, region: number): Promise<Differen
     for (const [relation, table] of [...now].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const before = was.get(relation);
       if (before === undefined || before.partition === table.partition || before.digest === table.digest) continue;
-      if (tableOf(relation) === 'token') continue; // This table is a dictionary of the search and describes no parcel.
+      if (tableOf(relation) === 'token') continue; // Skips the table of search words, which describes no parcel.
       const comuni = await compareTables(session, { was: await place(before), now: { schema: schemaOf(relation), table: table.currentTable } }, ofParcels);
       if (comuni.length > 0) differences.push({ relation, comuni });
     }

@@ -5,10 +5,10 @@ import { statementsOf } from '../db/statements.ts';
 
 const statement = statementsOf('dossier');
 
-/** Maximum number of listed neighbours, and of parcels on the map. */
+/** Maximum numbers of neighbours in the list and of parcels on the map. */
 const [NEIGHBOURS, DRAWN] = [50, 500];
 
-/** Margin of the map around the parcel: a share of the parcel's longer side, and a minimum in degrees (about 30 m). */
+/** Margin of the map around the parcel, as a share of the parcel's longer side. The margin is at least `least_deg` degrees (about 30 m). */
 const MARGIN = { share: 0.6, least_deg: 0.0003 } as const;
 
 type Position = readonly [lng: number, lat: number];
@@ -27,7 +27,7 @@ interface License {
   readonly reference_period: string | null;
 }
 
-/** A parcel with a point inside it. */
+/** A parcel and a point inside the parcel. */
 export interface Labelled {
   readonly label: string;
   readonly centroid: { readonly lat: number; readonly lng: number };
@@ -74,15 +74,15 @@ export interface Dossier {
   /** UTC */
   readonly published_at: string;
   readonly neighbours: readonly Neighbour[];
-  /** True if the parcel has more neighbours than the listed neighbours. */
+  /** True if the parcel has more neighbours than the list contains. */
   readonly has_more_neighbours: boolean;
-  /** Box of the map in degrees: west, south, east, north. */
+  /** Bounding box of the map in degrees (EPSG:4326): west, south, east, north. */
   readonly box: readonly [number, number, number, number];
   /** Parcels on the map, including the parcel of the dossier. */
   readonly around: readonly Around[];
 }
 
-/** Returns the rings of a shape. */
+/** Returns all rings of a polygon or multipolygon. */
 export function ringsOf({ type, coordinates }: Shape): (readonly Position[])[] {
   return type === 'Polygon' ? [...coordinates as readonly (readonly Position[])[]] : (coordinates as readonly (readonly (readonly Position[])[])[]).flat();
 }
@@ -97,7 +97,7 @@ function boxAround(shape: Shape): Dossier['box'] {
   return [west - margin, south - margin, east + margin, north + margin];
 }
 
-/** Reads the dossier of a parcel. @returns null if there is no such parcel */
+/** Reads the dossier of a parcel. @returns null if no published parcel has the fid */
 export async function readDossier(database: Database, fid: number): Promise<Dossier | null> {
   return database.session((session) => session.transaction(async () => {
     await session.query(statement('hold'));

@@ -1,6 +1,4 @@
-/**
- * Finds the origin of values. Runs the section's SQL again on one parcel, and returns the used features with file and position.
- */
+/** Explains the values of a section. Runs the section's SQL again on one parcel, and returns the features that the SQL used, with file and position. */
 import { rowsOf } from '../db/comparing.ts';
 import { inWorkspace, provideMembers, provideParcels, providePublished, provideRegion } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -24,12 +22,12 @@ import { rolledBack, setLocal } from '../db/transactions.ts';
 
 /** A feature that contributed to a value. */
 export interface Evidence {
-  /** Field or fields of the section. */
+  /** Name of the field, or names of the fields, to which the feature contributed. */
   readonly field: string;
-  /** Value of the feature. */
+  /** Value that the feature contributed. */
   readonly value: string | null;
   readonly rule: string;
-  /** Overlap, distance or weight; null if the rule has no measure. */
+  /** Overlap, distance or weight of the feature; null if the rule measures nothing. */
   readonly measure: number | null;
   readonly unit: string | null;
   readonly source: string;
@@ -37,7 +35,7 @@ export interface Evidence {
   readonly release: number;
   readonly file: string;
   readonly sha256: string;
-  /** Path inside the file; empty for the file itself. */
+  /** Path of the member inside the file; empty if the file has no members. */
   readonly member: string;
   /** Line, byte offset or feature number, as described in the source's notes. */
   readonly position: number;
@@ -48,29 +46,28 @@ export interface Explanation {
   readonly section: string;
   /** Reason why the section has no value for this kind of parcel; null if the section applies. */
   readonly not_applicable: string | null;
-  /** SQL files that were run again. */
+  /** SQL files that the explanation ran again. */
   readonly rules: readonly string[];
-  /** Number of rows that the rules return now, and whether the published rows are the same. */
+  /** Rows that the rules return now. `reproduced` is true if the published rows are the same. */
   readonly rows: readonly unknown[];
   readonly reproduced: boolean;
-  /** True if the published record has no data in the section: null, an empty list, or a block without available values. */
+  /** True if the published record has no data in the section: null, an empty list, or a section without available values. */
   readonly empty: boolean;
-  /** Coverage of the place, if the record has a coverage for the whole section. */
+  /** Coverage of the section at the parcel; null if the record has no coverage for the whole section. */
   readonly coverage: string | null;
-  /** Features with the origin of the values. Empty if the section is null or empty. */
+  /** Features that contributed to the values. Empty if the section is null or empty. */
   readonly evidence: readonly Evidence[];
-  /** Features without influence on the value: coverage by files, and features that are too small. */
+  /** Features that did not contribute to the values: areas that files cover, and features that are too small. */
   readonly context: readonly Evidence[];
-  /** Sources of the values with their periods, as in the record. */
+  /** Source and reference period of the values, as in the published record. */
   readonly sources: readonly { readonly source: string; readonly reference_period: string | null }[];
 }
 
-/** Prefix of evidence fields that belong to no value. */
+/** Prefix of evidence fields that are not fields of the section. */
 const NO_FIELD = 'meta.';
 
 /**
- * Explains the values of a section for one parcel. @param longestMs timeout of a statement in milliseconds. If omitted, and on the embedded database, there is
- * no timeout
+ * Explains the values of a section for one parcel. @param longestMs timeout of a statement in milliseconds. No timeout if omitted or on the embedded database
  * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of an unpublished region; `SQL_57014` if a statement exceeds the timeout
  */
 export async function explain({ database, sources }: Pick<Context, 'database' | 'sources'>, fid: number, section: string, longestMs?: number): Promise<Explanation> {
@@ -108,8 +105,8 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
 }
 
 /**
- * Returns the sources of a section's values for many parcels of one region. The result equals that of `explain`, but the rules run only once for all parcels.
- * Parcels of a kind without the section have no sources.
+ * Returns the sources of a section's values for many parcels of one region. The sources are the same as in `explain`, but the rules run once for all parcels.
+ * If the section does not apply to a kind of parcel, such parcels have no sources.
  */
 export async function explainedSources(
   context: Pick<Context, 'database' | 'sources'>, fids: readonly number[], section: string,
@@ -127,7 +124,7 @@ function evidenceOf(session: Session, fids: readonly number[]): Promise<FoundEvi
   return session.query<FoundEvidence>(statementsOf('operate')('evidence'), [fids]);
 }
 
-/** Schema of temporary tables. The transaction is always rolled back, so no table remains. */
+/** Schema in which the rules create temporary tables. The transaction is always rolled back, so no table remains. */
 const WORKSPACE = 'pg_temp';
 
 /**
@@ -146,11 +143,11 @@ async function onRerun<T>(
   if (parcels === undefined || region === undefined || file === undefined) throw new Error(`section ${section} of region ${code} cannot be explained`);
   const makers = productFiles(code);
   const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
-  // The parcel is read from the published table. The rule of the parcel would change the register of fids, which an explanation must not change.
+  // Reads the parcel from the published table, because the rule of `core.parcel` would change the register of fids.
   const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
   const reads = new Set([...rules, file].flatMap((each) => each.reads));
-  // The other relations are rows of the ledger, which `provideMembers` creates.
+  // Removes the relations that `provideMembers`, `provideParcels` or the rules create.
   for (const relation of ['core.parcel', 'core.parcel_register', 'ledger.file_place', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
   return inWorkspace(database, WORKSPACE, (session) => rolledBack(session, async () => {
     if (longestMs !== null) await setLocal(session, 'statement_timeout', String(longestMs));
@@ -181,7 +178,7 @@ async function notApplicable(session: Session, partition: string, fid: number, s
   return `this section exists only for ${kinds.join(' and ')} parcels, and this parcel is ${parcel.kind}`;
 }
 
-/** Returns the state of a section in the published record. */
+/** Returns whether a section of the published record is empty, and the section's coverage. */
 async function answerOf(database: Database, fid: number, section: string): Promise<Pick<Explanation, 'empty' | 'coverage'>> {
   type Answer = Readonly<Record<string, unknown>> & { readonly meta: { readonly coverage?: Readonly<Record<string, string>> } };
   const [row] = await database.query<{ record: Answer | null }>('select api.parcel($1, $2) as record', [fid, [section]]);
@@ -191,7 +188,7 @@ async function answerOf(database: Database, fid: number, section: string): Promi
   return { empty, coverage: row?.record?.meta.coverage?.[section] ?? null };
 }
 
-/** Groups evidence by source. */
+/** Returns the distinct sources and reference periods of the evidence. */
 function sourcesOf(evidence: readonly Evidence[]): Explanation['sources'] {
   const vintages = new Map<string, string[]>();
   for (const { source, vintage } of evidence) vintages.set(source, [...vintages.get(source) ?? [], vintage]);

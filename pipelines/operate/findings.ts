@@ -1,4 +1,4 @@
-/** Reads findings about the addresses of a comune. With the findings, the comune can correct its register. */
+/** Reads findings about the addresses of a comune, with which the comune can correct its register. */
 import { FINDING_KINDS, type FindingKind } from '../contract/schemas.ts';
 import { csvLine, guardedCells } from '../deliver/table.ts';
 import type { Database } from '../db/index.ts';
@@ -17,26 +17,26 @@ export interface Finding extends Record<(typeof COLUMNS)[number], string | numbe
   readonly number: string | null;
   readonly value: number | null;
   readonly unit: string | null;
-  /** Latitude in degrees, EPSG:4326; null if the address has no point. */
+  /** Latitude in degrees (EPSG:4326); null if the address has no point. */
   readonly lat: number | null;
   readonly lng: number | null;
-  /** The other address of the finding, or the street for `no_numbers`. */
+  /** Id of the other address of the finding; for `no_numbers`, id of the street. */
   readonly other_id: number | null;
 }
 
-/** Number of findings of a kind. For `outside`, the number in a class of distances. */
+/** Number of findings of one kind. The kind `outside` has one number per class of distances. */
 export interface FindingCount {
   readonly kind: FindingKind;
   readonly from_m: number | null;
   readonly below_m: number | null;
-  /** Number of findings. Null if the number is unknown because a necessary file is not loaded. */
+  /** Number of findings; null if a necessary file is not loaded. */
   readonly count: number | null;
 }
 
 export interface AddressRegister {
   /** Number of published addresses of the comune; null if no file of addresses is loaded for the comune. */
   readonly addresses: number | null;
-  /** The earlier file of addresses. Null if there is no earlier file. Without an earlier file, `moved`, `new` and `missing` are unknown. */
+  /** Earlier file of addresses; null if there is none. Without an earlier file, the findings `moved`, `new` and `missing` are unknown. */
   readonly compared_with: { readonly file: string; readonly vintage: string } | null;
   readonly findings: readonly FindingCount[];
 }
@@ -60,7 +60,7 @@ export function listFindings(database: Database, region: number, comune: string)
   return database.query<Finding & Record<string, unknown>>(statement('list'), [region, comune, FINDING_KINDS]);
 }
 
-/** Returns a sentence for each group of findings that cannot be known. */
+/** Returns a sentence for each group of findings that is unknown, with the reason. */
 export function unknownFindings({ addresses, compared_with: earlier, findings }: AddressRegister): string[] {
   if (addresses === null) return ['no file of addresses is loaded for this comune, so nothing is known about its addresses'];
   return [

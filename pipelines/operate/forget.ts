@@ -1,4 +1,4 @@
-/** Stops using a loaded file if the result passes the quality gate. Can also make a forgotten file current again. */
+/** Forgets a loaded file, so that refreshes no longer use the file. Can also undo this. In both cases the result must pass the quality gate. */
 import { basename, resolve } from 'node:path';
 import { VERSION } from '../program.ts';
 import type { Context } from '../run/context.ts';
@@ -14,12 +14,12 @@ const operate = statementsOf('operate');
 
 export interface Forgotten {
   readonly files: readonly { readonly name: string; readonly source: string; readonly vintage: string; readonly sha256: string }[];
-  /** Report of the rebuild without the files. */
+  /** Report of the refresh that rebuilt the affected regions. */
   readonly report: RefreshReport;
 }
 
 interface ForgetOptions {
-  /** True if the file becomes current again. */
+  /** True to use a forgotten file again. */
   readonly undo?: boolean;
   readonly reason?: string | null;
   /** Reason for accepting a result that the quality gate refuses. */
@@ -27,7 +27,7 @@ interface ForgetOptions {
 }
 
 /**
- * Forgets a file, or undoes this. @param file path, name, or at least the first 8 characters of the sha256
+ * Forgets a file, or uses a forgotten file again. @param file path, name, or at least the first 8 characters of the sha256
  * @throws MappaleError `FILE_NOT_LOADED`, `FILE_NOT_UNIQUE` (exit 2)
  */
 export async function forget(context: Context, file: string, { undo = false, reason = null, accept = null }: ForgetOptions = {}): Promise<Forgotten> {
@@ -56,12 +56,12 @@ export async function forget(context: Context, file: string, { undo = false, rea
   );
   const [before, after] = undo ? ['forgotten', 'loaded'] as const : ['loaded', 'forgotten'] as const;
   await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(after));
-  // The refresh checks all published regions. Regions without the file are not stale, so they are not rebuilt.
+  // Refreshes all published regions. The refresh rebuilds only regions that use the file, because the other regions are not stale.
   const report = await refresh(context, { command: 'forget', data: null, regions: null, parallel: 2, accept, force: true }).catch(async (error: unknown) => {
     await mark(before);
     throw error;
   });
-  // If the gate refuses the result, the file stays in use.
+  // If a region fails, for example at the quality gate, restores the previous state of the file.
   if (report.failures.length > 0) await mark(before);
   return { files: matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 })), report };
 }

@@ -1,13 +1,13 @@
 /**
- * Checks the health of the container. Reads the port from the command line of the first process, so that `serve --port` needs no other setting. Exits with code
- * 0 if the server answers with status 200, or if the container runs another command than `serve`.
+ * Checks the health of the container. Reads the port from the command line of the container's first process, so that `serve --port` needs no other setting.
+ * Exits with code 0 if the server answers with status 200, or if the container does not run `serve`.
  */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 const DEFAULT_PORT = '8080';
 
-/** Returns the health URL of a server, or null if the command line does not start a server. */
+/** Returns the health URL of the server that a command line starts, or null if the command line starts no server. @param words arguments of the command line */
 export function healthUrl(words: readonly string[]): string | null {
   if (!words.includes('serve')) return null;
   const option = words.findLastIndex((word) => word === '--port' || word.startsWith('--port='));

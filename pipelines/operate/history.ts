@@ -1,4 +1,4 @@
-/** Returns all published values of one parcel in the kept history. */
+/** Reads the history of one parcel: all published values in the kept history. */
 import { findRegion, REGIONS, regionOfFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import type { Database, Session } from '../db/index.ts';
@@ -7,45 +7,45 @@ import { notPublished } from '../ledger/published.ts';
 
 const statement = statementsOf('history');
 
-/** A value and the time in which it was published. */
+/** A value and the period in which the value was published. */
 export interface PublishedValue {
-  /** JSON value. Absent if the block did not have the field. */
+  /** JSON value; absent if the section did not have the field. */
   readonly value?: unknown;
   /** Publication of the region that introduced the value. Null if a publication of the national tables introduced the value. */
   readonly publication: number | null;
-  /** Start of the time in UTC. The first value may be older than the kept history. */
+  /** Start of the period in UTC. The first value may be older than the kept history. */
   readonly since: string;
-  /** End of the time in UTC; null if the value is current. The next value starts later if no value was served in between. */
+  /** End of the period in UTC; null if the value is current. The next value may start later, if no value was served for some time. */
   readonly until: string | null;
-  /** Sources of the section with their periods; null if no source was cited. */
+  /** Sources and reference periods of the section; null if the section cited no source. */
   readonly release: string | null;
 }
 
-/** Values of a field, oldest first. Successive values differ, or no value was served between them. */
+/** Values of a field, oldest first. Two successive values differ, or no value was served between the two. */
 interface PublishedField {
   readonly section: string;
-  /** Path in the block, `purchase.min_eur_m2`; empty if the block is one value. */
+  /** Path of the field in the section, such as `purchase.min_eur_m2`; empty if the section is a single value. */
   readonly field: string;
   readonly values: readonly PublishedValue[];
 }
 
-/** A time without a published record. */
+/** A period in which the parcel had no published record. */
 export interface Absence {
-  /** Reason: the parcel was not yet published, no longer published, or its region was withdrawn. */
+  /** Reason: the parcel was not yet published (`not_there`), was no longer published (`gone`), or was in a withdrawn region (`withdrawn`). */
   readonly why: 'not_there' | 'gone' | 'withdrawn';
-  /** The only current parcel with the same geometry, for a parcel that no longer exists. */
+  /** Current parcel with the same geometry as a parcel that no longer exists; null if there are none or several. */
   readonly successor_fid: number | null;
   /** UTC */
   readonly since: string;
-  /** End in UTC; null if the parcel is still absent. */
+  /** End of the period in UTC; null if the parcel still has no published record. */
   readonly until: string | null;
 }
 
 export interface ParcelHistory {
   readonly fid: number;
-  /** Other fids of the parcel's references, at any time and in any region. */
+  /** Other fids that the parcel's cadastral references have or had, in any region. */
   readonly other_fids: readonly number[];
-  /** False if the database is distributed. Then only current values are known. */
+  /** False if the database is distributed. A distributed database has only current values. */
   readonly keeps_history: boolean;
   /** Start of the kept history in UTC. Null if the region was never published. */
   readonly kept_since: string | null;
@@ -57,7 +57,7 @@ interface Moment extends Record<string, unknown> {
   readonly region: number;
   readonly publication: number | null;
   readonly since: string;
-  /** The same time with the full precision of the database. */
+  /** Time of the publication with the database's full precision. */
   readonly moment: string;
 }
 
@@ -68,7 +68,7 @@ interface PastRecord extends Record<string, unknown> {
   };
 }
 
-/** The value of a field at one time. */
+/** Value of a field in one record. */
 interface Read {
   readonly section: string;
   readonly field: string;
@@ -85,7 +85,7 @@ export async function fidOf(database: Database, reference: string): Promise<numb
   return found?.fid ?? null;
 }
 
-/** @throws MappaleError `NOT_PUBLISHED` (exit 2) if the region is withdrawn */
+/** Returns the history of a parcel. @throws MappaleError `NOT_PUBLISHED` (exit 2) if the region is withdrawn */
 export async function parcelHistory(database: Database, fid: number): Promise<ParcelHistory> {
   return database.session((session) => session.transaction(async () => {
     await session.query('select api.hold_publication()');
@@ -114,7 +114,7 @@ async function othersOf(session: Session, fid: number): Promise<number[]> {
   return found.map((each) => each.fid);
 }
 
-/** A collector of records in the order of time. */
+/** Collects the records of a parcel, oldest first. */
 class Times {
   readonly absences: Absence[] = [];
   readonly fields = new Map<string, { section: string; field: string; values: PublishedValue[] }>();
@@ -153,7 +153,7 @@ function end(values: PublishedValue[], until: string): void {
 }
 
 interface Answer {
-  /** All values of the record; null if there was no record. */
+  /** All values of the record; null if the parcel had no record. */
   readonly values: readonly Read[] | null;
   readonly retired: { readonly successor_fid: number | null } | null;
 }
@@ -175,7 +175,7 @@ async function readAt(session: Session, fid: number, moment: string): Promise<An
   return { values, retired };
 }
 
-/** Returns the values of a block with their paths. A list is treated as one value. */
+/** Returns each value of a section with the path of the field. A list is one value. */
 function valuesOf(block: unknown, path: string): { field: string; value: unknown }[] {
   if (block === null || typeof block !== 'object' || Array.isArray(block)) return [{ field: path, value: block }];
   return Object.entries(block).flatMap(([name, value]) => valuesOf(value, path === '' ? name : `${path}.${name}`));

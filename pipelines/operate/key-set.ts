@@ -1,4 +1,4 @@
-/** Finds repeated keys among rows in binary COPY format with 8 bytes per key, without a database or strings. */
+/** Finds repeated keys among rows in binary COPY format, without a database. Needs 8 bytes of memory per key. */
 import { readRows, type Columns } from '../formats/copy.ts';
 
 const START = 1 << 16;
@@ -14,7 +14,7 @@ export class KeySet {
   #slots = new Float64Array(START);
   #count = 0;
   repeated = 0;
-  /** Positions of the first repeated keys, `member:position`. */
+  /** Positions of the first repeated keys, as `member:position`. */
   readonly examples: string[] = [];
 
   /** @param key column names of the key */
@@ -23,11 +23,11 @@ export class KeySet {
     this.#fields = new Set(key.map((name) => {
       const index = names.indexOf(name);
       if (index < 0) throw new Error(`key column ${name} is not in the table`);
-      return index + 2; // The columns member_id and position come first.
+      return index + 2; // Every row starts with the columns member_id and position.
     }));
   }
 
-  /** @param chunk complete rows without header and trailer */
+  /** Adds the keys of rows. @param chunk complete rows in binary COPY format, without header and trailer */
   addRows(chunk: Buffer, label: string): void {
     let [high, low] = START_DIGEST;
     readRows(chunk, (field, at, size) => {

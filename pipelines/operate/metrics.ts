@@ -11,11 +11,11 @@ import { writeAtomically } from '../formats/atomic-write.ts';
 export interface PublishedState {
   readonly regions: readonly { readonly code: number; readonly published: number; readonly age: number; readonly parcels: number }[];
   readonly sources: readonly { readonly id: string; readonly records: number; readonly rejects: number }[];
-  /** Number of added columns and of possibly incomplete exports among current files, by source and region. Region 0 is Italy. */
+  /** Numbers of added columns and of possibly incomplete exports in current files, by source and region. Region 0 is Italy. */
   readonly warnings: readonly { readonly source: string; readonly region: number; readonly columns: number; readonly cutExports: number }[];
-  /** Last successful run that published or checked the region, with exit code 0 or 3. */
+  /** Last run with exit code 0 or 3 that published or checked the region. */
   readonly succeeded: readonly { readonly region: number; readonly ended: number }[];
-  /** Failures of the last run. The region is a slug. Region and source are null if the failure does not concern a single region or source. */
+  /** Failures of the last run. `region` is a slug. Null as region or source means that the failure concerns several or none. */
   readonly failures: readonly { readonly region: string | null; readonly source: string | null; readonly exitCode: number }[];
   /** Number of publications that the quality gate refused, in all runs in the ledger. */
   readonly refusals: readonly { readonly region: string | null; readonly section: string; readonly count: number }[];
@@ -27,25 +27,26 @@ export interface PublishedState {
   readonly refreshed: { readonly exitCode: number; readonly ended: number } | null;
 }
 
-/** State of a database, or the known part of the state if the database does not answer. */
+/** State of a database. If the database does not answer, only the part that is known without the database. */
 type DescribedState = PublishedState | Pick<PublishedState, 'regions' | 'sources' | 'warnings' | 'refreshed'>;
 
-/** Downloads of `watch`, by source. */
+/** Results of the downloads by `watch`, for each source. */
 export type Downloads = readonly {
   readonly source: string;
   /** Time when all files of the source were last requested; null if never. */
   readonly asked: number | null;
-  /** Number of failed files and of received bytes in the last nightly run. */
+  /** Numbers of failed files and of received bytes in the last nightly run. */
   readonly failed: number;
   readonly bytes: number;
 }[];
 
-/** Statement that reads the state. Every role that may execute the API functions may run the statement. */
+/** SQL statement that reads the state. Every role that may execute the API functions may run this statement. */
 export const STATE_STATEMENT = 'select state from api.published_state()';
 
 /**
  * Describes the state in Prometheus' text format.
- * @param read `later`: ages are left out, because ages would be outdated @param downloads null if this program does not download
+ * @param read `later` if the text is read later from a file. Ages are then left out, because ages would be outdated @param downloads null if this program
+ * downloads nothing
  */
 export function describeState(state: DescribedState, read: 'now' | 'later', downloads: Downloads | null = null): Promise<string> {
   const { regions, sources, warnings, refreshed } = state;
@@ -90,8 +91,8 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
 }
 
 /**
- * Writes a file for node exporter's textfile collector. The file is replaced atomically, so that a collector never reads a part of the file. @param database
- * database, or null if the database does not answer. The metrics of the database are then left out
+ * Writes a file for node exporter's textfile collector. Replaces the file atomically, so that the collector never reads an incomplete file. @param database
+ * null if the database does not answer. Metrics of the database are then left out
  * @param exitCode exit code of the refresh that ends now
  */
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {

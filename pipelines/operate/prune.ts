@@ -1,4 +1,4 @@
-/** Frees disk space. Keeps current and previous publications, and all data that is needed to build these publications again. */
+/** Deletes data that is no longer needed. Keeps the current and previous publications, and all data from which these publications can be rebuilt. */
 import type { Database } from '../db/index.ts';
 import { cutHistory, type Cut } from '../db/history.ts';
 import { dropTable, schemasLike, dropSchema, tablesIn } from '../db/ddl.ts';
@@ -12,22 +12,22 @@ interface Pruned {
   readonly partitions: readonly string[];
   readonly releases: readonly number[];
   readonly workspaces: readonly string[];
-  /** Number of deleted runs. Runs that are older than the kept months are deleted, except runs that created a kept publication. */
+  /** Number of deleted runs: runs older than `keep` months, except runs that created a kept publication. */
   readonly runs: number;
   /** Deleted history; null if history was not pruned. */
   readonly history: Cut | null;
 }
 
 interface PruneOptions {
-  /** True to only report the objects that would be deleted. */
+  /** True to report the objects to delete without deleting them. */
   readonly dry?: boolean;
   /** Number of months of history to keep; null to keep all history. */
   readonly keep?: number | null;
 }
 
-/** Deletes objects that are no longer needed. */
+/** Deletes tables, releases, workspaces and history that are no longer needed. */
 export async function prune(database: Database, sources: readonly RegisteredSource[], { dry = false, keep = null }: PruneOptions = {}): Promise<Pruned> {
-  // The inventory is read before the session opens, because the embedded engine has only one session.
+  // Reads the inventory before the session opens, because the embedded engine has only one session.
   const inventory = await Inventory.read(database, sources);
   const statement = statementsOf('operate');
   return database.session(async (session) => {
@@ -35,7 +35,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
     const partitions = (await tablesIn(session, 'previous')).filter((name) => !kept.includes(name));
     const used = new Set([
       ...[0, ...REGIONS.map(({ code }) => code)].flatMap((region) => inventory.used(region)).map(({ releaseId }) => releaseId),
-      // Releases with files in the data folders are kept, because a refresh would read these files again.
+      // Keeps releases whose files are in the data folders, because a refresh would read these files again.
       ...inventory.files.filter(({ present }) => present).map(({ releaseId }) => releaseId),
       ...(await session.query<{ id: number }>(statement('cited_releases'))).map(({ id }) => id),
     ]);
@@ -48,7 +48,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       for (const partition of partitions) await dropTable(session, 'previous', partition);
       for (const { releaseId, sourceId } of releases) {
         const layers = sources.find(({ id }) => id === sourceId)?.layer.writes ?? [];
-        // A release in the ledger always has its layers, even after an interruption.
+        // One transaction deletes a release's ledger row and layers, so that an interruption cannot delete only one of the two.
         await session.transaction(async () => {
           for (const layer of layers) await dropTable(session, 'layer', `${tableOf(layer)}_${releaseId}`);
           await session.query(statement('forget_release'), [releaseId]);

@@ -1,4 +1,4 @@
-/** Collects all facts of the ledger and the gate about a region's publication, for the HTML and JSON report. */
+/** Collects the facts about a region's publication from the ledger and the quality gate, for the HTML and JSON report. */
 import type { Checked } from '../build/check.ts';
 import type { Violation } from '../build/gate-rule.ts';
 import { GATES } from '../contract/gates.ts';
@@ -25,7 +25,7 @@ export interface Publication {
   /** UTC. */
   readonly published_at: string;
   readonly digest: string | null;
-  /** Reason for accepting a publication that the quality gate refused, with the user. Null if the gate did not refuse the publication. */
+  /** Reason and user of `--accept`, for a publication that the quality gate had refused; null if the gate did not refuse the publication. */
   readonly reason: string | null;
   readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
   readonly run: number;
@@ -43,7 +43,7 @@ export interface ReportedFile {
   readonly in_data_folders: boolean;
 }
 
-/** Counts of a release in the ledger, and the same counts from its members, rejects and duplicates. */
+/** Counts of a release from the ledger, and the same counts from the release's members, rejects and duplicates. */
 export interface ReportedRelease {
   readonly release: number;
   readonly source: string;
@@ -57,13 +57,13 @@ export interface ReportedRelease {
   readonly member_rows: number;
   readonly kept_rejects: number;
   readonly kept_duplicates: number;
-  /** Number of members whose records differ from rows + rejects + duplicates. */
+  /** Members whose number of records differs from rows + rejects + duplicates. */
   readonly broken_members: readonly string[];
-  /** Seconds from the first read record to the attached layers. */
+  /** Seconds between reading the first record and attaching the layers. */
   readonly seconds: number | null;
   /** True if records = rows + rejects + duplicates, and if both counts are equal. */
   readonly holds: boolean;
-  /** Warnings of the checks of the release's rows. Null if an older version of the program or another run loaded the release. */
+  /** Warnings of the checks of the release's rows; null if another run or an older version of the program loaded the release. */
   readonly warnings: readonly Warning[] | null;
 }
 
@@ -72,12 +72,12 @@ interface ReportedTable {
   readonly relation: Relation;
   readonly partition: string;
   readonly rows: number;
-  /** Size with indexes in bytes; null if the table is not on this node. */
+  /** Size of the table with indexes in bytes; null if the table is not on this node. */
   readonly bytes: number | null;
   readonly rows_before: number | null;
   /** True if the table is unchanged since the previous publication. */
   readonly stands: boolean;
-  /** Build time in seconds. Null if the table is unchanged or copied, or if an older version of the program built it. */
+  /** Build time in seconds; null if the table is unchanged or copied, or if an older version of the program built the table. */
   readonly seconds: number | null;
 }
 
@@ -91,10 +91,10 @@ export type CoverageState = (typeof COVERAGE_STATES)[number];
 
 export interface SectionCoverage {
   readonly section: string;
-  /** Name of the map in a section with separate coverage for each map; otherwise null. */
+  /** Name of the map if the section has a separate coverage for each map; otherwise null. */
   readonly map: string | null;
   readonly state: CoverageState;
-  /** Number of rows of the section in the comune, or of values of the map. Null if not counted. */
+  /** Number of the section's rows in the comune, or of values from the map; null if not counted. */
   readonly rows: number | null;
   /** Number of examined parcels by state of coverage. */
   readonly answers: Readonly<Record<string, number>>;
@@ -115,7 +115,7 @@ export interface Moment {
   readonly values: number;
   readonly median: number | null;
   readonly p95: number | null;
-  /** Medians of the comuni, ascending; empty if the field has no medians. */
+  /** Medians of the field in the comuni, ascending; empty if the field has no medians. */
   readonly medians: readonly number[];
 }
 
@@ -127,7 +127,7 @@ export interface Distribution {
   readonly province: string;
   readonly field: string;
   readonly now: Moment | null;
-  /** Statistics of the previous publication. Null if the previous publication has no such statistic. */
+  /** Statistics of the previous publication; null if the previous publication has none for this field and slice. */
   readonly before: Moment | null;
 }
 
@@ -169,7 +169,7 @@ export interface RegionReport {
     /** Checks with their expectation. `asked`: whether the check ran for this publication, or null if not recorded. */
     readonly all: readonly { readonly name: string; readonly level: string; readonly expects: string; readonly asked: boolean | null; readonly rows: number }[];
   };
-  /** Columns that publishers added to files of the region and of Italy. Sample values are left out, because the report may be sent to other people. */
+  /** Columns that publishers added to files of the region and of Italy. The report has no sample values, because users may send the report to other people. */
   readonly added_columns: readonly FileWarning[];
   /** Files of the region and of Italy that may be incomplete exports of a web service. */
   readonly cut_exports: readonly FileWarning[];
@@ -277,7 +277,7 @@ async function readDistributions(database: Context['database'], region: number):
   return [...found.values()];
 }
 
-/** Returns the checks of the sections, with their results. For each check, the result contains whether it ran for the publication. */
+/** Returns all checks of the sections, each with the result and whether the check ran for the publication. */
 function checksOf(checked: StepDetail | null): RegionReport['checks'] {
   const rows = new Map((checked?.warnings ?? []).map((warning) => [warning.name, warning.rows]));
   return {

@@ -1,4 +1,4 @@
-/** Reads rejected records again with the current rules, each as a small file. */
+/** Reads rejected records again with the current readers. Each record becomes a small file. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface RetryOutcome {
   readonly tried: number;
   /** Number of records that the current reader accepts. */
   readonly passed: number;
-  /** Number of records that cannot be read alone: records that load.sql rejected, and records of binary files. */
+  /** Number of records that cannot be read alone: records that load.sql rejected, and records from binary files. */
   readonly untried: number;
 }
 
@@ -36,8 +36,8 @@ interface Refused {
 }
 
 /**
- * Reads rejected records again. A raw record between the first and last lines of its member is a readable file. If a record is now accepted, its release is
- * marked, and the next refresh reads the files of the release again. Releases are immutable.
+ * Reads rejected records again. The first and last lines of the member around a raw record give a readable file. If the reader now accepts a record, marks the
+ * release, so that the next refresh reads the release's files again. The release itself never changes.
  */
 export async function retry({ database, sources }: Context, sourceId: string | null): Promise<RetryOutcome[]> {
   const refused = await database.query<Refused & Record<string, unknown>>(operate('refused'), [sourceId]);

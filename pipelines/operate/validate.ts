@@ -1,4 +1,4 @@
-/** Checks that files match the expected schema. Runs the real readers on the files, without a database. */
+/** Checks that files match the expected schema. Runs the same readers as a load, without a database. */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { MappaleError } from '../errors.ts';
@@ -26,31 +26,31 @@ export interface Finding {
   readonly at: string;
   readonly detail?: string | undefined;
   readonly hint?: string | undefined;
-  /** For `COLUMNS_ADDED`: file, column and sample values. Sample values are shown only on this machine. */
+  /** File, column and sample values of a `COLUMNS_ADDED` finding. Sample values are shown only on this machine. */
   readonly file?: string;
   readonly column?: string;
   readonly samples?: readonly string[];
 }
 
-/** Code of a finding that does not prevent loading. A user should check the finding. */
+/** Code of the finding that a file has an unknown column. Such a file can be loaded, but a user should check the column. */
 export const COLUMNS_ADDED = 'COLUMNS_ADDED';
 
 export interface FileVerdict extends Counts {
   readonly path: string;
-  /** Source that reads the file; null if there is none. */
+  /** Source that reads the file; null if no source reads the file. */
   readonly source: string | null;
   readonly role: string | null;
   readonly vintage: string | null;
-  /** False if there is an error or an unknown column. */
+  /** False if the file has an error or an unknown column. */
   readonly ok: boolean;
-  /** True if only the first records were read. */
+  /** True if the check read only the first records. */
   readonly sampled: boolean;
   readonly findings: readonly Finding[];
 }
 
-/** Number of examples per kind of reject. */
+/** Number of examples to keep per kind of reject. */
 const EXAMPLES = 3;
-/** Codes of rejects that show that the whole file is wrong, even if there are only few rejects. */
+/** Matches codes of rejects that show that the whole file is wrong, even if the file has few rejects. */
 const SYSTEMATIC = /^(encoding|utf8|not_utf8|columns|header)/;
 
 class SampleReached extends Error {}
@@ -76,8 +76,8 @@ export async function validate(
   const named = new Set(paths.map(maskTaxCode));
   for (const { path, error } of survey.broken) add(path, {}, [findingOf(error, path)]);
   for (const { path, source, reason } of survey.aside) {
-    const finding = { code: 'LEFT_ASIDE', message: `the file is known, but is not read: ${reason}`, at: basename(path) };
-    // In a folder, this is only a warning, because the folder may also contain the file that is read. For a file that the user named, this is an error.
+    const finding = { code: 'LEFT_ASIDE', message: `the file is known, but mappale does not read it: ${reason}`, at: basename(path) };
+    // Reports an error for a file that the user named. For a file in a folder, reports only a warning, because the folder may also contain the file to use.
     add(path, { source }, [!named.has(path) ? { level: 'warn', ...finding } : {
       level: 'error', ...finding,
       detail: `expected a file that ${source} reads, found a file that ${source} skips`, hint: `To see the file to use: npx mappale sources ${source}.`,
@@ -121,7 +121,7 @@ async function validateFile(
     else throw error;
   }
   if (findings.length === 0) findings.push(...(await strayBytes(file)));
-  // If a file could not be read completely, findings that need the whole file are left out.
+  // Findings that need the whole file are left out if the file could not be read completely.
   const broken = findings.some(({ level }) => level === 'error');
   const isWhole = !sampled && findings.length === 0;
   findings.push(...sink.findings(isWhole ? 'whole' : 'part', file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));
@@ -143,7 +143,7 @@ function cutFinding(name: string, detail: string): Finding {
   };
 }
 
-/** Reports bytes before or after a zip archive. These bytes are ignored, because they are a server message or a self-extracting program. */
+/** Reports bytes before or after a zip archive, such as a server message or a self-extracting program. Readers ignore these bytes. */
 async function strayBytes({ path, name }: LocatedFile): Promise<Finding[]> {
   if (!(await isZip(path))) return [];
   const zip = await ZipArchive.open(path);
@@ -165,7 +165,7 @@ export class ValidationSink implements Sink {
   rejects = 0;
   duplicates = 0;
   records = 0;
-  /** Members that were read completely. */
+  /** Members that the reader has read completely. */
   readonly members: ReadMember[] = [];
   readonly #source: RegisteredSource;
   readonly #name: string;
@@ -206,7 +206,7 @@ export class ValidationSink implements Sink {
   progress(): void {}
 
   aside(path: string, reason: string): void {
-    this.#aside.push({ level: 'warn', code: 'LAYER_LEFT_ASIDE', message: `a layer is known, but is not read: ${reason}`, at: labelOf(this.#name, path) });
+    this.#aside.push({ level: 'warn', code: 'LAYER_LEFT_ASIDE', message: `a layer is known, but mappale does not read it: ${reason}`, at: labelOf(this.#name, path) });
   }
 
   async member({ path }: MemberFacts): Promise<MemberSink> {
@@ -254,7 +254,7 @@ export class ValidationSink implements Sink {
     };
   }
 
-  /** @param extent `whole` if every record was read */
+  /** Returns the findings about the file. @param extent `whole` if every record was read */
   findings(extent: 'whole' | 'part', { role, complete }: Recognition): Finding[] {
     this.#flush();
     const findings = [...this.#aside, ...this.#lost, ...this.#refused(), ...this.#encoding(), ...this.#columnsAdded()];
@@ -282,7 +282,7 @@ export class ValidationSink implements Sink {
     }));
   }
 
-  /** Returns one finding per code. The level depends on the number of records. */
+  /** Returns one finding per code of rejects. The level depends on the number of refused records. */
   #refused(): Finding[] {
     const seen = this.#accounted();
     const faults = this.rejects - (this.#refusals.get(NO_DATA)?.count ?? 0);
@@ -306,8 +306,8 @@ export class ValidationSink implements Sink {
   }
 
   /**
-   * Returns findings about the encoding. Bytes of another encoding are always an error. Publishers' files contain a few texts such as `ForlÃ¬`. Such texts are
-   * an error only if many different accented texts are encoded twice.
+   * Returns findings about the encoding. Invalid bytes are always an error. Publishers' files contain a few texts that were encoded twice, such as `ForlÃ¬`.
+   * Such texts are an error only if a large share of the accented texts was encoded twice.
    */
   #encoding(): Finding[] {
     const message = 'the encoding of the text is not the publisher\'s encoding';
@@ -322,22 +322,22 @@ export class ValidationSink implements Sink {
     const seen = all.reduce((sum, texts) => sum + texts.seen, 0);
     const examples = all.flatMap((texts) => texts.examples).slice(0, EXAMPLES);
     const at = examples.map((example) => example.at).join(', ');
-    const like = `${odd} of ${seen} texts beyond ASCII like ${JSON.stringify(examples[0]?.text.slice(0, 60))}`;
-    if (all.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected text, found ${like}`, hint }];
+    const like = `${odd} of ${seen} non-ASCII texts such as ${JSON.stringify(examples[0]?.text.slice(0, 60))}`;
+    if (all.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected UTF-8 encoded once, found ${like}`, hint }];
     return [{
-      level: 'warn', code: 'ENCODED_TWICE', message: `${odd} text${odd === 1 ? ' was' : 's were'} encoded twice, and the others were not`, at, detail: `expected text, found ${like}`,
+      level: 'warn', code: 'ENCODED_TWICE', message: `${odd} text${odd === 1 ? ' was' : 's were'} encoded twice, and the others were not`, at, detail: `expected UTF-8 encoded once, found ${like}`,
       hint: 'A few such texts come from the publisher. These texts are kept unchanged, and a search finds the texts by the correct letters.',
     }];
   }
 
-  /** Checks the number of records of a complete file against the usual range. */
+  /** Compares the number of records of a complete file with the range that the manifest expects. */
   #envelope(role: string): Finding[] {
     const { min = 0, max = Infinity } = this.#source.manifest.envelope.records?.[role] ?? {};
     if (this.records >= min && this.records <= max) return [];
     const few = this.records < min;
     return [{
       level: 'warn', code: 'ENVELOPE', message: `the publisher's complete file has ${few ? 'more' : 'fewer'} records`, at: this.#name, detail: `expected at ${few ? `least ${min}` : `most ${max}`}, found ${this.records}`,
-      hint: few ? 'If the file is incomplete, download the file again. If the file contains only a part, rename the file. With this name, the file also replaces older files of other places.' : 'Compare the file with the publisher\'s file.',
+      hint: few ? 'If the file is incomplete, download the file again. If the file contains only some places, rename the file. With this name, the file also replaces older files of other places.' : 'Compare the file with the publisher\'s file.',
     }];
   }
 
@@ -360,7 +360,7 @@ export class ValidationSink implements Sink {
   }
 }
 
-/** Checks that a named path exists. @throws MappaleError `FILE_MISSING` (exit 2) */
+/** Checks that a path from the user exists. @throws MappaleError `FILE_MISSING` (exit 2) */
 export async function mustExist(path: string): Promise<void> {
   await stat(path).catch(() => {
     throw new MappaleError('the file does not exist', { code: 'FILE_MISSING', kind: 'usage', at: path, hint: 'Check the path.', fix: retyped(withWord(path, 'FILE'), 'npx mappale validate FILE') });

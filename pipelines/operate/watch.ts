@@ -1,4 +1,4 @@
-/** Runs one nightly run: checks publishers that are due, refreshes the regions and prints a one-line summary. */
+/** Performs one nightly run: downloads new releases that are due, refreshes the affected regions and prints a one-line summary. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLOCK, type Clock } from '../clock.ts';
@@ -22,7 +22,7 @@ import { writeMetrics, type Downloads } from './metrics.ts';
 import { prune } from './prune.ts';
 
 export interface WatchContext extends FetchContext {
-  /** Opens the database for one piece of work, so that the database is not locked during downloads. */
+  /** Opens the database only while `work` runs, so that the database is not locked during downloads. */
   readonly open: <T>(work: (context: Context) => Promise<T>) => Promise<T>;
 }
 
@@ -32,13 +32,13 @@ export interface NightlyOptions {
   /** Data folders. Downloads are stored in the first folder. */
   readonly data: readonly [string, ...string[]];
   readonly parallel: number;
-  /** Path of the Prometheus text file; null if no file is written. */
+  /** Path of the Prometheus text file to write; null to write no file. */
   readonly metrics: string | null;
-  /** Address that receives the summary as JSON; null if there is none. */
+  /** URL that receives the summary as JSON; null to send no summary. */
   readonly webhook: string | null;
-  /** True if the webhook's host name may resolve to a private address. */
+  /** True if the webhook's host name may resolve to a private IP address. */
   readonly webhookPrivate: boolean;
-  /** Number of months of history and of the ledger to keep; null to prune nothing. */
+  /** Number of months to keep history and ledger; null to prune nothing. */
   readonly keep: number | null;
 }
 
@@ -46,9 +46,9 @@ export interface NightlyOptions {
 export interface NightlyRun {
   readonly time: string;
   readonly regions: readonly string[];
-  /** False if no request to a publisher was possible, for example because the data folder is not writable. */
+  /** False if no publisher could be asked, for example because the data folder is not writable. */
   readonly publishers_reached: boolean;
-  /** Sources to which requests were sent, and sources whose next release is not yet due. */
+  /** Sources whose publishers were asked, and sources whose next release is not yet due. */
   readonly asked: readonly string[];
   readonly not_due: readonly string[];
   readonly downloaded: { readonly files: number; readonly bytes: number };
@@ -57,17 +57,17 @@ export interface NightlyRun {
   readonly pruned: { readonly partitions: number; readonly releases: number; readonly runs: number } | null;
   readonly published: readonly string[];
   readonly failures: readonly { readonly error: string; readonly message: string; readonly at?: string | undefined }[];
-  /** Files that could not be used, with the affected sections. The regions of these files were published. */
+  /** Files that could not be used. The regions of these files were published without the files. */
   readonly left_out: readonly (Pick<LeftOut, 'source' | 'vintage' | 'files' | 'regions'> & { readonly error: string })[];
-  /** Added columns and possibly incomplete exports, by file. Sample values are left out, because the summary is sent to the webhook. */
+  /** Added columns and possibly incomplete exports, by file. The summary has no sample values, because the webhook receives the summary. */
   readonly warnings: readonly FileWarning[];
   readonly exit_code: number;
   readonly seconds: number;
 }
 
 /**
- * Downloads new releases that are due and refreshes the regions. The summary contains failures and the worst exit code. The refresh also runs if a publisher
- * does not answer or the download folder is not writable.
+ * Downloads new releases that are due and refreshes the regions. The summary contains all failures and the most severe exit code. The refresh runs even if a
+ * publisher does not answer or the download folder is not writable.
  */
 export async function runNight(
   context: WatchContext, { regions, data, parallel, metrics, webhook, webhookPrivate, keep }: NightlyOptions,
@@ -115,10 +115,10 @@ export async function runNight(
   return line;
 }
 
-/** A function that runs a step of the nightly run. @returns null if the step failed. The failure is then recorded */
+/** Runs a step of the nightly run and records a failure. @returns null if the step failed */
 type Attempt = <T>(work: () => Promise<T>) => Promise<T | null>;
 
-/** Downloads from the sources that are due. @param notDue receives the other sources */
+/** Downloads the sources that are due. @param notDue set to which the function adds the other sources */
 function fetchDue(context: WatchContext, regions: readonly Region[], folder: string, now: Date, notDue: Set<string>): Promise<FetchReport> {
   return fetchRegions(context, {
     regions, folder, only: null, dryRun: false,
@@ -131,7 +131,7 @@ function fetchDue(context: WatchContext, regions: readonly Region[], folder: str
 }
 
 /**
- * Writes the metrics. If the database does not answer, its metrics are left out. A failure to write does not end the nightly runs, because a monitoring system
+ * Writes the metrics, without those of the database if the database does not answer. A failure to write only prints a warning, because a monitoring system
  * detects old metrics.
  */
 async function exportMetrics(
@@ -144,12 +144,12 @@ async function exportMetrics(
   if (await attempt(() => context.open(({ database }) => written(database))) === null) await written(null);
 }
 
-/** Leaves out a download folder that could not be created, if there are other folders. */
+/** Returns the data folders without a download folder that could not be created, if there are other folders. */
 function readable([first, ...others]: NightlyOptions['data']): string[] {
   return others.length > 0 && !existsSync(first) ? others : [first, ...others];
 }
 
-/** Prunes like `mappale prune --keep`. */
+/** Deletes the same data as `mappale prune --keep`. */
 async function prunedTo(keep: number, { database, sources, config }: Context): Promise<NightlyRun['pruned']> {
   const facts = { command: 'prune', arguments: { keep }, version: VERSION, host: config.host };
   const { partitions, releases, runs } = await withRun(database, facts, () => prune(database, sources, { keep }));
@@ -166,21 +166,24 @@ async function publishedRegions({ database }: Context): Promise<Region[]> {
 }
 
 /**
- * Number of days after an expected release in which files are requested again. Publishers are often late, so requests are sent every 7 days for 35 days. A
- * request for an unchanged file transfers 128 bytes.
+ * Number of days after an expected release in which the run asks the publisher again, every 7 days. Publishers are often late. A request for an unchanged file
+ * transfers 128 bytes.
  */
 const LATE_DAYS = 35;
 const AGAIN_DAYS = 7;
 
 /**
- * Returns the difference in days of the UTC calendar. The time of day has no effect, so a nightly run may start a second earlier than on the day before.
+ * Returns the number of UTC calendar days between two times. The time of day has no effect, so a nightly run may start a second earlier than the night before.
  */
 function daysBetween(from: Date, to: Date): number {
   const dayOf = (moment: Date): number => Math.floor(moment.getTime() / 86_400_000);
   return dayOf(to) - dayOf(from);
 }
 
-/** Limits requests to the publisher's release cycle. @param folder the folder of the source's downloads @returns the reason, or null if the source is due */
+/**
+ * Returns the reason why a source is not due according to the publisher's release cycle, or null if the source is due.
+ * @param folder folder of the source's downloads
+ */
 async function whyNotDue(folder: string, cycle: Download['cycle'], { slug }: Region, now: Date): Promise<string | null> {
   const asked = await readAsked(folder, slug);
   const issued = lastIssue(cycle, now);
@@ -194,7 +197,7 @@ function sumOf(report: FetchReport | null): NightlyRun['downloaded'] {
   return { files: came.length, bytes: came.reduce((sum, { received }) => sum + received, 0) };
 }
 
-/** Returns the downloads of every downloaded source, including sources that were not due. */
+/** Returns the download statistics of every source that was ever downloaded, including sources that were not due. */
 async function downloadsOf(report: FetchReport, folder: string, regions: readonly Region[]): Promise<Downloads> {
   const made = report.sources.filter(({ files, left }) => files.length > 0 || left !== null).map(async ({ source, files }) => {
     const days = await Promise.all(regions.map(({ slug }) => readAsked(join(folder, source), slug)));
@@ -205,7 +208,7 @@ async function downloadsOf(report: FetchReport, folder: string, regions: readonl
   return Promise.all(made);
 }
 
-/** Pauses in seconds before the retries of a failed webhook. */
+/** Pauses in seconds before the program calls a failed webhook again. */
 const AGAIN = [5, 30] as const;
 
 interface Webhook {
@@ -213,7 +216,7 @@ interface Webhook {
   readonly mayBePrivate: boolean;
 }
 
-/** Sends the summary. The address is never printed, because webhook addresses of chat services are secrets. */
+/** Sends the summary to the webhook. Never prints the URL, because webhook URLs of chat services are secrets. */
 async function notify({ url, mayBePrivate }: Webhook, line: NightlyRun, { log, proxies = NO_PROXIES, clock = CLOCK, lookup }: WatchContext): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -247,15 +250,13 @@ export function describeNight(line: NightlyRun): string {
   return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;
 }
 
-/** Describes a file that was left out: its source and the affected sections. */
+/** Describes files that could not be used: source, sections and regions. */
 function describeLeft({ source, files, regions }: NightlyRun['left_out'][number]): string {
   const sections = [...new Set(regions.flatMap((region) => region.sections.map(({ section }) => section)))];
   return `${files.join(' ')} (${source}${sections.length === 0 ? '' : `: ${sections.join(' ')}`})`;
 }
 
-/**
- * Waits until a wall clock time, or until the signal is aborted. Timers stop while a machine sleeps, so the wall clock is read once a minute.
- */
+/** Waits until a wall clock time, or until the signal is aborted. Reads the wall clock once a minute, because timers stop while a machine sleeps. */
 export async function sleepUntil(moment: number, clock: Clock, signal?: AbortSignal): Promise<void> {
   const aborted = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
   for (let left = moment - clock.now(); left > 0 && signal?.aborted !== true; left = moment - clock.now()) {
@@ -263,7 +264,7 @@ export async function sleepUntil(moment: number, clock: Clock, signal?: AbortSig
   }
 }
 
-/** Returns the time until the next occurrence of a time of day, in milliseconds. @param at local time of day, `02:15` */
+/** Returns the time until the next occurrence of a time of day, in milliseconds. @param at local time of day, such as `02:15` */
 export function untilNext(at: string, now: Date): number {
   const [hour, minute] = at.split(':').map(Number);
   const next = new Date(now);

@@ -145,11 +145,11 @@ describe('the files that validate reads', () => {
     const named = await mappale(census);
     expect(named.code).toBe(3);
     expect(named.out).toMatch(/^FAIL +.*R14_indicatori_2011_sezioni\.csv/);
-    expect(named.out).toMatch(/error: the file is known, but is not read: .*2011.*\[LEFT_ASIDE\]/);
+    expect(named.out).toMatch(/error: the file is known, but mappale does not read it: .*2011.*\[LEFT_ASIDE\]/);
     expect(named.out).not.toMatch(/ok |0 records/);
     const inFolder = await mappale(place);
     expect(inFolder.code).toBe(0);
-    expect(inFolder.out).toMatch(/aside .*R14_indicatori_2011_sezioni\.csv \(istat_census\): the file is known, but is not read: /);
+    expect(inFolder.out).toMatch(/aside .*R14_indicatori_2011_sezioni\.csv \(istat_census\): the file is known, but mappale does not read it: /);
     expect(inFolder.out).not.toContain('0 records');
   });
 
