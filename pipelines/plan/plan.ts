@@ -1,7 +1,4 @@
-/**
- * Plans a refresh, with reasons. The plan depends only on given facts, not on a database, file or clock. `run` executes the plan, and `mappale plan` prints the
- * plan.
- */
+/** Plans a refresh: the files to read, the regions to build, and the reasons. The plan depends only on the arguments, not on a database, file or clock. */
 import { whyChanged, type Facts } from '../contract/fingerprint.ts';
 import { regionName, regionSlug } from '../contract/regions.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
@@ -17,10 +14,10 @@ import type { PublishedTable } from '../ledger/published.ts';
 import { planProducts, productsDigest, type Product } from './products.ts';
 import { whyUnused } from './unused.ts';
 
-/** Facts that are known before the plan. */
+/** Facts on which a plan depends. */
 export interface Known {
   readonly sources: readonly RegisteredSource[];
-  /** Versions of the engine that affect built values. */
+  /** Versions of the database engine and its libraries that affect built values. */
   readonly engine: Facts;
   /** Loaded files. */
   readonly inventory: Inventory;
@@ -29,29 +26,29 @@ export interface Known {
   readonly published: ReadonlyMap<number, ReadonlyMap<Relation, PublishedTable>>;
 }
 
-/** A recognised file that no region uses, with the reason. */
+/** A recognised file that will not be used, with the reason. */
 export interface UnusedFile {
   readonly path: string;
   readonly source: string;
   readonly reason: string;
 }
 
-/** A current file that is no longer in the data folders. */
+/** A file that is still in use, but is no longer in the data folders. */
 export interface LeftFile {
   readonly name: string;
   readonly source: string;
   readonly vintage: string;
 }
 
-/** Files that are read as one release. */
+/** Files to read as one release. */
 export interface LoadJob {
   readonly located: Located;
-  /** Fingerprint of the files, their recognition and their reader. */
+  /** Fingerprint of the files' bytes, of their recognised properties and of the reader. */
   readonly fingerprint: string;
   readonly why: string;
 }
 
-/** The build of a region, or of Italy. If no product is stale, nothing is built. */
+/** A build of a region, or of Italy. A build without stale products does nothing. */
 export interface BuildJob {
   readonly region: number;
   readonly products: readonly Product[];
@@ -63,21 +60,21 @@ export interface BuildJob {
 
 export interface Plan {
   readonly loads: readonly LoadJob[];
-  /** Units that may be built, Italy first. Tables that depend on a release that is not yet loaded count as stale. */
+  /** Builds of Italy and then of the regions. A table that depends on a release to load counts as stale. */
   readonly builds: readonly BuildJob[];
-  /** Regions (or Italy) that a user pinned, withdrew or rolled back, with user and reason. */
+  /** Descriptions of the regions (or Italy) that a user pinned, withdrew or rolled back, with user and reason. */
   readonly held: readonly string[];
   readonly unused: readonly UnusedFile[];
   readonly left: readonly LeftFile[];
-  /** Number of loaded files in the data folders, of new files among them, and of files that are no longer there. */
+  /** Ids of loaded files: files in the data folders, files that came back, and files that are no longer there. */
   readonly present: readonly number[];
   readonly came: readonly number[];
   readonly gone: number;
 }
 
 /**
- * Plans a refresh. @param survey the survey of the data folders, or null to plan without data folders @param regions the regions to refresh, or null for all
- * published regions and all regions with parcels or addresses
+ * Returns the plan of a refresh. @param survey the survey of the data folders, or null to plan without data folders @param regions the regions to refresh, or
+ * null for all published regions and all regions with parcels or addresses
  */
 export function plan(known: Known, survey: Survey | null, regions: readonly number[] | null): Plan {
   const { sources, inventory: before } = known;
@@ -89,7 +86,7 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
   const inventory = before.with(before.files.map((file) => ({ ...file, present: isHere(file), arrived: came.includes(file.fileId) ? thisRun : file.arrived })));
   const loads: LoadJob[] = [];
   const unused: UnusedFile[] = [];
-  /** Files that were already loaded. */
+  /** Files in the data folders that were already loaded. */
   const again: { readonly path: string; readonly loaded: LoadedFile }[] = [];
   for (const located of releases) {
     const { source } = located;
@@ -129,12 +126,12 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
   };
 }
 
-/** Returns whether there is nothing to do. */
+/** Returns whether a plan has nothing to read and nothing to build. */
 export function isDone({ loads, builds }: Plan): boolean {
   return loads.length === 0 && builds.every(({ products }) => staleOf(products).length === 0);
 }
 
-/** Returns the stale tables of a region, with reasons. */
+/** Returns the stale tables among a region's products, with reasons. */
 export function staleOf(products: readonly Product[]): { readonly relation: Relation; readonly why: string }[] {
   return products.flatMap(({ relation, stale }) => (stale === null ? [] : [{ relation, why: stale }]));
 }
@@ -143,18 +140,18 @@ function loadJob(located: Located, why: string): LoadJob {
   return { located, fingerprint: fingerprintOf(located), why };
 }
 
-/** Returns the job without some of its files; null if no file is left. */
+/** Returns a job without the files in `left`, or null if no file remains. */
 export function withoutFiles({ located, why }: LoadJob, left: readonly LocatedFile[]): LoadJob | null {
   const files = located.files.filter((file) => !left.includes(file));
   return files.length === 0 ? null : loadJob(releaseOf(located, files), why);
 }
 
-/** Returns the digest of a release: its files, their recognition and their reader. */
+/** Returns the fingerprint of a release, from the files' bytes, their recognised properties and the reader. */
 function fingerprintOf({ source, files }: Located): string {
   return sha256([source.reader, ...files.map((file) => keyOf(source, file)).sort()].join('\n'));
 }
 
-/** Returns the ledger's facts about a located file before the file is read. */
+/** Returns the properties of a located file in the form that the ledger uses for loaded files. */
 function knownOf({ id, reader }: RegisteredSource, { name, sha256: digest, recognition }: LocatedFile): Parameters<typeof logicalKey>[0] & Pick<LoadedFile, 'name' | 'reader'> {
   const { role, vintage, dated = null, region, complete, place = null } = recognition;
   return { sourceId: id, role, vintage, dated, region, complete, place, name, sha256: digest, reader };
@@ -164,7 +161,7 @@ function keyOf(source: RegisteredSource, file: LocatedFile): string {
   return logicalKey(knownOf(source, file));
 }
 
-/** Returns whether a file was already loaded, with the same recognition, or with the other recognition of an earlier version. */
+/** Returns whether a loaded file has the same bytes as a located file, and the same recognised properties or those of an earlier version. */
 function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile): boolean {
   return logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey(knownOf(source, file));
 }
@@ -178,7 +175,7 @@ function whyNotRead(
   const loaded = inventory.files.find((each) => logicalKey(each) === key && each.reader === source.reader)
     ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
   if (loaded !== undefined) return loaded;
-  if (regions !== null && region !== null && !regions.includes(region)) return `it belongs to ${regionName(region)}, which was not requested`;
+  if (regions !== null && region !== null && !regions.includes(region)) return `belongs to ${regionName(region)}, which was not requested`;
   if (source.manifest.keep === 'all' || place !== undefined) return null;
   const hasAll = ({ name, recognition: other }: LocatedFile): boolean => name !== file.name && !mayBeExport(name) && other.role === role && other.complete
     && other.place === undefined && (other.region === null || other.region === region);
@@ -187,15 +184,15 @@ function whyNotRead(
   return newer === undefined ? null : `${newer.name} is newer (${vintageText(newer.recognition.vintage)}) and contains all places of this file`;
 }
 
-/** Returns the reason why files are read, compared with the last reading of the same bytes. */
+/** Returns the reason for reading files: the files are new, or something has changed since the same bytes were last read. */
 function whyRead(source: RegisteredSource, files: readonly LocatedFile[], inventory: Inventory): string {
   const before = inventory.files.filter((each) => files.some((file) => isSame(source, file, each))).at(-1);
   if (before === undefined) return 'not loaded yet';
-  if (before.reader === null) return 'its rejects will be read again';
-  return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'its reader changed';
+  if (before.reader === null) return 'rejected records will be read again';
+  return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'the reader changed';
 }
 
-/** Returns the largest of the numbers plus 1; 1 if there are no numbers. */
+/** Returns the largest number plus 1, or 1 without numbers. */
 function next(numbers: Iterable<number>): number {
   let last = 0;
   for (const each of numbers) last = Math.max(last, each);
@@ -203,7 +200,8 @@ function next(numbers: Iterable<number>): number {
 }
 
 /**
- * Returns files that will be read, in the form of loaded files. Their places are not yet known and are left out. @param arrived number of this run
+ * Returns the files to read in the form of loaded files. The files have no places, because the places are unknown before reading. @param arrived number of this
+ * run
  */
 function comingFiles(loads: readonly LoadJob[], inventory: Inventory, arrived: number): { files: LoadedFile[]; releases: Release[] } {
   const firstRelease = next(inventory.releases.keys());
@@ -218,7 +216,7 @@ function comingFiles(loads: readonly LoadJob[], inventory: Inventory, arrived: n
   return { files: files.map((file, index) => ({ ...file, fileId: firstFile + index })), releases };
 }
 
-/** Returns the regions with parcels or addresses, and the published regions. */
+/** Returns the regions that have parcels or addresses or are published. */
 function regionsToBuild({ sources, published }: Known, inventory: Inventory, loads: readonly LoadJob[]): number[] {
   const readers = new Set(PUBLISHABLE.map((relation) => sourceOfLayer(sources, relation)?.id));
   const found = loads.flatMap(({ located: { source, region } }) => (readers.has(source.id) && region !== null ? [region] : []));
@@ -234,7 +232,7 @@ export function heldText({ kind, region, heldBy, heldAt, reason }: Hold): string
   return `${name} was rolled back ${who}. The region stays unchanged until its files change (or ${unpin})`;
 }
 
-/** Returns the reason why a region stays unchanged even if its inputs differ, or null. */
+/** Returns the reason why a hold keeps a region unchanged although the inputs differ, or null. */
 function holdOn(hold: Hold | undefined, products: readonly Product[]): string | null {
   if (hold === undefined) return null;
   return hold.kind !== 'rolled_back' || hold.fingerprint === productsDigest(products) ? heldText(hold) : null;

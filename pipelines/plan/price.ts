@@ -5,15 +5,15 @@ import { PARCEL_LAYERS } from '../contract/sql-files.ts';
 import { staleOf, type Plan } from './plan.ts';
 
 /**
- * Default values for a database without measurements. These are the read speed in compressed bytes per second, fixed costs of a release and a region, and the
- * bytes of a layer per byte of a file. The values were measured with a synthetic region of 200,000 parcels on two cores with PostgreSQL.
+ * Default rates for a database without measurements: read speed in compressed bytes per second, fixed costs of a release and a region, and layer bytes per file
+ * byte. The values were measured with a synthetic region of 200,000 parcels on two cores with PostgreSQL.
  */
 const ASSUMED = {
   bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500,
 } as const;
-/** Factor for the embedded database, which is slower. */
+/** Factor for times on the embedded database, which is slower. */
 const EMBEDDED = 1.5;
-/** Memory of this process in bytes: readers, buffers and the largest geometry. The memory of the database server is not included. */
+/** Memory that this process needs in bytes, for readers, buffers and the largest geometry. Does not include the memory of the database server. */
 const MEMORY_BYTES = 400 * 1024 * 1024;
 /** Safety factor for disk space, because a full disk causes more damage than a refused run. */
 const SPARE = 1.2;
@@ -28,7 +28,7 @@ export interface Price {
   readonly measured: number;
 }
 
-/** Returns the cost of a plan. For regions that are not yet loaded, the number of parcels is estimated from the size of the files. */
+/** Returns the estimated cost of a plan. For regions that are not yet loaded, estimates the number of parcels from the size of the files. */
 export function price({ loads, builds }: Plan, { bySource, all, perParcel: each, parcels: published, embedded, freeBytes }: Experience): Price {
   const slower = embedded ? EMBEDDED : 1;
   const reading = loads.map(({ located: { source, files } }) => {
@@ -41,7 +41,7 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
     };
   });
   const stale = builds.filter(({ products }) => staleOf(products).length > 0).map(({ region }) => region);
-  // A nested zip has about 200 bytes per parcel.
+  // A parcel needs about 200 bytes in the publisher's nested zips.
   const coming = reading.reduce((sum, { bytes, isParcels }) => sum + (isParcels ? bytes / 200 : 0), 0);
   const parcels = Math.max(stale.reduce((sum, region) => sum + (published.get(region) ?? 0), 0), coming);
   const regions = stale.filter((region) => region > 0).length;
@@ -58,7 +58,7 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
 }
 
 /**
- * Refuses a plan without sufficient disk space. @param before bytes of the previous publications, which can be freed
+ * Refuses a plan without sufficient disk space. @param before bytes of the previous publications, which `prune` can free
  * @throws MappaleError `NO_ROOM` (exit 2) if the disk would fill up, unless forced
  */
 export function refuseWithoutRoom(cost: Price, { embedded, parcels }: Pick<Experience, 'embedded' | 'parcels'>, { force }: { readonly force: boolean }): void {

@@ -1,4 +1,4 @@
-/** Determines the tables of a region before the build. Fingerprints show which tables are stale, with reasons. */
+/** Determines the tables of a region before the build. Compares fingerprints to find stale tables and the reasons. */
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../contract/fingerprint.ts';
 import { schemaOf, sha256, tableFilesOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -7,49 +7,58 @@ import type { Inventory } from '../ledger/inventory.ts';
 import type { Release } from '../ledger/ledger.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 
-/** A table of a region, with its file, its inputs, and whether the published table is current. */
+/** A table of a region: the SQL file that builds the table, the inputs, and whether the published table is current. */
 export interface Product {
   readonly relation: Relation;
   readonly file: SqlFile;
-  /** Digest of the SQL and of all inputs, including the files. */
+  /** Digest of the SQL and all inputs of the table. */
   readonly fingerprint: string;
   /** Fingerprints of the inputs, by relation or release. */
   readonly inputs: Readonly<Record<string, string>>;
   /** Releases of the layers that the table reads, directly or through other tables. */
   readonly releases: readonly Release[];
-  /** Releases from which the values come. Parcels, and the codes and boundaries of comuni, are left out, because every table uses these data. */
+  /**
+   * Releases that the table cites as sources of values. Releases of parcels and of codes and boundaries of comuni are not cited, because every table uses these
+   * releases.
+   */
   readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];
-  /** Layers without a release that the table reads directly. */
+  /** Layers that the table reads directly and that have no release. */
   readonly missing: readonly Relation[];
   /** Reason why the table must be built again; null if the published table is current. */
   readonly stale: string | null;
   /** Inputs that differ from the inputs of the published table. */
   readonly differing: readonly string[];
-  /** True if the values come from the same sources and vintages as the values of the published table. */
+  /** True if the table and the published table cite the same sources and vintages. */
   readonly hasSameVintages: boolean;
-  /** Inputs in `differing` on which any row may depend. */
+  /** Inputs in `differing` on which every row may depend. */
   readonly decisive: readonly string[];
-  /** True if the differences of the inputs may leave the table, or the rows of unchanged parcels, unchanged. */
+  /** True if the changed inputs may leave the whole table, or the rows of unchanged parcels, unchanged. */
   readonly incremental: boolean;
   /** Name of the published table, without schema. */
   readonly published: string | null;
-  /** True if the published table was built without some of the sources. The quality gate then measures the new table as on a first load. */
+  /** True if the table cites a source that the published table does not cite. The quality gate then treats the table as on a first load. */
   readonly hasNewSource: boolean;
 }
 
-/** Returns the files that build the region's tables, each after the tables that it reads. @throws Error for a cycle: a bug of the headers */
+/**
+ * Returns the SQL files that build a region's tables. Each file follows the files that build its inputs.
+ * @throws Error if the headers of the files form a cycle (a bug)
+ */
 export function productFiles(region: number): SqlFile[] {
   return inOrder(tableFilesOf(region), (file) => file);
 }
 
-/** Sorts items after the items that they read, and otherwise keeps their order. @throws Error for a cycle: a bug of the headers */
+/**
+ * Sorts items so that each item follows the items that build its inputs. Otherwise keeps the given order.
+ * @throws Error if the headers of the files form a cycle (a bug)
+ */
 export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T[] {
   const sorted = new Set<T>();
   const open = new Set<T>();
   const visit = (item: T): void => {
     if (sorted.has(item)) return;
     const { file, reads } = fileOf(item);
-    if (open.has(item)) throw new Error(`${file}: the file reads a table that is built from the table of this file`);
+    if (open.has(item)) throw new Error(`${file}: the file reads a table that depends on the table of this file`);
     open.add(item);
     for (const read of reads) {
       const maker = items.find((each) => relationOf(fileOf(each)) === read);
@@ -61,13 +70,13 @@ export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T
   return [...sorted];
 }
 
-/** Returns the table that a file builds. All other tables in `-- writes:` are only updated. */
+/** Returns the table that a file builds: the first table in the line `-- writes:`. The file only updates the other tables. */
 function relationOf({ file, writes: [relation] }: SqlFile): Relation {
   if (relation === undefined) throw new Error(`${file}: expected a table in its "-- writes:" line, found none`);
   return relation;
 }
 
-/** Determines stale tables with reasons. The result depends only on the arguments. */
+/** Returns a region's tables, each with the reason why the table is stale or null. The result depends only on the arguments. */
 export function planProducts(
   region: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts,
 ): Product[] {
@@ -86,7 +95,7 @@ export function planProducts(
         for (const release of made.releases) used.set(release.releaseId, release);
         if (read !== 'core.parcel') for (const each of made.cited) cited.set(`${each.sourceId} ${each.vintage}`, each);
       }
-      // A table that a file reads and updates, such as the register of fids, is not an input.
+      // A relation that is neither built nor a layer, such as the register of fids, is not an input.
       if (schemaOf(read) !== 'layer') continue;
       const source = sourceOfLayer(sources, read);
       const { files } = inventory.current(region, read);
@@ -112,7 +121,7 @@ export function planProducts(
         && file.reads.every((read) => read === 'core.parcel' || products.get(read)?.hasSameVintages !== false),
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
-      stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'its inputs are recorded in another form' : null,
+      stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'the ledger has the inputs in another form' : null,
       published: before?.currentTable ?? null,
       hasNewSource: before !== undefined && isNoted(before.inputs, (input) => published.get(input)?.inputs)
         && isMore(sourcesOf(inputs, (input) => products.get(input)?.inputs, ids), sourcesOf(before.inputs, (input) => published.get(input)?.inputs, ids)),
@@ -123,7 +132,7 @@ export function planProducts(
 
 type Inputs = Readonly<Record<string, string>>;
 
-/** Returns the sources that a table reads, directly or through other tables. */
+/** Returns the ids of the sources that a table reads, directly or through other tables. */
 function sourcesOf(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | undefined, ids: ReadonlySet<string>): Set<string> {
   return new Set(Object.keys(inputs).flatMap((input) => {
     const [id = ''] = input.split(' ', 1);
@@ -134,8 +143,8 @@ function sourcesOf(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | un
 }
 
 /**
- * Returns whether the ledger has the inputs of a table and of every table that it reads. Otherwise the sources of the table are unknown, and no source counts
- * as new.
+ * Returns whether the ledger has the inputs of a table and of every table that the table reads. Otherwise the table's earlier sources are unknown, and no
+ * source counts as new.
  */
 function isNoted(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | undefined): boolean {
   const names = Object.keys(inputs);
@@ -145,12 +154,12 @@ function isNoted(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | unde
   });
 }
 
-/** Returns whether `now` has all elements of `before` and other elements. A table that loses a source is compared with the published table. */
+/** Returns whether `now` has all elements of `before` and at least one more. A table that loses a source therefore has no new source. */
 function isMore(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean {
   return now.size > before.size && [...before].every((id) => now.has(id));
 }
 
-/** Returns the digest of all inputs of a region. */
+/** Returns the digest of all inputs of a region's tables. */
 export function productsDigest(products: readonly Pick<Product, 'relation' | 'fingerprint'>[]): string {
   return sha256(products.map(({ relation, fingerprint }) => `${relation} ${fingerprint}`).sort().join('\n'));
 }
@@ -167,11 +176,13 @@ function inputsOf(files: readonly CurrentFile[], layer: Relation): Record<string
   return Object.fromEntries([...lines].map(([key, mine]) => [`${key} ${tableOf(layer)}`, sha256(mine.sort().join('\n'))]));
 }
 
-/** Returns the inputs that may differ from the published inputs while rows are copied. Unchanged rows do not depend on these inputs. */
+/**
+ * Returns a function that tests whether an input may change without a change in every row. The build can then copy the rows that do not depend on the input.
+ */
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
   const { incremental: how } = file;
   if (how === null) return () => false;
-  // The table is compared with the published table after the build.
+  // The build of such a table ends with a comparison with the published table.
   const isCompared = (input: string): boolean => made.get(input as Relation)?.file.incremental?.by === 'content';
   if (how.by === 'content') return (input) => isCompared(input) || (how.parcels === 'outline' && input === 'core.parcel');
   if (how.by === 'members') {
@@ -181,7 +192,7 @@ function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: Re
   return (input) => {
     if (input === 'core.parcel' || isCompared(input)) return true;
     const read = made.get(input as Relation);
-    // For these inputs, the changed rows are known.
+    // The build knows the changed rows of such an input.
     return (how.by === 'parcels' || how.by === 'sharing') && read?.incremental === true;
   };
 }
@@ -190,7 +201,7 @@ function differingInputs(before: Inputs, now: Inputs): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter((input) => before[input] !== now[input]);
 }
 
-/** Returns whether two tables have inputs with the same names. A name is source, vintage and layer, or a relation. */
+/** Returns whether two sets of inputs have the same names. The name of an input is a relation, or a source with vintage and layer. */
 function sameNames(before: Inputs, now: Inputs): boolean {
   return Object.keys(before).length === Object.keys(now).length && Object.keys(now).every((input) => input in before);
 }

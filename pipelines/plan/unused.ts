@@ -1,22 +1,22 @@
-/** Finds the reason why a plan does not use a loaded file. Each reason is checked before it is returned. */
+/** Finds the reason why a plan does not use a loaded file. */
 import { regionName } from '../contract/regions.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
 import { countable, regionOf, type FilePlaces, type CurrentFile, type LoadedFile } from '../ledger/current-files.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 
-/** Maximum number of regions that a message names. */
+/** Maximum number of regions that a message lists. */
 const NAMED = 5;
 
 /** Returns the reason why a plan does not use a file. @param planned regions in the plan, with 0 for Italy */
 export function whyUnused(file: LoadedFile, inventory: Inventory, planned: readonly number[]): string {
-  if (file.forgotten) return 'it was forgotten (mappale forget --undo makes it current again)';
-  if (file.held.every(({ places }) => places.length === 0)) return 'none of its rows could be used';
+  if (file.forgotten) return 'forgotten (to use the file again: mappale forget --undo)';
+  if (file.held.every(({ places }) => places.length === 0)) return 'no row of the file could be used';
   if (!countable(inventory.files).includes(file)) return 'the same file was read again later';
   if (planned.length === 0) return 'no region is requested or published';
   const regions = new Set(file.held.flatMap((held) => held.places.map((place) => regionOf(file, held, place, inventory.register))));
   const known = [...regions].filter((region) => region !== null).sort((a, b) => a - b);
-  // The tables of Italy use all places, and may be in the plan even if the file's region is not.
+  // The tables of Italy use files of all regions. These tables may be in the plan even if the file's region is not.
   if (!regions.has(null) && known.every((region) => !planned.includes(region)) && !planned.includes(0)) return ofOtherRegions(known);
   for (const region of [...planned].sort((a, b) => b - a)) {
     for (const held of file.held) {
@@ -29,12 +29,12 @@ export function whyUnused(file: LoadedFile, inventory: Inventory, planned: reado
 
 function ofOtherRegions(regions: readonly number[]): string {
   const names = regions.slice(0, NAMED).map(regionName).join(', ');
-  return `it belongs to ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither requested nor published`;
+  return `belongs to ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither requested nor published`;
 }
 
 /**
- * Returns whether a used file replaces another file for a region. This is true if both files share a place, if the used file is complete, or if the layer has
- * no places.
+ * Returns the current file that replaces a file for a region, or null. A current file replaces the file if both share a place, or if the current file is
+ * complete.
  */
 function supersedes(file: LoadedFile, held: FilePlaces, region: number, inventory: Inventory): CurrentFile | null {
   const mine = held.places.filter((place) => {

@@ -1,32 +1,33 @@
-/** Tells, before a build, which stale tables are patched and which are built whole. */
+/** Determines, before a build, which stale tables are patched and which are built whole. */
 import type { Relation } from '../contract/sql-files.ts';
 import type { BuildJob } from './plan.ts';
 import type { Product } from './products.ts';
 
-/** A table is built whole if more than one parcel in this many changed, because replacing rows then saves no time. */
+/** Smallest number of parcels per changed parcel for which patching a table saves time. If more parcels changed, the table is built whole. */
 export const WORTHWHILE = 3;
 
 /**
- * - `patch`: replaces the rows that changed. The table is built whole if more than one parcel in `WORTHWHILE` changed, or if a table that it reads is built
- *   whole after all.
- * - `compare`: keeps the published table if its inputs have the same rows. Otherwise the table is built whole, and kept if both tables are equal.
+ * - `patch`: replaces the rows that changed. The table is built whole if more than one in `WORTHWHILE` parcels changed, or if one of the table's inputs is
+ *   built whole after all.
+ * - `compare`: keeps the published table if the table's inputs have the same rows. Otherwise builds the table whole, and keeps the published table if both are
+ *   equal.
  * - `whole`: builds all rows.
  */
 export type Way = 'patch' | 'compare' | 'whole';
 
-/** A stale table and the way in which it is built. */
+/** A stale table and the way in which the build updates the table. */
 export interface StaleTable {
   readonly relation: Relation;
   /** Reason why the table is stale. */
   readonly why: string;
   readonly way: Way;
-  /** Reason why the table is built whole; null for the other ways. */
+  /** Reason why the way is `whole`; null for the other ways. */
   readonly whole: string | null;
 }
 
 /**
  * Returns the stale tables of a region, or of Italy.
- * @param options distributed: whether the tables of regions are on several nodes, where they are built whole. The tables of Italy are on one node
+ * @param options distributed: true if the tables of regions are on several nodes, where tables are built whole. The tables of Italy are on one node
  */
 export function staleTables({ region, products }: Pick<BuildJob, 'region' | 'products'>, { distributed }: { readonly distributed: boolean }): StaleTable[] {
   return products.flatMap((product) => {

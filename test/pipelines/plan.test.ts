@@ -93,7 +93,7 @@ describe('a plan', () => {
   it('builds a requested region that has no files, and reports the files of other regions as unused', () => {
     const found = plan(known(loaded([])), survey(zip), [15]);
     expect(found.loads).toEqual([]);
-    expect(found.unused).toEqual([{ path: '/data/MOLISE.zip', source: PARCELS.id, reason: 'it belongs to Molise, which was not requested' }]);
+    expect(found.unused).toEqual([{ path: '/data/MOLISE.zip', source: PARCELS.id, reason: 'belongs to Molise, which was not requested' }]);
   });
 
   it('has nothing left to do if the publication was built from the loaded files, with or without a folder', () => {

@@ -47,7 +47,7 @@ it(`every loaded file that is not used has a correct reason, seed ${seed}`, () =
     const used = new Set(units.flatMap((region) => inventory.used(region)));
     for (const file of files.filter((each) => !used.has(each))) {
       const reason = whyUnused(file, inventory, units);
-      const kind = reason.replace(/made_\d+\.zip \(.*?\)/, 'FILE').replace(/it belongs to .*?, which/, 'it belongs to REGIONS, which');
+      const kind = reason.replace(/made_\d+\.zip \(.*?\)/, 'FILE').replace(/belongs to .*?, which/, 'belongs to REGIONS, which');
       given.set(kind, (given.get(kind) ?? 0) + 1);
       expect(reason).not.toContain('0000');
       const instead = /^(made_\d+\.zip) \((.*)\) is used instead$/.exec(reason);
@@ -60,12 +60,12 @@ it(`every loaded file that is not used has a correct reason, seed ${seed}`, () =
         expect(file.held.some((held) => held.places.some((place) => places.includes(place))) || other.complete).toBe(true);
         // The unused file belongs to a planned region.
         expect(regionsOf(file).some((region) => region === null || units.includes(region) || units.includes(0))).toBe(true);
-      } else if (reason.startsWith('it belongs to')) {
+      } else if (reason.startsWith('belongs to')) {
         const named = REGIONS.filter(({ name }) => reason.includes(name)).map(({ code }) => code).sort((a, b) => a - b);
         expect(named).toEqual([...new Set(regionsOf(file))].sort((a, b) => a! - b!));
         expect(named.filter((code) => units.includes(code))).toEqual([]);
-      } else if (reason.startsWith('it was forgotten')) expect(file.forgotten).toBe(true);
-      else if (reason === 'none of its rows could be used') expect(file.held.flatMap(({ places }) => places)).toEqual([]);
+      } else if (reason.startsWith('forgotten')) expect(file.forgotten).toBe(true);
+      else if (reason === 'no row of the file could be used') expect(file.held.flatMap(({ places }) => places)).toEqual([]);
       else if (reason === 'the same file was read again later') expect(files.some(({ sha256, fileId }) => sha256 === file.sha256 && fileId > file.fileId)).toBe(true);
       else if (reason === 'no region is requested or published') expect(units).toEqual([]);
       else {
@@ -76,5 +76,5 @@ it(`every loaded file that is not used has a correct reason, seed ${seed}`, () =
     }
   }), { numRuns: 3000, seed });
   console.log(`reasons given, seed ${seed}: ${JSON.stringify(Object.fromEntries(given))}`);
-  for (const reason of ['FILE is used instead', 'none of its rows could be used', 'the same file was read again later']) expect(given.get(reason)).toBeGreaterThan(0);
+  for (const reason of ['FILE is used instead', 'no row of the file could be used', 'the same file was read again later']) expect(given.get(reason)).toBeGreaterThan(0);
 });
