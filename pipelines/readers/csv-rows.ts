@@ -1,4 +1,4 @@
-/** Reads a small CSV into a staging table. Every record is checked by the source's schema, and rejects have a reason. */
+/** Reads a small CSV into a staging table. The source's schema checks every record, and each reject has a reason. */
 import { expectColumns, openCsv, type CsvOptions } from '../formats/csv.ts';
 import { placer, type RowReading } from './rows.ts';
 import type { InputFile, Sink } from '../contract/source.ts';
@@ -7,7 +7,7 @@ import type { InputFile, Sink } from '../contract/source.ts';
 const BATCH = 1000;
 
 /**
- * Reads a plain CSV file as one member. The position of a record is the number of its last line, from 1.
+ * Reads a plain CSV file as one member. The position of a record is the number of the record's last line, from 1.
  * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED`
  */
 export async function readCsvRows<K extends string>(file: InputFile, sink: Sink, options: Omit<CsvOptions, 'at'> & RowReading<K>): Promise<void> {

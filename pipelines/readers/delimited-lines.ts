@@ -1,6 +1,4 @@
-/**
- * Reads tables with one record per line. Used for publishers whose fields contain quotes and separators that a CSV parser would not read correctly.
- */
+/** Reads tables with one record per line. Some publishers' fields contain quotes and separators that a CSV parser would read wrongly. */
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { inputError } from '../contract/source.ts';
@@ -8,7 +6,7 @@ import { ODD_TEXT } from '../formats/malformed-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** Maximum length of a line, much longer than published lines. The maximum prevents a file without line ends from filling the memory. */
+/** Maximum length of a line in bytes, much longer than published lines. Without a limit, a file without line ends would fill the memory. */
 const MAX_LINE_BYTES = 65_536;
 
 export interface Line {
@@ -18,8 +16,8 @@ export interface Line {
 }
 
 /**
- * Yields the lines of a text that are not empty, without line ends. Each line is UTF-8 or otherwise windows-1252, because exports combine names from several
- * programs.
+ * Yields the non-empty lines of a text, without line ends. Decodes each line separately as UTF-8 or windows-1252, because an export may contain names from
+ * programs with different encodings.
  * @throws input errors `LINE_TOO_LONG`, `ENCODING_WRONG`
  */
 export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<Line, void, undefined> {
@@ -32,7 +30,7 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
     if (odd !== null) {
       throw inputError('the encoding of the file is not the publisher\'s encoding', {
         code: 'ENCODING_WRONG', at: `${at}:${number}`,
-        detail: `expected text in UTF-8 or windows-1252, found ${JSON.stringify(odd[0])}, which looks like bytes of another encoding`,
+        detail: `expected text in UTF-8 or windows-1252, found ${JSON.stringify(odd[0])}, which seems to be text in another encoding`,
         hint: 'Use the downloaded file. A spreadsheet program may change the encoding when it saves a file.',
       });
     }
@@ -59,14 +57,16 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
 
 /** Decodes a line as UTF-8, or as windows-1252 if the line is not valid UTF-8. */
 export function decodeLine(bytes: Buffer): string {
-  // The bytes are decoded as a stream, because some versions of Node decode a whole text in windows-1252 as Latin-1.
+  // Decodes as a stream, because some versions of Node decode windows-1252 as Latin-1 otherwise.
   return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes, { stream: true });
 }
 
 /** Matches a quoted cell and the following blanks, up to the separator. */
 const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y } as const;
 
-/** Splits a line into cells. Names contain single quotes. Therefore a quote counts only at the start of a cell with a closing quote. */
+/**
+ * Splits a line into cells. A quotation mark has a meaning only at the start of a cell that also ends with one, because names contain single quotation marks.
+ */
 export function cellsOf(line: string, separator: ';' | ','): string[] {
   const cells: string[] = [];
   let start = 0;

@@ -1,4 +1,4 @@
-/** Reads a file that is published with or without a zip. */
+/** Reads a file that a publisher distributes with or without a zip. */
 import type { Readable } from 'node:stream';
 import type { InputFile, MemberFacts, Sink } from '../contract/source.ts';
 import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
@@ -6,16 +6,16 @@ import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
 /** A plain file, or one entry of a zip. */
 export interface FilePart {
   readonly facts: MemberFacts;
-  /** Name of the part in errors: `a.zip!b.csv`. */
+  /** Name of the part in messages, such as `a.zip!b.csv`. */
   readonly at: string;
   readonly open: () => Promise<Readable>;
-  /** Reports progress. @param bytes number of decompressed bytes of the part */
+  /** Reports progress. @param bytes number of decompressed bytes of the part so far */
   readonly progress: (bytes: number) => void;
 }
 
 /**
  * Yields a plain file, or the chosen entries of a zip. The zip is closed at the end.
- * @param choose returns the entries to read. @throws an input error if the zip lacks these entries
+ * @param choose returns the entries to read. Throws an input error if the zip does not have these entries
  */
 export async function* partsOf(
   file: InputFile, sink: Pick<Sink, 'progress'>, choose: (zip: ZipArchive) => readonly ZipEntry[] | Promise<readonly ZipEntry[]>,

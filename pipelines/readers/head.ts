@@ -1,6 +1,6 @@
-/** Reads the beginning of a text, for recognising a file. */
+/** Reads the beginning of a text, by which sources recognise a file. */
 
-/** Returns the first line without its line end. */
+/** Returns the first line of a text without the line end. */
 export function firstLine(text: string): string {
   return text.slice(0, text.search(/\r?\n|$/));
 }

@@ -1,24 +1,27 @@
-/** Checks whether coordinates are in Italy. All sources use these functions, so that all sources refuse the same positions with the same messages. */
+/** Checks whether coordinates are in Italy. All sources use these functions, and therefore refuse the same positions with the same messages. */
 import { walkWkb } from '../formats/wkb.ts';
 import { isNoData } from './no-data.ts';
 import type { Refusal } from './refusal.ts';
 
-/** Box of Italy in degrees, with all islands. */
+/** Bounding box of Italy with all islands, in degrees (EPSG:4326). */
 export const ITALY = { west: 6, south: 35, east: 19, north: 47.5 } as const;
 
-/** EPSG numbers of publishers' CRSs in degrees. */
+/** EPSG numbers of the geographic CRSs (in degrees) that publishers use. */
 const DEGREES: ReadonlySet<number> = new Set([4326, 4258, 4230, 4265, 4670, 6706, 9067]);
 
 export function isInDegrees(srid: number): boolean {
   return DEGREES.has(srid);
 }
 
-/** Returns whether a position is in the box of Italy. @param margin accepted margin around the box, in degrees */
+/** Returns whether a position is in the bounding box of Italy. @param margin accepted distance from the box, in degrees */
 function holds(lon: number, lat: number, margin: number): boolean {
   return lon >= ITALY.west - margin && lon <= ITALY.east + margin && lat >= ITALY.south - margin && lat <= ITALY.north + margin;
 }
 
-/** Returns the reason why a position cannot be right, or null. The reason states whether coordinates seem to be exchanged or in metres. NaN is outside. */
+/**
+ * Returns the reason for refusing a position outside Italy, or null. The reason states whether the coordinates seem to be swapped or in metres. A position with
+ * NaN is outside Italy.
+ */
 export function outsideItaly(lon: number, lat: number, margin: number = 0): Refusal | null {
   if (holds(lon, lat, margin)) return null;
   const box = `longitude ${ITALY.west - margin} to ${ITALY.east + margin} and latitude ${ITALY.south - margin} to ${ITALY.north + margin}`;
@@ -27,20 +30,18 @@ export function outsideItaly(lon: number, lat: number, margin: number = 0): Refu
   return { code: 'outside_italy', message: Math.abs(lon) > METRES || Math.abs(lat) > METRES ? `${expected}: metres?` : expected };
 }
 
-/** Smallest absolute value of a coordinate in metres. Degrees are always smaller, and metres in Italy are always larger. */
+/** Threshold between degrees and metres. Coordinates in degrees are always smaller, and coordinates of Italy in metres are always larger. */
 const METRES = 1000;
 
 /**
- * Returns whether coordinates in metres are in Italy. In the CRS for Europe (EPSG:3035), Italy is east of the false origin. In all other CRSs, northings are
- * distances from the equator.
+ * Returns whether coordinates in metres may be in Italy. For EPSG:3035, compares easting and northing with Italy's range. For all other CRSs, compares only the
+ * northing, which is the distance from the equator.
  */
 function holdsMetres(srid: number, x: number, y: number): boolean {
   return srid === 3035 ? x >= 3.9e6 && x <= 5.3e6 && y >= 1.3e6 && y <= 2.9e6 : y >= 3.8e6 && y <= 6.1e6;
 }
 
-/**
- * Returns the reason why an EWKB geometry in metres is wrong: degrees, or exchanged axes. Only the first position is checked.
- */
+/** Returns the reason for refusing an EWKB geometry that should be in metres: degrees or swapped axes. Checks only the first position. */
 export function metresMisplaced(ewkb: Buffer): Refusal | null {
   const srid = ewkb.readUInt32LE(5);
   const at = walkWkb(ewkb, (first) => first);
@@ -52,22 +53,24 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
 }
 
 /**
- * Returns the reason why an EWKB geometry cannot be used: the first position with "no value" or infinity. Readers of degrees do not need this check.
+ * Returns the reason for refusing an EWKB geometry with a coordinate that is infinite or means "no value". Geometries in degrees do not need this check,
+ * because `geometryOutsideItaly` also finds such coordinates.
  */
 export function noDataAmong(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => {
     const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
-    // Only negative numbers are formatted as text, because maps have millions of corners.
+    // Calls `isNoData` only for negative numbers, because the function is slow and maps have millions of vertices.
     const hasNone = !Number.isFinite(x) || !Number.isFinite(y) || (x < 0 && isNoData(x)) || (y < 0 && isNoData(y));
     return hasNone ? { code: 'coordinates_no_data', message: `expected coordinates, found ${x} and ${y}` } : null;
   });
 }
 
-/** Box around `ITALY` in EPSG:3035, rounded to 5 km. */
+/** Bounding box of `ITALY` in EPSG:3035, rounded outwards to 5 km. */
 const ITALY_LAEA = { west: 3_950_000, south: 1_325_000, east: 5_150_000, north: 2_755_000 } as const;
 
 /**
- * Determines whether a geometry of a map of Europe is in Italy. @param ewkb geometry in degrees or EPSG:3035. For other CRSs, only `metresMisplaced` is called
+ * Determines whether a geometry of a map of Europe may be in Italy. @param ewkb geometry in degrees or EPSG:3035. A geometry in another CRS is only checked
+ * with `metresMisplaced`
  * @returns null if a part of the geometry may be in Italy, `outside` for a geometry outside Italy, or the reason for a wrong geometry
  */
 export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
@@ -89,7 +92,7 @@ export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
   return swapped ? { code: 'coordinates_swapped', message: `expected easting before northing and longitude before latitude, ${found}: swapped?` } : 'outside';
 }
 
-/** Returns the reason why an EWKB geometry in degrees is wrong: its first position outside Italy. The EWKB must be little-endian, XY, and a simple feature. */
+/** Returns the reason for refusing an EWKB geometry in degrees: the first position outside Italy. The EWKB must be a little-endian simple feature in XY. */
 export function geometryOutsideItaly(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => outsideItaly(ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)));
 }

@@ -1,17 +1,15 @@
-/**
- * Determines from a file's packaging whether the publisher calls the file complete, and the date of the file. Uses names and content, never the amount of data.
- */
+/** Determines whether the publisher calls a file complete, and the date of a file. Uses names and metadata inside the file, never the amount of data. */
 import { basename } from 'node:path';
 import type { Probe } from '../contract/source.ts';
 import type { ZipEntry } from '../formats/zip.ts';
 
-/** Date of zip entries without a recorded date. */
+/** Date that zip entries have if the zip program recorded no date. */
 const NO_DAY = '1980-01-01';
 
-/** Matches the extension of a file that some programs keep in the name of its zip. */
+/** Matches the extension of a packed file, which some programs keep in the name of the zip. */
 const PACKED = /\.(?:shp|gpkg|geojson|json|gdb|kml|gml|csv|txt|xlsx|xml|tiff?|h5)$/i;
 
-/** Returns the file name without folders, extension, and marks of a second copy: `MOLISE (1).zip` → `MOLISE`, `X.gpkg.zip` → `X`. */
+/** Returns the file name without folders, extension and marks of a copy: `MOLISE (1).zip` → `MOLISE`, `X.gpkg.zip` → `X`. */
 export function stemOf(path: string): string {
   const name = basename(path);
   const stem = withoutCopy(name.replace(/\.[^.]*$/, ''));
@@ -22,29 +20,35 @@ function withoutCopy(stem: string): string {
   return stem.replace(/(?: ?\(\d+\)| - Cop(?:y|ia)(?: ?\(\d+\))?)$/, '');
 }
 
-/** Patterns for the names of a publisher's complete files, and for names that contain the extent of a file. */
+/** Patterns for the names of a publisher's files, which show whether a file is complete. */
 export interface WholeName {
-  /** Name of a complete file, matched with `stemOf`. */
+  /** Matches the name of a complete file, after `stemOf`. */
   readonly whole: RegExp;
-  /** Names of complete files and parts. The name `Mosaicatura_ISPRA_2024_…_molise` shows that the file is a part. */
+  /**
+   * Matches names of complete files and of incomplete files, after `stemOf`. For example, `Mosaicatura_ISPRA_2024_…_molise` is the name of an incomplete file.
+   */
   readonly stated: RegExp;
 }
 
 /**
- * Returns whether names show that a file is complete. @param names name of the file, followed by names of entries in the zip. The first conclusive name is used
+ * Returns whether names show that a file is complete. @param names name of the file, followed by names of entries in the zip. The first name that matches a
+ * pattern decides
  */
 export function isWhole(names: readonly string[], { whole, stated }: WholeName): boolean {
   const speaking = names.map(stemOf).find((stem) => stated.test(stem) || whole.test(stem));
   return speaking !== undefined && whole.test(speaking);
 }
 
-/** Returns the newest day of a zip's entries; undefined for a plain file, or without dates. */
+/** Returns the newest date of a zip's entries; undefined for a plain file, or for entries without dates. */
 export function newestEntry(entries: readonly ZipEntry[] | null): string | undefined {
   const newest = (entries ?? []).reduce((day, { modified, isFolder }) => (!isFolder && modified > day ? modified : day), NO_DAY);
   return newest === NO_DAY ? undefined : newest;
 }
 
-/** Returns the time of saving in a workbook's properties (`2025-03-14T09:26:53Z`), or otherwise the newest day of its entries. */
+/**
+ * Returns the time of the last change in a workbook's properties (`2025-03-14T09:26:53Z`). Without such a time, returns the newest date of the workbook's zip
+ * entries.
+ */
 export async function workbookDate(probe: Probe, inner: string = ''): Promise<string | undefined> {
   const entries = inner === '' ? probe.entries ?? [] : await probe.entriesOf(inner);
   if (!entries.some(({ path }) => path === 'docProps/core.xml')) return newestEntry(entries);

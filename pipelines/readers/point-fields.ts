@@ -1,14 +1,17 @@
 /**
- * Defines schemas of fields that several publishers of points share: texts and coordinates. The position is not checked here, because the address replaces a
- * wrong position.
+ * Schemas of fields in several publishers' lists of points: texts and coordinates. The schemas do not check the position, because a record with a wrong
+ * position can be located by its address.
  */
 import { z } from 'zod';
 import { isNoData } from './no-data.ts';
 
-/** Replaces runs of white space by one blank. A no-break space after Â or Ã is kept, because it is part of a letter that was encoded twice. */
+/**
+ * Schema of a text, in which one blank replaces each run of white space. A no-break space after Â or Ã stays, because both are one letter that was encoded
+ * twice.
+ */
 export const text = z.string().transform((value) => value.replace(/(?:[ \t\r\n\f\v]|(?<![\u00c2\u00c3])\u00a0)+/g, ' ').replace(/^ | $/g, ''));
 
-/** Schema of an optional text: null for an empty text or a mark for no value. */
+/** Schema of an optional text; null for an empty text, or for a mark such as `-` or `n.d.`. */
 export const optionalText = text.transform((value) => (/^(?:|-+|n\.?d\.?|non disponibile)$/i.test(value) ? null : value));
 
 export const requiredText = text.pipe(z.string().min(1, 'expected a text'));

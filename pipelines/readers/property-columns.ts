@@ -1,17 +1,17 @@
 /**
- * Checks columns of documents with named properties in each record, such as XML and JSON. A record may omit a property without a value. A property that no
- * record has is missing.
+ * Checks the columns of documents in which each record names its properties, such as XML and JSON. A record may omit a property without a value. A column is
+ * missing if no record has the property.
  */
 import { expectColumns, knownBy, MOST_SAMPLES, type AddedColumnSink, type ExpectedColumns } from '../formats/csv.ts';
 
-/** Number of records after which the properties of a document are known. A shorter document is checked at its end. */
+/** Number of records after which the columns of a document are checked. The columns of a shorter document are checked at the end. */
 const ENOUGH = 100;
 
 export class PropertyColumns<K extends string> {
   readonly #expected: ExpectedColumns<K>;
   readonly #sink: AddedColumnSink;
   readonly #isKnown: (name: string) => boolean;
-  /** Number of records with a property, and with a repeated property, by name. */
+  /** Statistics of each property, by name: whether the source knows the property, and how many records repeat the property. */
   readonly #seen = new Map<string, { known: boolean; twice: number; samples: number }>();
   #records = 0;
   #judged = false;
@@ -25,7 +25,7 @@ export class PropertyColumns<K extends string> {
   /**
    * Counts the properties of one record.
    * @param names published names, including repeated names @param valueOf returns the value of the property with this index
-   * @returns a known property that the record has twice; null if there is none
+   * @returns a known property that the record has twice, or null
    * @throws input error `COLUMNS_CHANGED`
    */
   take(names: readonly string[], valueOf: (index: number) => unknown): string | null {
@@ -47,12 +47,12 @@ export class PropertyColumns<K extends string> {
     return doubled;
   }
 
-  /** Marks the document as checked. Call this after another reader has found a record with all known properties. */
+  /** Marks the columns of the document as checked. Call this function if another reader has found a record with all known properties. */
   complete(): void {
     this.#judged = true;
   }
 
-  /** Ends the document. @throws input error `COLUMNS_CHANGED` for a document that was not checked before its end */
+  /** Ends the document, and checks the columns if the document is short. @throws input error `COLUMNS_CHANGED` */
   end(): void {
     if (!this.#judged && this.#records > 0) this.#judge();
   }

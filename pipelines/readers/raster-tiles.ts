@@ -1,6 +1,6 @@
 /**
- * Reads the properties of rasters. The values stay in the files. A raster is one record, with the position and properties of its cells. All cells over Italy
- * are read once. So a damaged file is refused during the load and not at the first use of its values.
+ * Reads the properties of rasters, but stores no cell values. A raster is one record, with the position and properties of the raster's cells. The reader reads
+ * all cells over Italy once, so that the load already refuses a damaged file.
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -12,8 +12,8 @@ import { newestEntry } from './packaging.ts';
 import { firstIssue, shown } from './refusal.ts';
 
 /**
- * Columns of a raster, in `raw_tile` and in the layer of its source.
- * @param region name of the region of the values
+ * Returns the columns of a raster, in `raw_tile` and in the layer of a source.
+ * @param region unit of the values, as text
  */
 export function tileColumns(region: string) {
   return {
@@ -36,10 +36,10 @@ export function tileColumns(region: string) {
   } as const satisfies SharedColumns;
 }
 
-/** Columns of `raw_tile`. */
+/** Columns of the staging table `raw_tile`. */
 export const TILE_COLUMNS: Columns = stagedColumns(tileColumns(''));
 
-/** Schema of the columns of a raster. A source restricts the schema to its rasters. */
+/** Schema of the columns of a raster. Each source restricts the schema to the source's product. */
 export const TILE = z.strictObject({
   name: z.string(),
   epsg: z.int(),
@@ -59,12 +59,12 @@ export const TILE = z.strictObject({
 });
 export type Tile = z.infer<typeof TILE>;
 
-/** Returns a schema for a cell size, with a tolerance for rounding of doubles. @param words cell size as text, `10 m` */
+/** Returns a schema for a cell size, which accepts rounding errors. @param words cell size as text, such as `10 m` */
 export function cellsOf(size: number, words: string): z.ZodNumber {
   return z.number().refine((found) => Math.abs(found / size - 1) < 1e-5, `expected cells of ${words}`);
 }
 
-/** A raster in a probe. */
+/** Name and date of a raster, found by looking into a file. */
 export interface RasterLook {
   /** Published name, without extension. */
   readonly name: string;
@@ -73,8 +73,8 @@ export interface RasterLook {
 }
 
 /**
- * Returns the rasters of a file by their names, if their first bytes belong to rasters.
- * @param pattern the pattern of a raster's name, without folders
+ * Returns the rasters of a file or zip. A raster has a name that matches the pattern, and starts with the first bytes of a TIFF or HDF5 file.
+ * @param pattern pattern of a raster's file name, without folders
  */
 export async function lookAtRasters(probe: Probe, pattern: RegExp): Promise<RasterLook[]> {
   const { entries, name, head } = probe;
@@ -91,14 +91,14 @@ function rasterPaths(entries: readonly { readonly path: string; readonly isFolde
   return entries.filter(({ path, isFolder }) => !isFolder && !path.startsWith('__MACOSX/') && pattern.test(basename(path))).map(({ path }) => path);
 }
 
-/** Returns a name without folder and ending, for comparing names. */
+/** Returns a file name without folder and extension. */
 function stemOf(path: string): string {
   return basename(path).replace(/\.(?:tiff?|h5|hdf5?)$/i, '');
 }
 
 /**
- * Reads a raster. @param pattern the pattern of the raster's name. Exactly one entry of a zip must match @param schema the schema of the columns, with messages
- * for the expected values
+ * Reads a raster as one record. @param pattern pattern of the raster's file name. Exactly one entry of a zip must match @param schema schema of the columns,
+ * whose messages state the expected values
  * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code of the schema, for another product
  */
 export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, schema: z.ZodType<Tile>): Promise<void> {
@@ -109,7 +109,7 @@ export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, sch
   try {
     const member = await sink.member(facts);
     const tile = await tileOf(raster, stemOf(facts.path || file.name), (share) => sink.progress(share * file.size));
-    // Only rasters in degrees are restricted to Italy.
+    // Refuses a raster without values in Italy. For rasters in metres, all cells count as cells in Italy.
     if (tile.cells === 0 && isInDegrees(tile.epsg)) throw withoutItaly(raster, at);
     const checked = schema.safeParse(tile);
     if (!checked.success) {
@@ -157,7 +157,7 @@ async function tileOf(raster: Raster, name: string, progress: (share: number) =>
   const { grid } = raster;
   const { epsg, width, height, transform: [west, cellWidth, , north, , minusCellHeight], blockWidth, blockHeight } = grid;
   const [across, down] = [Math.ceil(width / blockWidth), Math.ceil(height / blockHeight)];
-  // Italy covers a hundredth of a raster of the world.
+  // Reads only the blocks over Italy, because Italy covers about a hundredth of a global raster.
   const within = (from: number, to: number, most: number): readonly [number, number] => [Math.max(0, Math.floor(from)), Math.min(most, Math.ceil(to))];
   const blockEast = blockWidth * cellWidth;
   const blockSouth = blockHeight * minusCellHeight;
@@ -167,7 +167,7 @@ async function tileOf(raster: Raster, name: string, progress: (share: number) =>
   for (let row = firstRow; row < endRow; row += 1) {
     for (let column = firstColumn; column < endColumn; column += 1) {
       const block = await raster.readBlock(column, row);
-      // A loop by index is several times faster than an iterator over millions of cells.
+      // Loops by index, because an iterator is several times slower for millions of cells.
       for (let i = 0; i < block.length; i += 1) {
         const value = block[i] ?? NaN;
         if (Number.isNaN(value)) continue;

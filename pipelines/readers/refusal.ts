@@ -1,16 +1,16 @@
-/** Converts zod's errors to a reject: a stable code and one line of text. */
+/** Converts a zod error to a refusal, which has a stable code and one line of text. */
 import type { ZodError } from 'zod';
 
 export interface Refusal {
-  /** Code with the first wrong field: `istat_code_invalid`. */
+  /** Code of the refusal, such as `istat_code_invalid`. Contains the name of the first wrong field. */
   readonly code: string;
   /** `istat_code: expected six digits, found "70"`. */
   readonly message: string;
 }
 
 /**
- * Returns the reject for an error of the schema. @param fields parsed values, by field name @param error the error of the schema, with messages that state the
- * expected values
+ * Returns the refusal for a schema error. @param fields values of the record, by field name @param error the schema's error, whose messages state the expected
+ * values
  */
 export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodError): Refusal {
   const { field, message } = firstIssue(error);
@@ -18,7 +18,7 @@ export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodE
   return { code: `${field}_invalid`, message: `${field}: ${message}${found}` };
 }
 
-/** Returns the first issue of zod, with the code of its schema. Later issues are often consequences of the first issue. */
+/** Returns the first issue of a zod error, with the code that the schema defines. Later issues are often consequences of the first issue. */
 export function firstIssue(error: ZodError): { readonly field: string; readonly message: string; readonly code: string | null } {
   const [issue] = error.issues;
   const code = issue?.code === 'custom' ? issue.params?.['code'] as unknown : null;

@@ -1,24 +1,24 @@
-/** Converts published fields by a source's schema to a row, or to a reject with its reason. */
+/** Converts a published record with a source's schema to a row, or to a reject with a reason. */
 import type { ZodType } from 'zod';
 import { fieldsOf, type ExpectedColumns, type FoundColumns } from '../formats/csv.ts';
 import type { Columns, MemberSink } from '../contract/source.ts';
 import { refusalOf } from './refusal.ts';
 
 export interface RowReading<K extends string> extends Omit<ExpectedColumns<K>, 'at'> {
-  /** The staging table. */
+  /** Name of the staging table. */
   readonly table: string;
-  /** Columns of the staging table, which are names of the schema's fields. */
+  /** Columns of the staging table. Each column has the name of a field of the schema. */
   readonly columns: Columns;
   /** Schema that parses the published text of the mapped columns into values. */
   readonly schema: ZodType<Readonly<Record<string, unknown>>>;
 }
 
-/** A function that receives the fields of one record and the published record. */
+/** Writes or rejects one record. Receives the record's fields, position and published text. */
 export type Place = (values: readonly string[], position: number, raw: string) => void;
 
 /**
- * Returns a function that writes a record as a row or rejects the record. @param found result of `expectColumns` for the header. Added columns are reported to
- * the member
+ * Returns a function that writes a record as a row or rejects the record. @param found result of `expectColumns` for the header. The function also reports
+ * added columns to the member
  */
 export function placer<K extends string>(member: MemberSink, { table, columns, schema }: RowReading<K>, found: FoundColumns<K>): Place {
   const fields = Object.keys(columns);

@@ -1,15 +1,15 @@
 /**
  * Runs a source's reader in a thread. The reader in the thread uses a sink that posts rows as finished COPY chunks. The main thread passes the chunks to the
- * real sink in their order, and only adds the member to each row.
+ * real sink in the same order, and sets the member id in each row.
  */
 import { RowWriter } from '../formats/copy.ts';
 import { serve, type Outbox } from '../formats/thread.ts';
 import type { Columns, MemberFacts, MemberSink, Reject, Sink } from '../contract/source.ts';
 
-/** Size of posted chunks of rows, in bytes. Each chunk wakes the other thread, so the chunks are large. */
+/** Size of a posted chunk of rows in bytes. Chunks are large, because each chunk wakes the main thread. */
 const POSTED_BYTES = 262_144;
 
-/** Actions of the reader, in their order. */
+/** An action of the reader, which the thread posts to the main thread. */
 export type SinkMessage =
   | { readonly kind: 'member'; readonly facts: MemberFacts }
   | { readonly kind: 'rows'; readonly table: string; readonly buffer: ArrayBuffer; readonly length: number; readonly progress: number }
@@ -18,12 +18,10 @@ export type SinkMessage =
   | { readonly kind: 'added'; readonly column: string; readonly sample: string | undefined }
   | { readonly kind: 'close'; readonly records: number };
 
-/** A function that receives the number of processed bytes of a document. */
+/** Reports the number of bytes of a document that the reader has processed. */
 type Progress = (bytes: number) => void;
 
-/**
- * Runs the tasks of a thread. @param read reads one task, like `Source.read`
- */
+/** Runs a reader in a thread, for each task that the main thread sends. @param read reads the document of one task, like `Source.read` */
 export function serveReader<Task>(
   tables: Readonly<Record<string, Columns>>, read: (task: Task, sink: Pick<Sink, 'member'>, progress: Progress) => Promise<void>,
 ): void {
@@ -45,12 +43,12 @@ function postingMember(facts: MemberFacts, tables: Readonly<Record<string, Colum
     return found;
   };
   return {
-    // The main thread sets the member when it receives the rows.
+    // The main thread sets the member id after receiving the rows.
     memberId: 0,
     writer,
     row: (table, position, values) => writer(table).row(position, values),
     reject: (reject) => {
-      // The chunk is copied, because posting a view would transfer its whole memory.
+      // Copies the bytes, because posting a view would transfer the whole buffer.
       const raw = typeof reject.raw === 'string' ? reject.raw : Uint8Array.from(reject.raw);
       out.post({ kind: 'reject', reject: { ...reject, raw }, progress: progress() }, raw.length);
     },
@@ -67,7 +65,7 @@ function postingMember(facts: MemberFacts, tables: Readonly<Record<string, Colum
   };
 }
 
-/** Passes the actions of a reader in a thread to the sink. */
+/** Repeats on a sink the actions that a reader posted from a thread. */
 export async function replay(messages: AsyncIterable<SinkMessage>, sink: Pick<Sink, 'member'>, progress: Progress): Promise<void> {
   let open: MemberSink | null = null;
   for await (const message of messages) {

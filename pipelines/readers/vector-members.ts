@@ -1,6 +1,6 @@
 /**
- * Reads every spatial layer of a vector file, with or without a zip, into one staging table. Each layer is a member. Columns are found by name, and the
- * geometry is the last column.
+ * Reads every spatial layer of a vector file, with or without a zip, into one staging table. Each layer is a member. The reader finds columns by name. The last
+ * staging column is the geometry.
  */
 import { dirname, join } from 'node:path';
 import { columnsChanged, expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
@@ -12,30 +12,30 @@ import { bytesAt } from '../formats/shapefile.ts';
 import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
 
 export interface VectorReading<K extends string> {
-  /** Staging table, with the geometry as the last column. */
+  /** Name of the staging table. The last column of this table is the geometry. */
   readonly table: string;
-  /** Kind of geometry that a record must have. The corresponding `multi…` kind is also accepted. */
+  /** Kind of geometry that a record must have: single or multi. */
   readonly geometry: keyof typeof TYPES;
   readonly columns: Omit<ExpectedColumns<K>, 'at'>;
-  /** Declared types of each mapped column in the known files. Formats without declared types (GeoJSON) are not checked. */
+  /** Types that the known files declare for each mapped column. Files in formats without declared types, such as GeoJSON, are not checked. */
   readonly types: Readonly<Record<K, VectorType | readonly VectorType[]>>;
-  /** True for a map of Europe. Records outside Italy are counted as `beside_italy` and skipped. Records that cross the border are kept. */
+  /** True for a map of Europe. The reader skips records outside Italy, counts them as `beside_italy`, and keeps records that cross the border. */
   readonly ofEurope?: true;
   /**
    * Converts a record to the values of the staging columns before the geometry, or to a reject.
-   * @param fields the fields by the project's names; null for a missing optional column @param layer name of the layer: file name without extension, table of a
-   * GeoPackage
+   * @param fields values by the project's column names; null for a missing optional column @param layer name of the layer: the table of a GeoPackage, otherwise
+   * the file name without extension
    */
   row(fields: Readonly<Record<K, VectorValue>>, layer: string): { readonly values: readonly unknown[] } | Refusal;
 }
 
 const VECTOR_FILE = /\.(?:shp|gpkg|geojson)$/i;
-/** Bytes of geometry, and number of records, after which the reader waits for the database. */
-/** Number of bytes at the end of a GeoJSON that are searched for the properties of its last feature. */
+/** Number of bytes at the end of a GeoJSON in which the properties of the last feature are searched. */
 const LAST_BYTES = 65_536;
+/** Number of bytes of geometry, and number of records, after which the reader waits for the database. */
 const DRAIN_BYTES = 1_048_576;
 const DRAIN_RECORDS = 500;
-/** EWKB types by kind, simple and multi. */
+/** EWKB geometry types of each kind, single and multi. */
 const TYPES: Readonly<Record<'polygon' | 'line', readonly number[]>> = { polygon: [3, 6], line: [2, 5] };
 
 /** Returns the paths of the vector files of a zip, without the metadata files of macOS. */
@@ -52,17 +52,20 @@ export function geodatabaseFolders(entries: readonly ZipEntry[]): string[] {
 /** Declared type of a column. */
 type VectorType = 'text' | 'number' | 'date';
 
-/** Reason for ignoring a layer. */
+/** Reason why a layer is not read. */
 export interface LayerAside {
   readonly aside: string;
 }
 
-/** A function for files with different layers. Returns the way to read a layer, the reason why the layer is ignored, or null for a layer of another subject. */
+/**
+ * How to read a file's layers. For files with different layers, a function that returns how to read a layer, why the layer is not read, or null for a layer of
+ * another subject.
+ */
 type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | LayerAside | null);
 
 /** Names of layers and files of a product that is published for several years. */
 export interface LayerNames {
-  /** Subject in messages: `land cover`. */
+  /** Subject in messages, such as `land cover`. */
   readonly subject: string;
   /** Year to read. */
   readonly year: string;
@@ -72,7 +75,7 @@ export interface LayerNames {
   readonly changes: RegExp;
 }
 
-/** Returns the reason why a layer or file with this name is not read. Null if the name has the correct year or no year. */
+/** Returns the reason why a layer or file with this name is not read, or null if the name has the year to read or no year. */
 export function whyAside(name: string, { subject, year, map, changes }: LayerNames): LayerAside | null {
   if (changes.test(name)) return { aside: `changes between two years; the ${subject} of ${year} is read` };
   const [, digits = year] = map.exec(name) ?? [];
@@ -80,24 +83,24 @@ export function whyAside(name: string, { subject, year, map, changes }: LayerNam
   return found === year ? null : { aside: `map of ${found}; the ${subject} of ${year} is read` };
 }
 
-/** The layers of one file: the number of read layers, and the ignored layers. */
+/** Counts the layers that were read from a file, and collects descriptions of the ignored layers. */
 class Layers {
   read = 0;
   readonly aside: string[] = [];
 
-  /** @throws input error `LAYER_MISSING` if layers are ignored and no other layer is read */
+  /** Checks that a file is not without a layer to read. @throws input error `LAYER_MISSING` if all layers were ignored */
   check(at: string): void {
     if (this.read > 0 || this.aside.length === 0) return;
-    throw inputError('the file has no layer that is read', {
-      code: 'LAYER_MISSING', at, detail: `expected a layer that is read, found ${this.aside.slice(0, 5).join('; ')}`, hint: 'Remove this file from the folder, or download the file with the layer that is read.',
+    throw inputError('the file has no layer that mappale reads', {
+      code: 'LAYER_MISSING', at, detail: `expected a layer that mappale reads, found ${this.aside.slice(0, 5).join('; ')}`, hint: 'Remove this file from the folder, or download the file with the layer that mappale reads.',
     });
   }
 }
 
 /**
- * Streams one file into the sink.
- * @param others names of files in the same folder that belong to a plain file. Each file is a separate member @throws input errors of `openVector`;
- * `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without a vector file; `LAYER_MISSING` if all layers are ignored
+ * Streams the features of one vector file into the sink.
+ * @param others names of the files in the same folder that belong to the vector file, such as sidecars. Each of these files is a separate member @throws input
+ * errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without a vector file; `LAYER_MISSING` if all layers are ignored
  */
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, others: readonly string[] = []): Promise<void> {
   const layers = new Layers();
@@ -122,7 +125,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
       const size = parts.find((part) => part.path === path)?.size ?? parts.reduce((sum, part) => sum + part.size, 0);
       const facts = { path, crc32, size };
       const weight = parts.reduce((sum, part) => sum + part.compressedSize, 0);
-      // A file that is not a database has one layer, whose name is known before the file is opened. If this layer is not read, the file is not unpacked.
+      // A file other than a GeoPackage or geodatabase has one layer with the file's name. If this layer is not read, the reader does not unpack the file.
       if (!/\.(?:gpkg|gdb)$/i.test(path) && (await sink.reuse(facts))) {
         layers.read += 1;
         continue;
@@ -135,7 +138,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
   }
 }
 
-/** Returns the entries of one vector file. These are entries with the same folder and name and any extension, or all files in the folder of a geodatabase. */
+/** Returns the zip entries of one vector file: all extensions of the same name in the same folder, or all files in a geodatabase folder. */
 function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
   if (/\.gdb$/i.test(path)) return zip.entries.filter((entry) => entry.path.startsWith(`${path}/`));
   const stem = path.replace(VECTOR_FILE, '.').toLowerCase();
@@ -145,13 +148,13 @@ function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
 interface OpenMember {
   readonly dataset: VectorDataset;
   readonly facts: MemberFacts;
-  /** Number of bytes of the file that belong to the dataset. */
+  /** Number of bytes of the file that belong to the dataset, for the progress line. */
   readonly weight: number;
 }
 
 async function readDataset<K extends string>({ dataset, facts, weight }: OpenMember, sink: Sink, readings: VectorReadings<K>, counted: Layers): Promise<void> {
   try {
-    // GeoPackages have tables without geometry (styles, metadata), which are not read.
+    // Ignores tables without geometry, such as the styles and metadata of a GeoPackage.
     const layers = dataset.layers.filter((layer) => layer.spatial);
     if (layers.length === 0) {
       const found = dataset.layers.map((layer) => layer.name).join(', ') || 'no layer';
@@ -194,11 +197,11 @@ async function readDataset<K extends string>({ dataset, facts, weight }: OpenMem
   }
 }
 
-/** Formats whose tables do not declare the types of their columns. */
+/** Matches paths of files in formats that do not declare column types. */
 const UNDECLARED = /\.(?:geojson|json|kml)$/i;
 const TYPE_NAMES: Readonly<Record<VectorField['type'], VectorType | 'other'>> = { string: 'text', integer: 'number', real: 'number', date: 'date', datetime: 'date', other: 'other' };
 
-/** Refuses a file with changed types. @throws input error `COLUMNS_CHANGED` for a mapped column with another declared type */
+/** Refuses a file that declares another type for a mapped column. @throws input error `COLUMNS_CHANGED` */
 function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (readonly [K, number])[], types: VectorReading<K>['types']): void {
   const retyped = columns.flatMap(([key, index]) => {
     const field = layer.fields[index];
@@ -210,8 +213,8 @@ function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (
 }
 
 /**
- * Returns a function that writes a feature as a row, or rejects the feature. @param types the types of the columns that the format declares; without declared
- * types, each value has its own type
+ * Returns a function that writes a feature as a row, or rejects the feature. @param types `declared` if the format declares column types; `free` if each value
+ * may have another type
  */
 function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, types: 'declared' | 'free'): (feature: VectorFeature) => void {
   const names = layer.fields.map((field) => field.name);
@@ -232,7 +235,7 @@ function placing<K extends string>(layer: VectorLayer, member: MemberSink, readi
   };
 }
 
-/** Returns the reason why a geometry cannot be used; null for a usable geometry. Returns `outside` for a geometry outside Italy in a map of Europe. */
+/** Returns the reason for refusing a geometry, or null for a usable geometry. Returns `outside` for a geometry of a map of Europe that is outside Italy. */
 function geometryRefusal(
   { ewkb, geometryError }: VectorFeature, { geometry: kind, ofEurope }: Pick<VectorReading<string>, 'geometry' | 'ofEurope'>,
 ): Refusal | 'outside' | null {
@@ -248,32 +251,35 @@ function geometryRefusal(
 // --- recognising ---------------------------------------------------------------------------------------------------
 
 export interface VectorLook {
-  /** Path inside the zip, or the file's name. */
+  /** Path inside the zip; name of the file if the file is not in a zip. */
   readonly path: string;
   /** Field names, normalised by `normaliseHeader`; null if the first bytes do not contain names (GeoPackage). */
   readonly fields: readonly string[] | null;
-  /** Day of the last change, from the header of a shapefile's table, `2021-03-23`; null if there is none. */
+  /** Date of the last change according to the header of a shapefile's .dbf, such as `2021-03-23`; null without such a date. */
   readonly changed: string | null;
-  /** First bytes of a GeoPackage or GeoJSON, which contain the names of its columns. */
+  /** First bytes of a GeoPackage or GeoJSON, which contain the column names. */
   readonly head: Buffer;
-  /** Normalised property names of a GeoJSON's feature; null for other formats, or if no properties are found. */
+  /** Normalised property names of a GeoJSON feature; null for other formats, or if the first and last bytes contain no properties. */
   readonly properties: readonly string[] | null;
 }
 
-/** Returns whether a file has a column with this normalised name, as far as this is known from its first bytes. */
+/** Returns whether a file's first bytes contain a column with this normalised name. */
 export function hasColumn({ fields, properties, path, head }: VectorLook, column: string): boolean {
   return (fields ?? properties)?.includes(column) ?? (/\.gpkg$/i.test(path) && new RegExp(`\\b${column}\\b`, 'i').test(head.toString('latin1')));
 }
 
 const isFeatureCollection = (head: Buffer): boolean => /^\s*(?:\uFEFF)?\{[^]{0,4096}"FeatureCollection"/.test(head.toString('utf8', 0, 8192));
 
-/** Returns the names of a feature's properties. Services write the properties after the geometry, and the geometry may fill the first bytes. */
+/**
+ * Returns the property names of a feature in the first or last bytes of a GeoJSON. The first bytes may end inside a geometry, because services write the
+ * properties after the geometry.
+ */
 function propertiesOf(...texts: readonly string[]): string[] | null {
   for (const text of texts) {
     for (const [, members = ''] of text.matchAll(/"properties"\s*:\s*(\{[^{}]*\})\s*[,}]/g)) {
       try {
         const names = Object.keys(JSON.parse(members) as object);
-        // The CRS before the features has only the property `name`.
+        // Skips the properties of the CRS, which has only the property `name`.
         if (names.join() !== 'name') return names.map(normaliseHeader);
       } catch {
         // A brace inside of a text.
@@ -283,7 +289,7 @@ function propertiesOf(...texts: readonly string[]): string[] | null {
   return null;
 }
 
-/** Returns facts about the vector files in a probe without opening the files. Empty if there are no vector files. */
+/** Returns facts about the vector files in a probe, without opening the files; empty without vector files. */
 export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
   const isPlain = VECTOR_FILE.test(probe.name) || (/\.json$/i.test(probe.name) && isFeatureCollection(probe.head));
@@ -311,7 +317,7 @@ async function lastText({ path, size }: Probe): Promise<string> {
   return (await bytesAt(path, Math.max(0, size - LAST_BYTES), Math.min(size, LAST_BYTES))).toString('utf8');
 }
 
-/** Returns the field names of a dBASE table: descriptors of 32 bytes from byte 32, ended by 0x0D. */
+/** Returns the field names of a dBASE table. The field descriptors start at byte 32, have 32 bytes each, and end with 0x0D. */
 function dbfFields(head: Buffer): string[] {
   const names: string[] = [];
   for (let at = 32; at + 32 <= head.length && head[at] !== 0x0d; at += 32) {
@@ -321,14 +327,14 @@ function dbfFields(head: Buffer): string[] {
   return names;
 }
 
-/** Returns the day in the header of a dBASE table, which has years from 1900, month and day. */
+/** Returns the date in the header of a dBASE table. The header stores the year as a number of years since 1900. */
 function dbfDay(head: Buffer): string | null {
   const [, years = 0, month = 0, day = 0] = head;
   if (month < 1 || month > 12 || day < 1 || day > 31) return null;
   return [1900 + years, month, day].map((part) => String(part).padStart(2, '0')).join('-');
 }
 
-/** Returns the other files of a plain shapefile. */
+/** Returns the names of the sidecars of a shapefile that is not in a zip. */
 export function sidecarsOf(probe: Probe): string[] {
   if (!/\.shp$/i.test(probe.name)) return [];
   const stem = probe.name.slice(0, -4).toLowerCase();

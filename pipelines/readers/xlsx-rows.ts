@@ -1,22 +1,22 @@
-/** Reads a small workbook into a staging table. Finds the sheet with the table, and checks every row with the source's schema. Rejects have a reason. */
+/** Reads a small workbook into a staging table. Finds the sheet with the table, and checks every row with the source's schema. Each reject has a reason. */
 import { columnsChanged, expectColumns, resembles, type Editions } from '../formats/csv.ts';
 import { placer, type RowReading } from './rows.ts';
 import type { InputFile, Probe, Sink } from '../contract/source.ts';
 import { Workbook, XlsxRowCounter, firstRows, type XlsxRow, type XlsxSheet } from '../formats/xlsx.ts';
 
-/** Maximum number of rows with titles and notes above the header. */
+/** Number of rows in which the header is searched. Titles and notes may be above the header. */
 const HEADER_WITHIN = 20;
 
 const valuesOf = ({ cells }: XlsxRow): string[] => cells.map((cell) => cell ?? '');
 const filled = (values: readonly string[]): number => values.filter((value) => value.trim() !== '').length;
 
-/** Returns the names of a workbook's sheets; null for other files. */
+/** Returns the names of a workbook's sheets; null for a file that is not a workbook. */
 export async function sheetNames(probe: Probe): Promise<string[] | null> {
   if (!(probe.entries ?? []).some(({ path }) => path === 'xl/workbook.xml')) return null;
   return [...(await probe.headOf('xl/workbook.xml')).toString('utf8').matchAll(/<(?:\w+:)?sheet\s[^<>]*?name="([^"]*)"/g)].map((match) => match[1] ?? '');
 }
 
-/** Returns the header of the first sheet that resembles one of these editions, and the names of all sheets. Null for other files. */
+/** Returns the header of the first sheet whose columns resemble one of the editions, and the names of all sheets; null if the file is not a workbook. */
 export async function peekWorkbook(probe: Probe, editions: Editions): Promise<{ readonly sheets: string; readonly header: readonly string[] } | null> {
   const entries = probe.entries ?? [];
   const names = await sheetNames(probe);
@@ -48,7 +48,7 @@ async function findTable(workbook: Workbook, editions: Editions): Promise<Table 
 }
 
 /**
- * Reads the table of a workbook as one member. The position of a record is the number of its row in the sheet. Rows with a single filled cell are titles and
+ * Reads the table of a workbook as one member. The position of a record is the number of the row in the sheet. Rows with a single filled cell are titles and
  * footnotes, not records.
  * @throws input errors `XLSX_UNREADABLE`, `COLUMNS_CHANGED`
  */

@@ -64,7 +64,7 @@ describe(`an export of a service (seed ${seed})`, () => {
     const wfs = (matched: number | string): string => `<wfs:FeatureCollection numberMatched="${matched}" numberReturned="${returned}" timeStamp="2026-01-01T00:00:00Z"><a/>`;
     const geoServer = (matched: number | string): string => `{"type":"FeatureCollection","features":[],"totalFeatures":${matched},"numberMatched":${matched},"numberReturned":${returned}}`;
     for (const [name, text] of [['made_h.gml', wfs], ['made_i.geojson', geoServer]] as const) {
-      expect(await whyCut(await file(name, text(returned + more)), [{ path: '', records: returned }]), name).toBe(`expected ${returned + more} features, the number in the file, found ${returned}`);
+      expect(await whyCut(await file(name, text(returned + more)), [{ path: '', records: returned }]), name).toBe(`expected ${returned + more} features (the server's count in the file), found ${returned}`);
       expect(await whyCut(await file(name, text(returned)), [{ path: '', records: returned }]), name).toBeNull();
       expect(await whyCut(await file(name, text('"unknown"')), [{ path: '', records: returned }]), name).toBeNull();
     }
