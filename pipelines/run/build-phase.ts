@@ -1,4 +1,4 @@
-/** Runs the phases of a refresh that build, check and publish the tables of Italy and of each region. */
+/** Builds, checks and publishes the tables of Italy and of each region, as phases of a refresh. */
 import { check } from '../build/check.ts';
 import { gate } from '../build/gate.ts';
 import { dropBuild, join } from '../build/join.ts';
@@ -32,7 +32,7 @@ export interface BuildReport {
 
 interface BuildPhase {
   readonly reports: readonly BuildReport[];
-  /** Regions that a user pinned or withdrew during the build, as text. */
+  /** Messages about regions that a user pinned or withdrew during the build. */
   readonly heldBack: readonly string[];
 }
 
@@ -42,14 +42,16 @@ interface Build {
   readonly inventory: Inventory;
 }
 
-/** Builds the national tables. Call before the regions are built, because regions read the national tables. */
+/** Builds the national tables. Call this function before `buildRegions`, because regions read the national tables. */
 export async function buildItaly(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
   const phases: BuildPhase[] = [];
   for (const job of jobs) phases.push(await refreshing.run.italy(() => tryBuild(refreshing, { job, inventory }, refreshing.options.parallel)));
   return joined(phases);
 }
 
-/** Builds several regions at the same time, or the tables of a single region. Regions that another run is building are checked again at the end. */
+/**
+ * Builds several regions in parallel, or the tables of a single region in parallel. If another run is building a region, checks this region again at the end.
+ */
 export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
   const { context, options, run, parallel } = refreshing;
   const tables = jobs.length > 1 ? 1 : options.parallel;
@@ -59,7 +61,7 @@ export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJ
     return job === undefined ? null : { job, inventory: known.inventory };
   };
   const build = async (job: BuildJob): Promise<BuildPhase> => {
-    // Another run may have built the region, or loaded its files, in the meantime.
+    // Plans the region again, because another run may have built the region or loaded its files in the meantime.
     const now = await run.current<Build | null>({ job, inventory }, () => current(job));
     return now === null ? NOTHING_BUILT : tryBuild(refreshing, now, tables);
   };
@@ -83,8 +85,8 @@ function joined(phases: readonly BuildPhase[]): BuildPhase {
 }
 
 /**
- * Builds the tables of Italy or of a region. If a file makes the build fail, builds the tables again without that file. @param tables number of tables that are
- * built at the same time
+ * Builds the tables of Italy or of a region. If a file makes the build fail, builds the tables again without that file. @param tables number of tables to build
+ * in parallel
  */
 async function tryBuild(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
   const { context, trouble } = refreshing;
@@ -143,7 +145,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
   const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, log, parallel }));
-  // The gate runs before the check of comuni, because its message has more details. The gate does not detect a missing small comune.
+  // Runs after the quality gate, because the gate's message has more details. The gate does not detect that a small comune is missing.
   await refuseFewer(database, region, name, layers, options.accept);
   const made = await run.step('publish', name, () => publish(database, joined, gated, { sources, runId: run.runId, parallel }));
   await releaseHold(database, region, 'rolled_back');
@@ -161,7 +163,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
 
 /** @throws MappaleError `NO_PARCELS` or `NOTHING_LEFT` if a region would be published without parcels and addresses */
 function requireParcels(context: Context, options: RefreshOptions, { job: { region, published }, inventory }: Build, read: readonly Relation[]): void {
-  // Only files of this region are considered, because provinces of another region may have a separate cadastre.
+  // Considers only files of this region, because provinces of another region may have a separate cadastre.
   if (region === 0 || PUBLISHABLE.some((relation) => read.includes(relation) && inventory.current(region, relation).files.length > 0)) return;
   if (published.size === 0) throw noParcels(context, region, options.data);
   throw new MappaleError(`${regionName(region)} would be published without parcels and addresses`, {

@@ -1,4 +1,4 @@
-/** Opens the settings, sources, database and log of a command. The context is always closed. */
+/** Opens the settings, sources, database and log of a command, and always closes the database at the end. */
 import { readConfig, type Config } from '../config.ts';
 import { onDatabase, type Access, type Database } from '../db/index.ts';
 import { requireCurrent } from '../db/state.ts';
@@ -14,14 +14,14 @@ export interface Context {
   readonly sources: readonly RegisteredSource[];
   readonly database: Database;
   readonly log: Log;
-  /** Digest of the versions of all sources. If the digest changes, files are recognised again. */
+  /** Digest of the versions of all sources. If this digest changes, the next survey recognises all files again. */
   readonly recogniser: string;
   /** Versions of the database engine, which affect built values. */
   readonly engine: Facts;
 }
 
 interface ContextOptions {
-  /** Access of the command. `read` gives read-only transactions and requires a database of this version. */
+  /** Access that the command needs. `read` uses read-only transactions and requires a database that this version has upgraded. */
   readonly access: Access;
   /** Overrides `DATABASE_URL`. */
   readonly databaseUrl?: string | undefined;
@@ -29,7 +29,7 @@ interface ContextOptions {
 }
 
 /**
- * Opens the context, runs the work and closes the context. Commands that write first upgrade the database.
+ * Opens a context, runs the work and closes the context. For a command that writes, upgrades the database first.
  * @throws MappaleError `DATABASE_OUT_OF_DATE` (exit 6) for read-only commands, `MIGRATION_LOSES` (exit 2) for commands that write
  */
 export async function withContext<T>(options: ContextOptions, work: (context: Context) => Promise<T>): Promise<T> {
@@ -43,7 +43,7 @@ export async function withContext<T>(options: ContextOptions, work: (context: Co
   });
 }
 
-/** Returns the context of a command. @param database the database of this version */
+/** Returns the context of a command. @param database a database that this version has upgraded */
 export async function contextOf(config: Config, sources: readonly RegisteredSource[], database: Database, log: Log): Promise<Context> {
   const engine = await engineOf(database);
   return { config, sources, database, log, recogniser: sha256(sources.map(({ id, manifest }) => `${id} ${manifest.version}`).join('\n')), engine };

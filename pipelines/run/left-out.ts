@@ -12,15 +12,15 @@ import { productFiles } from '../plan/products.ts';
 
 const operate = statementsOf('operate');
 
-/** Number of parcels that are examined in a region. A few are sufficient, because a section is loaded for all parcels or for none. */
+/** Number of parcels per region in which to look for empty sections. A few parcels are sufficient, because a section is loaded for all parcels or for none. */
 const LOOKED_AT = 3;
 
-/** A file or release that could not be used but does not prevent the publication of a region. */
+/** A file or release that could not be used, but does not prevent the publication of a region. */
 export interface Omission {
   readonly source: RegisteredSource;
   /** Vintage; null if the file was not recognised. */
   readonly vintage: string | null;
-  /** Region of the release; null if the release is national, or if the region is not known. */
+  /** Region of the release; null if the release is national or its region is unknown. */
   readonly region: number | null;
   /** Names of the files. */
   readonly files: readonly string[];
@@ -28,8 +28,8 @@ export interface Omission {
 }
 
 /**
- * State of a section in a published region. `not_loaded`: no release of the section's sources is loaded. `kept`: the section uses other files of this source,
- * with the given vintages. `without`: the section is published from its other sources.
+ * State of a section in a published region. `not_loaded`: no release of the section's sources is loaded. `kept`: the section still uses other files of the
+ * source, with the given vintages. `without`: the section is published without the source, from other sources.
  */
 interface AffectedSection {
   readonly section: string;
@@ -37,25 +37,25 @@ interface AffectedSection {
   readonly vintages: readonly string[];
 }
 
-/** An omission in the report. */
+/** An omission as the report lists it, with the affected regions and sections. */
 export interface LeftOut extends Omit<Omission, 'source' | 'region'> {
   readonly source: string;
   readonly regions: readonly { readonly unit: number; readonly name: string; readonly sections: readonly AffectedSection[] }[];
 }
 
-/** An omission in the ledger, with the code and message of the failure. */
+/** An omission as the ledger stores it, with the code and message of the failure. */
 export interface NotedLeftOut extends Omit<LeftOut, 'failure'> {
   readonly failure: { readonly error: string; readonly message: string };
 }
 
-/** Returns whether a failed release is left out. Otherwise its regions are not published. */
+/** Returns whether regions are published without a failed release. Otherwise the release's regions keep their current publications. */
 function isLeftOut(source: RegisteredSource, { kind }: MappaleError): boolean {
   return !mayWithhold(source) && (kind === 'input' || kind === 'rejects');
 }
 
 type NamedEntry = BrokenEntry & { readonly name: string };
 
-/** Returns unrecognised files of sources whose failures prevent no publication. */
+/** Returns the unrecognised files of sources whose failures prevent no publication. */
 export function omittedEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[]): Omission[] {
   return broken.flatMap(({ name, error }) => {
     const source = sources.find(({ id }) => id === error.source);
@@ -68,13 +68,13 @@ export interface Withholding {
   readonly source: RegisteredSource;
   /** Region; null for all regions. */
   readonly region: number | null;
-  /** Text that names the file in a message. */
+  /** Name of the file in messages. */
   readonly label: string;
 }
 
 /**
  * Returns the unrecognised files that prevent the publication of regions. The region comes from the file name. A file of an unknown region prevents the
- * publication of the run's only region. If the run has several regions, the file is only reported. @param asked regions of the run, or null for all
+ * publication if the run has only one region. If the run has several regions, the file is only reported. @param asked regions of the run, or null for all
  */
 export function withholdingEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[], asked: readonly number[] | null): Withholding[] {
   return broken.flatMap(({ name, error }) => {
@@ -86,7 +86,7 @@ export function withholdingEntries(broken: readonly NamedEntry[], sources: reado
   });
 }
 
-/** Returns the omission for a failure. Null if the failure prevents the publication of the release's regions. */
+/** Returns the omission for a failed release, or null if the failure prevents the publication of the release's regions. */
 export function omissionOf({ source, vintage, region, files }: Located, failure: MappaleError): Omission | null {
   if (!isLeftOut(source, failure)) return null;
   const faulty = files.filter((file) => failure.files.some(({ name, sha256 }) => name === file.name && sha256 === file.sha256));
@@ -94,13 +94,14 @@ export function omissionOf({ source, vintage, region, files }: Located, failure:
 }
 
 /**
- * Finds loaded files that made a build fail and can be left out: an unreadable raster, or one of two contradicting files. If a new file contradicts a published
- * file, the published file stays in use. @param published files of the region's publication @returns null if the failure prevents the publication of the region
+ * Returns the loaded files that made a build fail and can be left out: an unreadable raster, or one of two contradicting files. If a new file contradicts a
+ * published file, the published file stays in use. @param published files of the region's publication @returns null if the failure prevents the publication of
+ * the region
  */
 export function omissionInBuild(
   failure: MappaleError, region: number, inventory: Inventory, published: ReadonlySet<number>, sources: readonly RegisteredSource[],
 ): (Omission & { readonly fileIds: readonly number[] }) | null {
-  // The bytes identify a raster, because the file may have been renamed.
+  // Identifies a single faulty file by the bytes, because the file may have been renamed.
   const isFaulty = (file: FaultyFile): boolean => (
     failure.files.some(({ name, sha256 }) => sha256 === file.sha256 && (failure.files.length === 1 || name === file.name))
   );
@@ -113,7 +114,7 @@ export function omissionInBuild(
   return { source, vintage: left[0]?.vintage ?? null, region, files, failure, fileIds: left.map(({ fileId }) => fileId) };
 }
 
-/** Returns a text for comparing reports. Texts are equal if the same files of a region are left out. */
+/** Returns a text that is equal for two reports if both leave out the same files of a region. */
 export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], region: number): string {
   return JSON.stringify(all.flatMap(({ source, files, failure, regions }) => {
     const sections = regions.find((each) => each.unit === region)?.sections;
@@ -139,7 +140,7 @@ export async function leftOutOf(
   }));
 }
 
-/** Returns the omissions in the last run of each region, from the ledger. */
+/** Returns, by region, the omissions of the last run that published the region, from the ledger. */
 export async function leftOutByRegion(database: Database): Promise<Map<number, readonly NotedLeftOut[]>> {
   const rows = await database.query<{ region: number; leftOut: readonly NotedLeftOut[] }>(operate('left_out'));
   return new Map(rows.map(({ region, leftOut }) => [region, leftOut]));
@@ -156,7 +157,7 @@ function affected(
   });
 }
 
-/** Returns the layers from which the tables of each section are built, directly or through other tables. Layers of parcels are left out. */
+/** Returns, by section, the layers from which the section's tables are built, directly or through other tables. Leaves out layers of parcels. */
 function layersOfSections(region: number): Map<string, Set<Relation>> {
   const files = productFiles(region);
   const layersOf = (relation: Relation, found: Set<Relation>, seen: Set<SqlFile>): Set<Relation> => {
@@ -177,9 +178,9 @@ function layersOfSections(region: number): Map<string, Set<Relation>> {
   }));
 }
 
-/** Returns the sections that are `not_loaded` in the records of a region. Empty if the region has no land parcels. */
+/** Returns the sections that are `not_loaded` in the records of a region; empty if the region has no land parcels. */
 async function emptySections(database: Database, region: number): Promise<Set<string>> {
-  // The first query finds the fids, because a distributed database cannot join a record with its parcel.
+  // Finds the fids with a separate query, because a distributed database cannot join a record with its parcel.
   const parcels = await database.query<{ fid: number }>(operate('some_land_parcels'), [firstFid(region), firstFid(region + 1), LOOKED_AT]);
   const rows = await database.query<{ section: string }>(operate('not_loaded'), [parcels.map(({ fid }) => fid), SECTIONS.map(({ name }) => name)]);
   return new Set(rows.map(({ section }) => section));

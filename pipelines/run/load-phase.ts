@@ -1,4 +1,4 @@
-/** Runs the phase of a refresh that reads new files. Each release is staged, checked and loaded. */
+/** Reads new files, as a phase of a refresh. Stages, checks and loads each release. */
 import { regionName, regionSlug } from '../contract/regions.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { releaseOf, type Located, type Survey } from '../contract/survey.ts';
@@ -18,9 +18,9 @@ import { omissionOf } from './left-out.ts';
 import { readAll, rethrow, type Refreshing } from './refreshing.ts';
 
 export interface ReleaseReport extends Counts {
-  /** Number of checks with warnings. */
+  /** Number of the source's checks that gave a warning. */
   readonly warnings: number;
-  /** Number of the release in the ledger. */
+  /** Id of the release in the ledger. */
   readonly release: number;
   readonly source: string;
   readonly vintage: string;
@@ -34,12 +34,12 @@ interface LoadPhase {
   readonly unused: Plan['unused'];
 }
 
-/** Loads the planned releases. If a file cannot be read, the files that it would supersede are read instead. */
+/** Loads the planned releases. If a file cannot be read, loads the files that this file would have superseded. */
 export async function loadReleases(refreshing: Refreshing, planned: Plan): Promise<LoadPhase> {
   const { context, options, run, survey, trouble, parallel } = refreshing;
   const { database, log } = context;
   const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
-  if (leftovers.length > 0) log.info(`removed ${leftovers.length} workspace(s) of an interrupted run, reading their releases again`);
+  if (leftovers.length > 0) log.info(`removed ${leftovers.length} workspace(s) of an interrupted run. The releases will be read again`);
   if (options.data !== null) await noteFiles(database, run.runId, planned.present, planned.came);
   const replan = async (): Promise<Plan> => plan(await readAll(context), withoutPaths(survey, trouble.unread), options.regions);
   const loaded: ReleaseReport[] = [];
@@ -62,7 +62,7 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
   return { loaded: loaded.sort(byRelease), unused };
 }
 
-/** Prints the number of releases to load, and a progress bar for the releases. */
+/** Prints the number of releases to load, and a progress bar. `finished` counts a release as loaded. */
 function announce(log: Context['log'], loads: readonly LoadJob[]): { finished(): void } {
   const sources = new Set(loads.map(({ located }) => located.source.id)).size;
   log.info(`loading ${loads.length} ${loads.length === 1 ? 'release' : 'releases'} of ${sources} ${sources === 1 ? 'source' : 'sources'}`);
@@ -75,7 +75,7 @@ function announce(log: Context['log'], loads: readonly LoadJob[]): { finished():
   };
 }
 
-/** Loads a release, without the files that cannot be read. @returns null if nothing was loaded */
+/** Loads a release without the files that cannot be read. @returns null if no file of the release was loaded */
 async function tryRelease(refreshing: Refreshing, job: LoadJob): Promise<ReleaseReport | null> {
   const { trouble } = refreshing;
   for (let next: LoadJob | null = job; next !== null;) {
@@ -92,13 +92,13 @@ async function tryRelease(refreshing: Refreshing, job: LoadJob): Promise<Release
     trouble.omissions.push(omission);
     const unread = now.located.files.filter(({ name }) => omission.files.includes(name));
     for (const { path } of unread) trouble.unread.add(path);
-    // The other files of the release may be readable.
+    // Tries again without the faulty files, because the other files of the release may be readable.
     next = withoutFiles(now, unread);
   }
   return null;
 }
 
-/** Returns the survey without some files. */
+/** Returns a survey without the files at these paths. */
 function withoutPaths(survey: Survey, paths: ReadonlySet<string>): Survey {
   const releases = survey.releases.flatMap((located) => {
     const files = located.files.filter(({ path }) => !paths.has(path));
@@ -117,7 +117,7 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
   const subject = `${source} ${vintageText(vintage)}${region === null ? '' : ` ${regionName(region)}`}`;
   const startedAt = performance.now();
   const reusable = await reusableMembers(context, located);
-  /** Stages and loads a release. @param again members that are read even if an earlier release contains them */
+  /** Stages and loads the release. @param again paths of members to read even if an earlier release contains the members */
   const stageAndLoad = async (again: ReadonlySet<string>): Promise<Loaded> => {
     const earlier: Reusable = (facts) => (again.has(facts.path) ? undefined : reusable(facts));
     const staged = await run.step('stage', subject, () => stage(database, located, fingerprint, earlier, log));
@@ -130,7 +130,7 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
     }
   };
   const { releaseId: release, records, rows, rejects, duplicates, warnings } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
-    // If the database is not available, the next run recovers.
+    // Does not record a failure of the database, because the database may be unavailable. The next run then recovers.
     const failed = error instanceof MappaleError && error.kind !== 'database' ? await failRelease(database, fingerprint, error) : null;
     if (failed !== null) await dropSchema(database, stagingSchema(failed));
     throw error;
@@ -141,7 +141,7 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
   return { release, source, vintage: vintageText(vintage), region, files, records, rows, rejects, duplicates, warnings: warnings.length, seconds };
 }
 
-/** Finds members of earlier releases that the same code has read, by name, size and CRC. The archive with the members may have changed. */
+/** Returns a function that finds members of earlier releases that the same code has read, by name, size and CRC-32. The zip with the members may be another. */
 async function reusableMembers({ database }: Context, { source, region }: Located): Promise<Reusable> {
   const keyOf = ({ path, crc32, size }: MemberFacts): string => JSON.stringify([path.slice(path.lastIndexOf('/') + 1), crc32, size]);
   const parameters = [source.id, region, source.reader];

@@ -1,4 +1,4 @@
-/** Describes the failure of a refresh after which a region has neither parcels nor addresses. */
+/** Describes the failure of a refresh that finds neither parcels nor addresses of a region. */
 import { findRegion, regionName } from '../contract/regions.ts';
 import { inputError, type MappaleError } from '../errors.ts';
 import { folderHint } from '../ingest/locate.ts';

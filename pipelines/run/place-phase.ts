@@ -1,4 +1,4 @@
-/** Runs the phase of a refresh that finds the region of each comune in the loaded files. */
+/** Finds the region of each comune in the loaded files, as a phase of a refresh. */
 import { PARCEL_LAYERS } from '../contract/sql-files.ts';
 import { inputError } from '../errors.ts';
 import { Inventory } from '../ledger/inventory.ts';
@@ -6,8 +6,8 @@ import { assignRegion, unplacedComuni } from '../ledger/places.ts';
 import type { Refreshing } from './refreshing.ts';
 
 /**
- * Reads the loaded files with the region of each comune. Comuni of an unknown region are assigned to the only region of the command. If the command has several
- * regions, these comuni are reported as failures.
+ * Returns the inventory of loaded files, with the region of each comune. If the command has only one region, assigns comuni of an unknown region to this
+ * region. Otherwise reports these comuni as failures.
  */
 export async function placeComuni({ context: { database, sources }, run, options, trouble: { failures } }: Refreshing): Promise<Inventory> {
   const inventory = await Inventory.read(database, sources);

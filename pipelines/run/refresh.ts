@@ -1,7 +1,4 @@
-/**
- * Updates regions in phases. The phases survey the data folders, load new files, find the regions of comuni, build Italy's tables, and build and publish the
- * regions.
- */
+/** Updates regions in phases: survey the data folders, load new files, find the regions of comuni, build Italy's tables, build and publish the regions. */
 import { basename } from 'node:path';
 import { dropBuild, leftBuilds } from '../build/join.ts';
 import { onEngine } from '../contract/registry.ts';
@@ -38,21 +35,21 @@ export interface RefreshReport {
   readonly left: readonly LeftFile[];
   readonly loaded: readonly ReleaseReport[];
   readonly units: readonly BuildReport[];
-  /** Regions that a user pinned, withdrew or rolled back, as text. */
+  /** Messages about regions that a user pinned, withdrew or rolled back. */
   readonly held: readonly string[];
   readonly failures: readonly MappaleError[];
-  /** Files that could not be used, with the sections that lack their data. The regions of these files were published. */
+  /** Files that could not be used, with the affected sections. The regions of these files were published without the files. */
   readonly leftOut: readonly LeftOut[];
-  /** Added columns and incomplete exports among the files that this run loaded or that the regions use. Warnings do not change the exit code. */
+  /** Warnings about added columns and incomplete exports, in files that this run loaded or that the regions use. Warnings do not change the exit code. */
   readonly warnings: readonly SchemaWarning[];
-  /** Engine that read vector files, as text; null if no vector file was read. */
+  /** Description of the engine that read vector files; null if no vector file was read. */
   readonly vectorEngine: string | null;
   readonly seconds: number;
-  /** Estimate before the start; null if there was nothing to do. */
+  /** Estimated cost before the start; null if nothing had to be done. */
   readonly estimate: Price | null;
 }
 
-/** Steps and cost of a refresh that has not started. */
+/** Planned steps and estimated cost of a refresh. */
 export interface Preview {
   readonly survey: Survey;
   readonly plan: Plan;
@@ -83,9 +80,9 @@ async function surveyFolders(context: Context, { data, regions }: Pick<RefreshOp
 }
 
 /**
- * Updates the requested regions. The failure of one release or region does not stop other releases and regions. A region keeps its publication if a check
- * failed, or if a release of its parcels, addresses or list of comuni failed. If any other release cannot be read, the region is published without that
- * release. @returns the report. `failures` is not empty if a part of the work failed
+ * Updates the requested regions. If a release or region fails, the others continue. A region keeps its publication if a check fails, or if a release with
+ * parcels, addresses or the list of comuni fails. If any other release cannot be read, the region is published without that release. @returns the report.
+ * `failures` is not empty if some of the work failed
  */
 export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
   const startedAt = performance.now();
@@ -113,7 +110,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   }, { endingOf: (done) => ending(done, options, seenRegions), concurrent: options.concurrent ?? false });
 }
 
-/** Returns the failures for unrecognised files. A failure leaves out the file, or prevents the publication of regions. */
+/** Returns the failures for unrecognised files. A failure either leaves out the file or prevents the publication of regions. */
 function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, survey: Survey): Trouble {
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
   const broken = survey.broken.map(({ path, error }) => ({ path, name: basename(path), error: error.at === undefined ? error.knowing({ at: path }) : error }));
@@ -123,8 +120,8 @@ function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, surve
 }
 
 /**
- * Loads new files, finds the regions of their comuni, and builds Italy's tables. Concurrent runs execute this step one after another. @returns the regions to
- * build, with other results
+ * Loads new files, finds the regions of their comuni, and builds Italy's tables. Concurrent runs perform this step one after another. @returns the regions to
+ * build, and the results of this step
  */
 async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
   const { context, options, run } = refreshing;
@@ -145,7 +142,7 @@ async function nothingToDo(reporting: Reporting, options: RefreshOptions, planne
   await tidy(context, options, planned.builds.map(({ region }) => region));
   trouble.failures.push(...(await nothingPublished(context, options)));
   const done = await report(reporting, { runId: null, held: planned.held, loaded: [], units: [], estimate: null, unused: planned.unused, left: planned.left });
-  // A nightly run without work is also recorded, because alerts depend on the last success.
+  // Records a nightly run even without work, because alerts depend on the last success.
   const { came, present, gone } = planned;
   if (options.command === 'watch' || came.length > 0 || gone > 0 || (options.data !== null && !(await isNoted(database, done.leftOut, regions)))) {
     await withRun(database, aboutRun(context, options), (run) => run.step('look', 'data folders', () => noteFiles(database, run.runId, present, came)), {
@@ -159,7 +156,7 @@ interface Reporting {
   readonly context: Context;
   readonly survey: Survey;
   readonly trouble: Trouble;
-  /** Regions that the refresh checked. */
+  /** Regions whose tables the refresh compared with the loaded files. */
   readonly regions: ReadonlySet<number>;
   readonly startedAt: number;
 }
@@ -178,13 +175,16 @@ async function report(
   return { survey: { aside, unknown, broken }, failures, leftOut, warnings, vectorEngine: vectorEngineUsed(), seconds: secondsSince(startedAt), ...phases };
 }
 
-/** Facts of a run that the ledger keeps. A command without data folders cannot determine the left-out files. */
+/**
+ * Returns the exit code of a run, and the facts to store in the ledger. A command without data folders stores no facts, because the command cannot determine
+ * the left-out files.
+ */
 function ending(done: RefreshReport, { data }: RefreshOptions, regions: ReadonlySet<number>): { readonly exitCode: number; readonly report: unknown } {
   const kept = data === null ? null : { regions: [...regions], left_out: done.leftOut, failures: done.failures.map(notedFailure) };
   return { exitCode: exitCodeOf(done), report: kept };
 }
 
-/** A failure in the ledger, for metrics. `sections` are the sections that the quality gate refused. */
+/** A failure as the ledger stores it, for metrics. `sections` are the sections that the quality gate refused. */
 interface NotedFailure {
   readonly error: string;
   readonly exit_code: number;
@@ -199,7 +199,7 @@ function notedFailure({ code, exitCode, source, region, data }: MappaleError): N
   return { error: code, exit_code: exitCode, source: source ?? null, region: region ?? null, sections };
 }
 
-/** Returns whether the last run of each region left out the same files. */
+/** Returns whether the ledger already has the same left-out files for the last run of each region. */
 async function isNoted(database: Context['database'], leftOut: readonly LeftOut[], regions: ReadonlySet<number>): Promise<boolean> {
   const before = await leftOutByRegion(database);
   return [...regions].every((region) => sameLeftOut(before.get(region) ?? [], region) === sameLeftOut(leftOut, region));
@@ -209,7 +209,7 @@ function aboutRun(context: Context, options: RefreshOptions): { command: string;
   return { command: options.command, arguments: { ...options }, version: VERSION, host: context.config.host };
 }
 
-/** Removes the workspaces of a killed run. Does nothing if another run is active, because the workspaces may belong to that run. */
+/** Removes the workspaces of a killed run. Does nothing if another run is active, because that run may use the workspaces. */
 async function tidy(context: Context, options: RefreshOptions, regions: readonly number[]): Promise<void> {
   const { database } = context;
   const left = [...(await leftStaging(database)), ...(await leftBuilds(database, regions)), ...(await openRuns(database))];
@@ -222,10 +222,10 @@ async function tidy(context: Context, options: RefreshOptions, regions: readonly
   });
 }
 
-/** Exit codes by priority. If there are several failures, the first of these codes that occurs is used. */
+/** Exit codes by priority. Several failures give the first of these codes that occurs. */
 const EXIT_ORDER = [EXIT.bug, EXIT.database, EXIT.checks, EXIT.rejects, EXIT.input, EXIT.usage, EXIT.locked] as const;
 
-/** Returns the exit code of a report, 0 without a failure. A left-out release has the exit code of a missing input, independent of the error. */
+/** Returns the exit code of a report; 0 without a failure. A left-out release gives the exit code of an unusable input, whatever the error. */
 export function exitCodeOf({ failures, leftOut }: Pick<RefreshReport, 'failures' | 'leftOut'>): number {
   const codes = failures.map((failure) => (leftOut.some((each) => each.failure === failure) ? EXIT.input : failure.exitCode));
   return EXIT_ORDER.find((code) => codes.includes(code)) ?? EXIT.done;

@@ -1,4 +1,4 @@
-/** Defines the state that the phases of a refresh share. A phase records its failures in this state, and other phases continue. */
+/** Defines the state that the phases of a refresh share. A phase records failures in this state, so that the other phases continue. */
 import type { Survey } from '../contract/survey.ts';
 import { MappaleError } from '../errors.ts';
 import { holds } from '../ledger/hold.ts';
@@ -11,17 +11,17 @@ import type { Context } from './context.ts';
 import type { Omission, Withholding } from './left-out.ts';
 
 export interface RefreshOptions {
-  /** Name of the command, for the ledger. */
+  /** Name of the command, which the ledger stores with the run. */
   readonly command: string;
   /** Data folders; null to use only the loaded files. */
   readonly data: readonly string[] | null;
   /** Regions to update; null for all published regions and all regions with parcels or addresses. */
   readonly regions: readonly number[] | null;
-  /** Maximum number of releases, regions or tables of a region that are processed at the same time. */
+  /** Maximum number of releases, regions or tables of a region to process in parallel. */
   readonly parallel: number;
-  /** User who accepts a result that the quality gate refuses, and the reason. */
+  /** User and reason of `--accept`, which accepts a result that the quality gate refuses; null without `--accept`. */
   readonly accept: Acceptance | null;
-  /** True to start even if the disk is too small according to the estimate. */
+  /** True to start even if the estimate exceeds the free disk space. */
   readonly force: boolean;
   /** True to run at the same time as other runs with this option, on any host. */
   readonly concurrent?: boolean;
@@ -34,7 +34,7 @@ export interface Refreshing {
   readonly run: Run;
   readonly survey: Survey;
   readonly trouble: Trouble;
-  /** Maximum number of releases or regions that are processed at the same time. */
+  /** Maximum number of releases or regions to process in parallel. */
   readonly parallel: number;
 }
 
@@ -43,12 +43,12 @@ export async function readKnown({ database, sources, engine }: Context, inventor
   return { sources, engine, inventory, holds: await holds(database), published: await publications(database) };
 }
 
-/** Reads the loaded files and all other state that a plan needs. */
+/** Reads the inventory and all other state that a plan needs. */
 export async function readAll(context: Context): Promise<Known> {
   return readKnown(context, await Inventory.read(context.database, context.sources));
 }
 
-/** Throws an error again. @throws the error, with source and region if it is a MappaleError */
+/** Throws an error again. Adds source and region to a MappaleError. @throws the error */
 export function rethrow(error: unknown, about: { readonly source?: string; readonly region?: string | undefined }): never {
   throw error instanceof MappaleError ? error.knowing(about) : error;
 }
@@ -59,7 +59,7 @@ export class Trouble {
   readonly omissions: Omission[];
   /** Files that prevent the publication of regions. */
   readonly withholding: Withholding[];
-  /** Loaded files that a build could not use. */
+  /** Ids of loaded files that a build could not use. */
   readonly unusable = new Set<number>();
   /** Paths of the files that could not be read. */
   readonly unread = new Set<string>();
@@ -73,8 +73,8 @@ export class Trouble {
   }
 
   /**
-   * Runs a step and records its failure. @throws failures of the database, and errors that are not MappaleErrors, because the refresh cannot continue after
-   * such an error
+   * Runs a step and records a failure. @throws errors of the database, and errors that are not MappaleErrors, because the refresh cannot continue after such
+   * errors
    */
   async attempt<T>(work: () => Promise<T>): Promise<{ readonly done: T } | { readonly failure: MappaleError }> {
     try {

@@ -4,7 +4,7 @@ import { migrate, type MigrateOptions, type Migration } from '../db/migrate.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { notePlacesOfOldReleases } from '../ingest/load.ts';
 
-/** Upgrades a database. May be called at every start, even after a killed run. @throws the errors of `migrate` */
+/** Upgrades a database. Does nothing if the database is up to date. May be called after a killed run. @throws the errors of `migrate` */
 export async function upgrade(database: Database, sources: readonly RegisteredSource[], options: MigrateOptions = {}): Promise<Migration> {
   const done = await migrate(database, sources, options);
   if (options.dry !== true) await notePlacesOfOldReleases(database, sources);
