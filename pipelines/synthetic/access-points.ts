@@ -1,6 +1,6 @@
 /**
- * Generates streets and accesses of the synthetic region, and the parcels of each access in the order of the answer. The archive of accesses and the publishers
- * of points use the accesses. Accesses are in the middle of parcels, and on roads near or far from parcels. Distances are computed in plain TypeScript.
+ * Generates streets and accesses of the synthetic region, and determines the parcel of each access. The synthetic address file and the synthetic files of
+ * points use these accesses. An access is in the middle of a parcel, or on a road near or far from parcels. Distances are computed without PostGIS.
  */
 import { cyclicItem, itemAt } from './items.ts';
 import { CELL_LAT, CELL_LON, firstLand } from './make-region.ts';
@@ -10,7 +10,7 @@ import type { LonLat, Random, SyntheticCell, SyntheticComune, SyntheticParcel, S
 const NEAR_M = 15;
 const MOST_PER_PARCEL = 20;
 
-/** A street with its published name and its name in answers. */
+/** A street. `odonimo` and `localita` are as published; `name` and `locality` are as in answers. */
 export interface Street {
   readonly key: number;
   readonly comune: SyntheticComune;
@@ -30,18 +30,18 @@ export interface Access {
   readonly specificita: string;
   readonly metrico: string;
   readonly snc: string;
-  /** Published coordinate with a decimal comma; empty if there is none. */
+  /** Published coordinate with a decimal comma; empty for an access without coordinates. */
   readonly x: string;
   readonly y: string;
   readonly quota: string;
   readonly metodo: string;
-  /** Number in the form of answers. */
+  /** House number in the form of answers. */
   readonly shown: string;
   /** Point of the access; null if the point is missing or implausible. */
   readonly point: LonLat | null;
 }
 
-/** Streets that every comune has, for test queries. A street has a published and a displayed name (odonimo), and a published and a displayed locality. */
+/** Streets that every comune has, for test queries: published name (odonimo), displayed name, published locality, displayed locality. */
 const USUAL: readonly (readonly [string, string, string, string])[] = [
   ['VIA ROMA', 'Via Roma', '', ''],
   ['VIALE ROMA', 'Viale Roma', '', ''],
@@ -70,7 +70,7 @@ export function streetsOf(comune: SyntheticComune): Street[] {
   const streets: Street[] = USUAL.map(([odonimo, name, localita, locality], index) => ({
     key: first + index, comune, odonimo, name, localita, locality, lingua1: comune.otherName !== null && odonimo === 'VIA ROMA' ? 'ROMSTRASSE' : '',
   }));
-  // The published name has lower case letters and was encoded twice.
+  // The first name was encoded twice. The second name has a letter in lower case.
   if (comune.index === 0) {
     streets.push({ key: first + 900, comune, odonimo: 'VIA CIR\u00c3\u00b2', name: 'Via Cir\u00f2', localita: '', locality: '', lingua1: '' });
     streets.push({ key: first + 901, comune, odonimo: 'VIA RICCH\u00ee', name: 'Via Ricch\u00ee', localita: '', locality: '', lingua1: 'ITALIANA' });
@@ -86,7 +86,7 @@ export function streetsOf(comune: SyntheticComune): Street[] {
   return streets;
 }
 
-/** Returns a point of a cell with at most 7 decimals. The point is the centre of the cell, moved by a share of the cell's size. */
+/** Returns a point of a cell with at most 7 decimals. The point is the centre of the cell, moved by `dx` of the cell's width and `dy` of the cell's height. */
 function pointIn(parcel: SyntheticParcel, cell: readonly [number, number], dx: number, dy: number): LonLat {
   const [west, south] = parcel.sheet.box;
   const round = (value: number): number => Math.round(value * 1e7) / 1e7;
@@ -97,16 +97,16 @@ const comma = (value: number): string => String(value).replace('.', ',');
 
 export interface PlacedAccesses {
   readonly accesses: readonly Access[];
-  /** Parcel of each access point, by the key of the access point. The value is the index of the parcel and the distance in metres (0 inside). */
+  /** Index of the parcel of each access, and the distance to the parcel in metres (0 inside), by key of the access. */
   readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
-  /** Accesses by index of the parcel, in the order of the answer. */
+  /** Accesses of each parcel in the order of an answer, by index of the parcel. */
   readonly owned: ReadonlyMap<number, readonly Access[]>;
 }
 
-/** Last requested comune of each region. Cached, because several sources request the same comune. */
+/** Cache of the last requested comune of each region, because several sources request the same comune. */
 const latest = new WeakMap<SyntheticRegion, { readonly comune: SyntheticComune; readonly placed: PlacedAccesses }>();
 
-/** Returns the accesses of a comune with their points and parcels. */
+/** Returns the accesses of a comune, and the parcel of each access. */
 export function accessesOf(region: SyntheticRegion, comune: SyntheticComune): PlacedAccesses {
   const before = latest.get(region);
   if (before?.comune === comune) return before.placed;
@@ -122,17 +122,17 @@ function place(region: SyntheticRegion, comune: SyntheticComune): PlacedAccesses
   return placing.placed();
 }
 
-/** A generator of the accesses of one comune. */
+/** Generates the accesses of one comune. */
 class Placing {
   readonly #region: SyntheticRegion;
   readonly #comune: SyntheticComune;
   readonly #random: Random;
   readonly #streets: readonly Street[];
   readonly #accesses: Access[] = [];
-  /** Accesses, by index of the parcel. */
+  /** Accesses inside each parcel, by index of the parcel. */
   readonly #inside = new Map<number, Access[]>();
   readonly #near = new Map<number, { access: Access; distance: number }[]>();
-  /** Last civico, by key of the street. */
+  /** Last house number (civico) so far, by key of the street. */
   readonly #numbers = new Map<number, number>();
 
   constructor(region: SyntheticRegion, comune: SyntheticComune) {
@@ -166,7 +166,7 @@ class Placing {
 
   #pickStreet(): Street {
     const street = this.#random.pick(this.#streets);
-    // The last usual street has no access. Roads have only metric numbers.
+    // VIA FINTA, the last usual street, gets no access. A STRADA gets only metric numbers.
     return /^VIA FINTA|^STRADA /.test(street.odonimo) ? itemAt(this.#streets, 0) : street;
   }
 
@@ -174,7 +174,7 @@ class Placing {
     this.#inside.set(parcel.index, [...(this.#inside.get(parcel.index) ?? []), access]);
   }
 
-  /** Adds accesses in the parcels of a sheet, and on its roads and waters. */
+  /** Adds accesses in the land parcels of a sheet, and on the sheet's roads and waters. */
   addSheet(parcels: readonly SyntheticParcel[]): void {
     for (const parcel of parcels) {
       if (parcel.kind === 'land') {
@@ -182,7 +182,7 @@ class Placing {
         continue;
       }
       for (const cell of parcel.cells) {
-        // For the first and last cells of a sheet, the nearest parcel may belong to the next sheet.
+        // Skips cells near the sheet's border, because the nearest parcel may be in another sheet.
         if (cell[0] < 2 || cell[0] > 9 || cell[1] < 2 || cell[1] > 7 || this.#random.below(3) > 0) continue;
         this.#placeBetween(parcels, parcel, cell);
       }
@@ -191,7 +191,7 @@ class Placing {
 
   #placeInside(parcel: SyntheticParcel): void {
     const [random, { dense }] = [this.#random, this.#region];
-    // Italy has 27 million accesses for 87 million parcels, and a dense region has three times as many.
+    // Italy has 27 million accesses for 87 million parcels. A dense region has about three times as many accesses per parcel.
     const count = parcel.index % (dense ? 97 : 970) === 13 ? 25 : Math.max(0, random.below(dense ? 5 : 12) - (dense ? 2 : 9));
     for (let i = 0; i < count; i += 1) {
       const point = pointIn(parcel, parcel.cells[0], (random.next() - 0.5) * 0.3, (random.next() - 0.5) * 0.3);
@@ -199,11 +199,11 @@ class Placing {
     }
   }
 
-  /** Places an access on a road or on water, near a parcel of land. */
+  /** Places an access on a road or on water, near a land parcel. */
   #placeBetween(sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void {
     const random = this.#random;
     const point = pointIn(parcel, cell, (random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8);
-    // The nearest two parcels are adjacent, because roads and waters are one cell wide.
+    // Two cells in each direction are enough to find the two nearest parcels, because roads and waters are one cell wide.
     const isNear = ([column, row]: SyntheticCell): boolean => Math.abs(column - cell[0]) <= 2 && Math.abs(row - cell[1]) <= 2;
     const lands = sheet.filter((other) => other.kind === 'land' && other.cells.some(isNear));
     const within = lands.find((other) => placeOf(point, other.polygons) === 'inside');
@@ -214,7 +214,7 @@ class Placing {
     const distances = lands.map((other) => ({ other, distance: pointToPolygonsM(point, other.polygons) })).sort((a, b) => a.distance - b.distance);
     const [nearest, second] = distances;
     if (nearest === undefined) return;
-    // Accesses whose parcel could change with a difference of a millimetre are left out.
+    // Leaves out an access if a rounding difference in the distance could change the access's parcel or order.
     const others = this.#near.get(nearest.other.index) ?? [];
     if (second !== undefined && second.distance - nearest.distance < 0.05) return;
     if ([0, NEAR_M, ...others.map(({ distance }) => distance)].some((distance) => Math.abs(distance - nearest.distance) < 0.05)) return;
@@ -253,7 +253,7 @@ class Placing {
   }
 }
 
-/** Returns a number, sometimes with an exponent or a colour, or no number. */
+/** Returns a random house number, sometimes with an exponent or a colour, or without a number (SNC). */
 function numbering(random: Random): Partial<Access> {
   const civico = String(1 + random.below(60));
   switch (random.below(12)) {
@@ -266,7 +266,7 @@ function numbering(random: Random): Partial<Access> {
   }
 }
 
-/** Returns the access points for the test queries. Other access points have no numbers above 100. */
+/** Returns the accesses for the test queries. Only these accesses have numbers above 100. */
 function questions(comune: SyntheticComune): { odonimo: string; localita?: string; access: Partial<Access> }[] {
   const number = (odonimo: string, civico: string, esponente = '', specificita = '', localita = ''): { odonimo: string; localita: string; access: Partial<Access> } => ({
     odonimo, localita, access: { civico, esponente, specificita, shown: `${civico}${esponente === '' ? '' : `/${esponente}`}${specificita === '' ? '' : ` ${specificita}`}` },

@@ -1,8 +1,9 @@
 /**
- * Generates the buildings of the synthetic region, and the true values at each parcel. Each source writes the buildings of its comuni. The buildings of a sheet
- * depend only on the region and the sheet, so a sheet can be generated alone. As in real files, most buildings are small and have four corners. Some buildings
- * are L-shaped, U-shaped or stepped, or have a court. In towns, a parcel has up to six buildings. Elsewhere most parcels have no building. Some buildings cross
- * several parcels or roads, overlap, or occur twice. Italy has 20 million buildings for 87 million parcels, and a dense region has about five times as many.
+ * Generates the buildings of the synthetic region, and computes the true values of each parcel. Each comune's buildings are in the file of one source. The
+ * buildings of a sheet depend only on the region and the sheet, so a sheet can be generated alone. As in real files, most buildings are small and have four
+ * corners. Some are L-shaped, U-shaped or stepped, or have a court. In towns, a parcel has up to six buildings. Elsewhere most parcels have no building. Some
+ * buildings cross several parcels or roads, overlap, or occur twice. Italy has 20 million buildings for 87 million parcels, and a dense region has about five
+ * times as many.
  */
 import { CELL_LAT, CELL_LON, SHEET_COLUMNS, SHEET_ROWS } from './make-region.ts';
 import { commonPart, polygonsAreaM2, unionOf, type MultiPolygon, type Polygon, type Ring } from './plane-geometry.ts';
@@ -10,9 +11,9 @@ import { roofsOf } from './roofs.ts';
 import type { LonLat, Random, SyntheticComune, SyntheticParcel, SyntheticRegion, SyntheticSheet } from './region.ts';
 
 export interface SyntheticBuilding {
-  /** Number in the comune, from 1. */
+  /** Number of the building in the comune, from 1. */
   readonly number: number;
-  /** Polygon in degrees: the counter-clockwise outer ring, followed by the court. */
+  /** Rings of the building in degrees: the counter-clockwise outer ring, followed by the ring of a court. */
   readonly polygon: readonly (readonly LonLat[])[];
   /** Code of the building's use; null if unknown. */
   readonly use: string | null;
@@ -22,30 +23,30 @@ export interface SyntheticBuilding {
   readonly name: string | null;
 }
 
-/** Box in cells of the sheet: west, south, east, north. */
+/** Box in units of the sheet's cells: west, south, east, north. */
 type CellBox = readonly [number, number, number, number];
 
 interface Drawn extends SyntheticBuilding {
   readonly box: CellBox;
 }
 
-/** Buildings on a parcel. Areas are in m² of EPSG:3035, with 2 decimals except for roofs. */
+/** True building values of a parcel. Areas are in m² of EPSG:3035, with 2 decimals except for roofs. */
 interface ParcelBuildings {
-  /** Number of buildings with their largest part on the parcel. */
+  /** Number of buildings whose largest part is on the parcel. */
   readonly count: number;
   readonly footprintM2: number;
   readonly residentialCount: number;
   readonly residentialM2: number;
-  /** Share of the parcel under buildings, 0–1, with 6 decimals. Overlapping buildings are counted once. */
+  /** Share of the parcel that buildings cover, 0–1, with 6 decimals. Overlapping buildings count once. */
   readonly builtShare: number;
-  /** Number of counted buildings of at least 10 m². */
+  /** Number of buildings in `count` with at least 10 m². */
   readonly roofCount: number;
   readonly roofM2: number;
 }
 
 /**
- * Returns the source of a comune's buildings. In the province of Isernia, the source is the national topographic database, with the use of buildings. In
- * Trento, the source is the land register, and elsewhere the aggregates. The last comune is in no file.
+ * Returns the source of a comune's buildings: `topographic` (the national topographic database, with uses) in the province of Isernia, `register` (the land
+ * register) in Trento, otherwise `aggregates`. Null for the last comune, which is in no file.
  */
 export function buildingSource(region: SyntheticRegion, comune: SyntheticComune): 'topographic' | 'register' | 'aggregates' | null {
   if (comune.province.sigla === 'TN') return 'register';
@@ -58,13 +59,13 @@ export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): 
   for (const sheet of region.sheets(comune)) yield* drawnOn(region, sheet);
 }
 
-/** Box in the middle of a cell. No border of a parcel is in this box. */
+/** Box in the middle of a cell, which no border of a parcel crosses. */
 const INNER: CellBox = [0.27, 0.27, 0.73, 0.73];
-/** Maximum distance of a parcel's border from the lattice of cells. */
+/** Maximum distance in cells of a parcel's border from the lines between cells. */
 const STRAY = 0.26;
 /** Percentage of empty cells in a region with the density of Italy. */
 const EMPTY_PERCENT = 81;
-/** Step of building numbers. The numbers of each sheet begin at a multiple of this step. */
+/** Difference between the first building numbers of two successive sheets. */
 const PER_SHEET = 1000;
 
 const USES = ['01', '0101', '0101', '0101', '0102', '02', '0201', '0301', '030102', '030301', '05', '0701', '0801', '11', '93', '95', null] as const;
@@ -74,7 +75,7 @@ function moved([west, south, east, north]: CellBox, x: number, y: number): CellB
   return [west + x, south + y, east + x, north + y];
 }
 
-/** Returns some positions for buildings in a cell. The positions are in three columns and two rows, and do not overlap. */
+/** Returns boxes for at most six buildings in a cell. The boxes are in three columns and two rows, and do not overlap. */
 function places(count: number): CellBox[] {
   const [west, south, east, north] = INNER;
   const [width, height] = [(east - west) / 3, (north - south) / 2];
@@ -89,13 +90,13 @@ const OUTLINES: readonly (readonly (readonly [number, number])[])[] = [
   [[0, 0], [1, 0], [1, 1], [0, 1]],
   [[0, 0], [1, 0], [1, 1], [0, 1]],
   [[0, 0], [1, 0], [1, 1], [0, 1]],
-  // The outline is rotated relative to the axes.
+  // This outline is not parallel to the axes.
   [[0.2, 0], [1, 0.3], [0.8, 1], [0, 0.7]],
   [[0, 0], [1, 0], [1, 0.4], [0.45, 0.4], [0.45, 1], [0, 1]],
   [[0, 0], [1, 0], [1, 1], [0.7, 1], [0.7, 0.35], [0.3, 0.35], [0.3, 1], [0, 1]],
   [[0.3, 0], [0.7, 0], [0.7, 0.5], [1, 0.5], [1, 1], [0, 1], [0, 0.5], [0.3, 0.5]],
   [[0, 0], [1, 0], [1, 0.2], [0.8, 0.2], [0.8, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.8], [0.2, 0.8], [0.2, 1], [0, 1]],
-  // The outline has a wall with bays.
+  // This outline has a wall with bays.
   [[0, 0], [1, 0], ...Array.from({ length: 8 }, (_, i): readonly [number, number] => [1 - i / 8, i % 2 === 0 ? 1 : 0.85]), [0, 0.85]],
 ];
 
@@ -108,7 +109,7 @@ function shapeIn(box: CellBox, random: Random): Polygon {
   return [ringIn(box, random.pick(OUTLINES))];
 }
 
-/** Returns a ring with another first corner. */
+/** Returns the same ring, starting at the second corner. */
 function turned<P>(ring: readonly P[]): P[] {
   return [...ring.slice(1), ...ring.slice(1, 2)];
 }
@@ -116,7 +117,8 @@ function turned<P>(ring: readonly P[]): P[] {
 type Shape = readonly [box: CellBox, polygon: Polygon, twin: boolean];
 
 /**
- * Generates the buildings of a cell, in units of the sheet's cells. At most two buildings of a cell overlap. @param empty percentage of cells without buildings
+ * Generates the buildings of a cell, in units of the sheet's cells. At most two buildings of a cell overlap. @param empty percentage of further cells to leave
+ * without buildings
  */
 function* shapesOf(column: number, row: number, { town, empty }: { readonly town: boolean; readonly empty: number }, random: Random): Generator<Shape> {
   const draw = random.below(100);
@@ -127,31 +129,31 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
   if (draw < 78) {
     for (const place of places(town ? 2 + random.below(5) : 1 + random.below(2))) yield whole(place);
   } else if (draw < 86) {
-    // This is a house, sometimes with a hut of less than 10 m².
+    // Yields a house, sometimes with a hut of less than 10 m².
     yield whole([0.27, 0.27, 0.45 + random.below(20) / 100, 0.45 + random.below(20) / 100]);
     if (random.below(3) === 0) yield whole([0.7, 0.7, 0.74, 0.75]);
   } else if (draw < 89) {
-    // This is a building with a court.
+    // Yields a building with a court.
     const box = at(INNER);
     const [west, south, east, north] = box;
     const [x, y] = [(east - west) / 3, (north - south) / 3];
     const court = ringIn([west + x, south + y, east - x, north - y], OUTLINES[0] ?? []);
     yield [box, [ringIn(box, OUTLINES[0] ?? []), [...court].reverse()], false];
   } else if (draw < 92) {
-    // The two buildings overlap.
+    // Yields two buildings that overlap.
     yield whole([0.27, 0.27, 0.6, 0.6]);
     yield whole([0.45, 0.45, 0.73, 0.73]);
   } else if (draw < 94) {
-    // The building occurs twice.
+    // Yields the same building twice.
     const box = at([0.3, 0.3, 0.6, 0.55]);
     const polygon = shapeIn(box, random);
     yield [box, polygon, false];
     yield [box, polygon.map(turned), true];
   } else if (draw < 98) {
-    // A building crosses the eastern or northern border of the cell. In the last column and row, the building stays inside the cell.
+    // Yields a building that crosses the eastern or northern border of the cell. In the last column or row, the building is inside the cell.
     yield whole(column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1 ? (draw === 97 ? [0.75, 0.75, 1.2, 1.25] : [0.76, 0.3, 1.24, 0.6]) : [0.3, 0.3, 0.7, 0.6]);
   } else if (column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1) {
-    // This is a hall across four cells, with about 2,000 m².
+    // Yields a hall of about 2,000 m² across four cells.
     yield whole([0.4, 0.5, 1.6, 1.45]);
   }
 }
@@ -175,7 +177,7 @@ function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Dra
         underground: random.below(40) === 0,
         name: random.below(30) === 0 ? random.pick(NAMES) : null,
       };
-      // Two equal buildings have the same attributes, so either building may be counted.
+      // Gives two identical buildings the same attributes, so that the result is the same whichever of the two is counted.
       const said: SyntheticBuilding = twin && before !== null ? { ...before, number, polygon: building.polygon } : building;
       before = said;
       yield { ...said, box };
@@ -183,7 +185,7 @@ function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Dra
   }
 }
 
-/** The part of a building on a parcel. */
+/** The part of a building that is on a parcel. */
 interface Share {
   readonly building: Drawn;
   readonly areaM2: number;
@@ -192,10 +194,10 @@ interface Share {
 
 const cents = (m2: number): number => Math.round(m2 * 100);
 
-/** Number of sheets in the cache. One sheet is sufficient for queries in the order of parcels. */
+/** Number of sheets in the cache. For queries in the order of the parcels, one sheet would be sufficient. */
 const KEPT = 8;
 
-/** A calculator of the true building values of each parcel, sheet by sheet. Intersections are in degrees, and areas are measured in EPSG:3035. */
+/** Computes the true building values of each parcel, sheet by sheet. Intersects polygons in degrees, and measures areas in EPSG:3035. */
 export class BuildingTruth {
   readonly #region: SyntheticRegion;
   readonly #sheets = new Map<string, ReadonlyMap<number, ParcelBuildings>>();
@@ -204,7 +206,7 @@ export class BuildingTruth {
     this.#region = region;
   }
 
-  /** Returns the building values of a parcel; null if no building overlaps enough of the parcel. */
+  /** Returns the building values of a parcel; null if no building covers enough of the parcel. */
   of(parcel: SyntheticParcel): ParcelBuildings | null {
     const { sheet } = parcel;
     const key = `${sheet.comune.belfiore} ${sheet.index}`;
@@ -235,7 +237,7 @@ export class BuildingTruth {
         return areaM2 >= Math.min(1, (areas.get(parcel) ?? 0) / 2) ? [{ parcel, share: { building, areaM2, polygons } }] : [];
       });
       for (const { parcel, share } of met) shares.set(parcel, [...(shares.get(parcel) ?? []), share]);
-      // Parcels are numbered in the order of their references.
+      // The order of references decides between parcels with the same share, because fids are assigned in this order.
       const [largest] = met.sort((a, b) => cents(b.share.areaM2) - cents(a.share.areaM2) || (a.parcel.reference < b.parcel.reference ? -1 : 1));
       if (largest !== undefined) counted.set(largest.parcel, [...(counted.get(largest.parcel) ?? []), { building, wholeM2 }]);
     }
@@ -256,7 +258,7 @@ export class BuildingTruth {
   }
 }
 
-/** Returns the roofs of a land register's parcel as buildings without attributes. */
+/** Returns the roofs of a parcel in a land register as buildings without attributes. */
 function roofs(parcel: SyntheticParcel): Drawn[] {
   const [columns, rows] = [parcel.cells.map(([column]) => column), parcel.cells.map(([, row]) => row)];
   const box: CellBox = [Math.min(...columns), Math.min(...rows), Math.max(...columns) + 1, Math.max(...rows) + 1];
@@ -272,7 +274,7 @@ function isStanding({ state, underground }: SyntheticBuilding): boolean {
   return state !== '01' && state !== '02' && !underground;
 }
 
-/** Returns the buildings without repetitions of identical footprints. */
+/** Returns the buildings, with only one building per footprint. */
 function once(buildings: Iterable<Drawn>): Drawn[] {
   const seen = new Set<string>();
   return [...buildings].filter(({ polygon }) => {
@@ -281,7 +283,7 @@ function once(buildings: Iterable<Drawn>): Drawn[] {
   });
 }
 
-/** Returns whether a building in this box may intersect a parcel with this cell. */
+/** Returns whether a building in a box may intersect a parcel that has a given cell. */
 function near([west, south, east, north]: CellBox, [column, row]: readonly [number, number]): boolean {
   return west < column + 1 + STRAY && column - STRAY < east && south < row + 1 + STRAY && row - STRAY < north;
 }

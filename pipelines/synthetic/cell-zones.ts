@@ -1,37 +1,40 @@
 /**
- * Generates areas over the synthetic region whose true values are simple to compute. The edges of areas run through the middles of cells. Corners of parcels
- * are at most 15 % of a cell from the lattice. So an area covers at least a quarter of a cell of every parcel that it intersects. Coordinates are in cells from
- * the region's south-west corner.
+ * Generates areas over the synthetic region, for which the true values of parcels are simple to compute. The edges of areas run through the middles of cells.
+ * Corners of parcels are at most 15 % of a cell from the lines between cells. Therefore an area covers at least a quarter of a cell of each parcel that the
+ * area intersects. Coordinates are in cells from the region's south-west corner.
  */
 import { CELL_LAT, CELL_LON } from './make-region.ts';
 import type { Projection } from './map-projection.ts';
 import { boxRing, commonPart, mapPoints, polygonsAreaM2, type Box, type Point, type Polygon, type Ring } from './plane-geometry.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
-/** Box in cells. The coordinates of edges end in .5. */
+/** Box in units of cells: west, south, east, north. The coordinates end in .5. */
 export type CellBox = Box;
-/** A ring in cells. */
+/** A ring in units of cells. */
 export type CellRing = Ring;
 
-/** A simple part of an area, with the box of the cells that it intersects. */
+/** A part of an area with a single ring. `box` contains the cells that the part intersects. */
 interface Piece {
   readonly box: CellBox;
   readonly ring: CellRing;
 }
 
 export interface CellArea {
-  /** Parts of the area, for computing true values. */
+  /** Parts of the area, from which the true values are computed. */
   readonly pieces: readonly Piece[];
-  /** Polygons with rings, for the file. */
+  /** Rings of the area's polygons, as written to the file. */
   readonly polygons: readonly (readonly CellRing[])[];
 }
 
-/** An area with the source's attributes. */
+/** An area, to which a source adds attributes. */
 interface CellZone {
   readonly area: CellArea;
 }
 
-/** Returns a cache of zones in square blocks of cells. The zones of a block are generated when its first cell is requested. */
+/**
+ * Returns a function that returns the zones at a cell. The function generates and caches the zones of a square block of cells when a cell of the block is first
+ * requested.
+ */
 export function zonesByBlock<Z extends CellZone>(
   size: number, zonesOf: (x: number, y: number) => readonly Z[],
 ): (cell: readonly [number, number]) => readonly Z[] {
@@ -61,12 +64,12 @@ export class CellGrid {
     return [this.#west + x * CELL_LON, this.#south + y * CELL_LAT];
   }
 
-  /** Returns column and row of a comune's south-western cell. A comune has at least 12 × 10 cells. */
+  /** Returns the column and row of a comune's south-western cell. A comune has at least 12 × 10 cells. */
   cornerOf(comune: SyntheticComune): [number, number] {
     return [Math.round((comune.box[0] - this.#west) / CELL_LON), Math.round((comune.box[1] - this.#south) / CELL_LAT)];
   }
 
-  /** Returns the share of a parcel inside any of the areas, 0–1 with 6 decimals. The intersection is in degrees, and areas are measured in EPSG:3035. */
+  /** Returns the share of a parcel that the areas cover, 0–1, with 6 decimals. Intersects polygons in degrees, and measures areas in EPSG:3035. */
   shareOf(parcel: SyntheticParcel, areas: readonly CellArea[]): number {
     const cells = this.cellsOf(parcel);
     const near = areas.flatMap(({ pieces }) => pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell))));
@@ -75,17 +78,17 @@ export class CellGrid {
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
 
-  /** Returns the zones that intersect one of the parcel's cells. */
+  /** Returns the zones that intersect the cells of a parcel. */
   meeting<Z extends CellZone>(parcel: SyntheticParcel, zonesAt: (cell: readonly [number, number]) => readonly Z[]): ReadonlySet<Z> {
     return new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
   }
 
-  /** Returns an area in a projection. The edges have enough corners to be nearly straight in degrees. */
+  /** Returns the polygons of an area in a projection. Additional corners keep the edges nearly straight in degrees. */
   drawn(area: CellArea, projection: Projection): Polygon[] {
     return mapPoints(area.polygons.map((rings) => rings.map(finely)), (point) => projection.forward(this.degrees(point)));
   }
 
-  /** Returns columns and rows of a parcel's cells in the region. */
+  /** Returns the column and row of each cell of a parcel in the region's grid. */
   cellsOf(parcel: SyntheticParcel): [number, number][] {
     const x = Math.round((parcel.sheet.box[0] - this.#west) / CELL_LON);
     const y = Math.round((parcel.sheet.box[1] - this.#south) / CELL_LAT);
@@ -103,7 +106,7 @@ export function boxArea(...boxes: readonly CellBox[]): CellArea {
   return { pieces: boxes.map(boxPiece), polygons: boxes.map((box) => [boxRing(box)]) };
 }
 
-/** Returns the ring with a corner at least every half cell. A long straight edge in degrees would not be straight in a projection. */
+/** Returns a ring with a corner at least every half cell, because a long edge that is straight in degrees would not be straight in a projection. */
 export function finely(ring: CellRing): CellRing {
   return ring.flatMap(([x, y], index) => {
     const [toX, toY] = ring[index + 1] ?? [x, y];
@@ -137,7 +140,8 @@ export function holedArea(outer: CellBox, hole: CellBox): CellArea {
 }
 
 /**
- * Returns two squares of 2 × 2 cells that meet in a corner, as one ring that crosses itself there. The ring is invalid. Its area is the area of both squares.
+ * Returns two squares of 2 × 2 cells that meet in a corner, as one ring that crosses itself in this corner. The ring is invalid. The true area is the area of
+ * both squares.
  */
 export function crossedArea(x: number, y: number): CellArea {
   return {
@@ -146,7 +150,7 @@ export function crossedArea(x: number, y: number): CellArea {
   };
 }
 
-/** Returns a box with a spike, which a repair removes. The ring is invalid. Its area is the area of the box. */
+/** Returns a box with a spike, as an invalid ring. A repair removes the spike, so the true area is the area of the box. */
 export function spikedArea(box: CellBox, length: number): CellArea {
   const [west, south, east, north] = box;
   const middle = (south + north) / 2;

@@ -8,14 +8,14 @@ import { writeLayers, type WrittenLayer } from './geopackage-writer.ts';
 import type { ZipEntry, ZipEntryOptions } from './zip-writer.ts';
 
 /**
- * Types of rows in the table of items (folder, workspace, feature class), as the 16 bytes of a GUID. The GUID of the item precedes the type. GDAL generates a
- * new GUID for each file. FGDB format: https://github.com/rouault/dump_gdbtable/wiki/FGDB-Spec
+ * GUIDs of the item types folder, workspace and feature class. In the table of items, the GUID of an item precedes the GUID of the item's type. GDAL generates
+ * new item GUIDs for each file. FGDB format: https://github.com/rouault/dump_gdbtable/wiki/FGDB-Spec
  */
 const ITEM_TYPES: readonly Buffer[] = ['f3783e6f-65ca-4514-8315-ce3985dad3b1', 'c673fe0f-7280-404f-8532-20755dd8fc06', '70737809-852c-4a03-9e22-2cecea5b9bfa'].map(guidBytes);
 /** Names of the tables of items and of relationships between items. */
 const [ITEMS, RELATIONSHIPS] = ['a00000004.gdbtable', 'a00000006.gdbtable'];
 
-/** Returns the bytes of a GUID. The bytes of the first three groups are reversed. */
+/** Returns the 16 bytes of a GUID in the file's order, in which the first three groups are reversed. */
 function guidBytes(guid: string): Buffer {
   const bytes = Buffer.from(guid.replaceAll('-', ''), 'hex');
   return Buffer.concat([bytes.subarray(0, 4).reverse(), bytes.subarray(4, 6).reverse(), bytes.subarray(6, 8).reverse(), bytes.subarray(8)]);
@@ -27,7 +27,7 @@ function placesIn(bytes: Buffer, part: Buffer): number[] {
   return places;
 }
 
-/** Replaces the GUIDs of items with their numbers, so that the same input gives the same bytes. */
+/** Replaces the GUID of each item with a hash of the item's number, so that the same input gives the same bytes. */
 async function numberItems(folder: string): Promise<void> {
   const [items, relationships] = [await readFile(join(folder, ITEMS)), await readFile(join(folder, RELATIONSHIPS))];
   const drawn = ITEM_TYPES.flatMap((type) => placesIn(items, type)).map((at) => Buffer.from(items.subarray(at - 16, at)));
@@ -41,7 +41,7 @@ async function numberItems(folder: string): Promise<void> {
 }
 
 /**
- * Yields the files of a geodatabase. The files are in a temporary folder until they are read. @param path the path of the geodatabase in the zip,
+ * Writes a geodatabase to a temporary folder, and yields the files as entries of a zip. @param path path of the geodatabase in the zip, such as
  * `Potenza_dbsn.gdb`
  * @throws `GDAL_MISSING`
  */

@@ -1,11 +1,11 @@
-/** Writes GeoPackages and other formats of GDAL for fixtures and synthetic regions. */
+/** Writes GeoPackages and other formats with GDAL, for fixtures and synthetic regions. */
 import { basename } from 'node:path';
 import { MappaleError } from '../errors.ts';
 import { notWritten } from '../formats/file-error.ts';
 import type { GeoPackageFeature, GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { gdal } from '../formats/vector.ts';
 
-/** Number of features per message to the thread. */
+/** Number of features in each message to GDAL's thread. */
 const WRITTEN_TOGETHER = 500;
 
 export type WrittenLayer = GeoPackageLayer & { readonly features: Iterable<GeoPackageFeature> };

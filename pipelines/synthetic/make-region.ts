@@ -1,10 +1,10 @@
 /**
- * Generates the synthetic region. Comuni are boxes on a lattice, and each comune is filled with sheets. A sheet is a block of 12 × 10 cells that are grouped
- * into exactly 100 parcels. Sheets are generated on demand, so ten million parcels need as little memory as ten.
+ * Generates the synthetic region. Comuni are boxes on a lattice, and sheets fill each comune. A sheet is a block of 12 × 10 cells, grouped into exactly 100
+ * parcels. Sheets are generated on demand, so ten million parcels need as little memory as ten parcels.
  *
- * Coordinates are integers in units of 1e-8 degree until they are returned. So equal corners are equal numbers with exactly 8 decimals. Corners inside a
- * sheet are moved at random, and the parcels around a corner share it. Corners on the sheet's border are not moved, so a sheet fills its box exactly and
- * never leaves its comune.
+ * Coordinates are computed as integers in units of 1e-8 degree and returned in degrees. So equal corners are equal numbers with at most 8 decimals. Corners
+ * inside a sheet are moved at random, and all parcels around a corner have the same corner. Corners on the sheet's border are not moved, so the parcels of a
+ * sheet fill the sheet's box exactly.
  */
 import type { ParcelKind } from '../contract/section.ts';
 import { MappaleError } from '../errors.ts';
@@ -16,27 +16,27 @@ import type {
 } from './region.ts';
 
 export interface RegionOptions {
-  /** Number of valid parcels, 2 … 10,000,000. */
+  /** Number of valid parcels, from 2 to 10,000,000. */
   readonly parcels: number;
   readonly seed: number;
-  /** Number of comuni, 2 … 999. By default, comuni have a realistic size. */
+  /** Number of comuni, from 2 to 999. The default gives comuni of a realistic size. */
   readonly comuni?: number | undefined;
   /** Code of the imitated region: 14, Molise (default), or 4, Trentino-Alto Adige with land registers. */
   readonly region?: number | undefined;
-  /** True if floods, buildings, land cover and addresses are dense, for tests with few parcels. False for the density of Italy. Default true. */
+  /** True for dense floods, buildings, land cover and addresses, for tests with few parcels. False for the density of Italy. The default is true. */
   readonly dense?: boolean | undefined;
 }
 
-/** Size of a cell in degrees: about 41 × 44 m at latitude 42. */
+/** Width and height of a cell in degrees: about 41 × 44 m at latitude 42. */
 export const CELL_LON = 0.0005;
 export const CELL_LAT = 0.0004;
 /** Number of columns and rows of cells in a sheet. */
 export const SHEET_COLUMNS = 12;
 export const SHEET_ROWS = 10;
-/** Number of parcels of every sheet except the last of a comune. */
+/** Number of parcels in a sheet. Only the last sheet of a comune may have fewer parcels. */
 export const SHEET_PARCELS = 100;
 
-/** Number of units per degree. Coordinates are in units of 1e-8 degree. */
+/** Number of coordinate units per degree. */
 const UNIT = 100_000_000;
 const CELL_X = 50_000;
 const CELL_Y = 40_000;
@@ -68,7 +68,7 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-/** Names of comuni. Difficult names come first, so that a small region also has difficult names. */
+/** Names of comuni, and German names. Difficult names come first, so that even a small region has difficult names. */
 const FIRST_NAMES: readonly (readonly [string, string | null])[] = [
   ["Castel dell'Inventato", null],
   ['Forlì Finto', null],
@@ -106,16 +106,16 @@ function cannotMake(option: string, expected: string, found: number): MappaleErr
   });
 }
 
-/** The grid of a region: the number of parcels in each comune, and the positions of the comuni. Lengths are in units of 1/UNIT degrees. */
+/** Grid of a region: the number of parcels in each comune, and the positions of the comuni. Lengths are in units of 1/UNIT degree. */
 interface Grid {
   readonly count: number;
-  /** Number of parcels of the first comune. The first comune has a tenth more parcels than the other comuni, plus the remainder of the division. */
+  /** Number of parcels of the first comune. This number is a tenth greater than in the other comuni, plus the remainder of the division. */
   readonly largest: number;
   readonly usual: number;
-  /** Number of comuni in a row. */
+  /** Number of comuni in a row of the grid. */
   readonly across: number;
   readonly sheetsAcross: number;
-  /** Size of a comune. */
+  /** Width and height of a comune. */
   readonly width: number;
   readonly height: number;
 }
@@ -154,7 +154,7 @@ function comuniOf(place: Place, { count, largest, usual, across, width, height }
     return {
       index,
       belfiore: `Z${String(index + 1).padStart(3, '0')}`,
-      // In the codes of real comuni of the two provinces, the last three digits are below 200.
+      // Uses last digits above 200, because the codes of the real comuni in the two provinces end in numbers below 200.
       istatCode: `${province.code}${String(number < 99 ? 901 + number : 201 + number - 99).padStart(3, '0')}`,
       name: otherName === null ? italianName : `${italianName}/${otherName}`,
       italianName,
@@ -181,7 +181,7 @@ function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneC
     const section = sections[Math.floor(index / perSection)] ?? null;
     if (index % perSection === 0) number = 0;
     const inSection = index % perSection;
-    // An allegato (attachment) or a sviluppo (development) repeats the number of the preceding sheet.
+    // A sheet that is an allegato (attachment) or a sviluppo (development) has the number of the preceding sheet.
     const attachment = inSection % 7 === 2 ? 'A' : inSection % 7 === 3 ? 'B' : '0';
     const development = inSection % 11 === 5 ? '1' : '0';
     if (attachment === '0' && development === '0') number += 1;
@@ -204,8 +204,8 @@ function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneC
 }
 
 /**
- * Generates a region, which depends only on the options. @throws MappaleError `SYNTHETIC_REGION` (exit 2) if the region cannot be created, or if `parcels` or
- * `comuni` is not an integer in the allowed range. Each comune must have a parcel
+ * Generates a region, which depends only on the options. @throws MappaleError `SYNTHETIC_REGION` (exit 2) if an option is outside the allowed range, or if
+ * there are more comuni than parcels
  */
 export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true }: RegionOptions): SyntheticRegion {
   const place = PLACES.find((each) => each.code === code);
@@ -245,7 +245,7 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
 }
 
 /**
- * Returns the comuni catastali of a comune: two for every other comune with enough sheets, and three for one comune.
+ * Returns the comuni catastali of a comune: one, two for every other comune with enough sheets, or three for one comune.
  * @param numbers number of comuni catastali so far, by province
  */
 function landRegister(comune: SyntheticComune, numbers: Map<string, number>): SyntheticComuneCatastale[] {
@@ -258,7 +258,7 @@ function landRegister(comune: SyntheticComune, numbers: Map<string, number>): Sy
     const numbered = (name: string): string => (nth === 0 ? name : `${name} ${'I'.repeat(nth + 1)}`).toUpperCase();
     return {
       comune, code, prefix: `IT.${sigla}.${code}`, name: numbered(italianName),
-      // In Trento few comuni have a German name, and in Bolzano all comuni have a German name.
+      // In Trento, one in four comuni catastali may have a German name. In Bolzano, all may have a German name.
       otherName: otherName === null || (sigla === 'TN' && index % 4 !== 0) ? null : numbered(otherName),
     };
   });
@@ -304,11 +304,11 @@ function cellAt(column: number, row: number): number {
   return row * SHEET_COLUMNS + column;
 }
 
-/** A grouping of the cells of a sheet. Cells are grouped until the number of groups and single cells equals the number of parcels. */
+/** Groups the cells of a sheet, until groups and single cells together are as many as the parcels. */
 class Grouping {
   readonly #owner = new Int16Array(CELLS).fill(-1);
   readonly #merged: Group[] = [];
-  /** Number of parcels that must still be merged. */
+  /** Number of cells that must still be merged with other cells. */
   #excess = CELLS - SHEET_PARCELS;
 
   get isDone(): boolean {
@@ -319,7 +319,7 @@ class Grouping {
     return this.#owner[cell] === -1;
   }
 
-  /** Groups cells into a parcel if the cells are free and not too many. @returns whether this was possible */
+  /** Groups cells into a parcel, if the cells are free and not too many. @returns whether the cells were grouped */
   take(kind: ParcelKind, cells: number[]): boolean {
     if (cells.length - 1 > this.#excess || !cells.every((cell) => this.isFree(cell))) return false;
     for (const cell of cells) this.#owner[cell] = this.#merged.length;
@@ -328,7 +328,7 @@ class Grouping {
     return true;
   }
 
-  /** Returns the parcels, sorted by their first cell from the south-west. */
+  /** Returns the parcels, in the order of the first cell of each parcel from the south-west. */
   groups(): Group[] {
     const emitted = new Set<number>();
     return Array.from(this.#owner).flatMap((group, cell): Group[] => {
@@ -340,18 +340,18 @@ class Grouping {
   }
 }
 
-/** Groups the 120 cells into exactly 100 parcels, numbered by their first cell from the south-west. */
+/** Groups the 120 cells of a sheet into exactly 100 parcels, in the order of the first cell of each parcel from the south-west. */
 function layout(sheetIndex: number, random: Random): Group[] {
   const grouping = new Grouping();
   takeLines(grouping, sheetIndex, random);
   if (sheetIndex % 2 === 0) takeRing(grouping, random);
-  // Two separate polygons have one label. The polygons are at least one column apart and do not touch.
+  // Makes parcels of two separate polygons, which are at least one column apart and do not touch.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 3);
     const row = random.below(SHEET_ROWS);
     grouping.take('land', [cellAt(column, row), cellAt(column + 2 + random.below(2), row)]);
   }
-  // L-shapes are grouped first, and then pairs, until exactly 100 parcels are left.
+  // Groups cells into L-shapes, and then into pairs, until exactly 100 parcels are left.
   for (let attempt = 0; attempt < 40 && !grouping.isDone; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 1);
     const row = random.below(SHEET_ROWS - 1);
@@ -365,20 +365,20 @@ function layout(sheetIndex: number, random: Random): Group[] {
   return grouping.groups();
 }
 
-/** Takes a column of water and a row of road across the sheet. */
+/** Groups a column of cells into a water parcel, and a row of cells into a road parcel, in some sheets. */
 function takeLines(grouping: Grouping, sheetIndex: number, random: Random): void {
   if (sheetIndex % 4 === 1) {
     const column = 3 + random.below(SHEET_COLUMNS - 6);
     grouping.take('water', Array.from({ length: SHEET_ROWS }, (_, row) => cellAt(column, row)));
   }
   if (sheetIndex % 3 === 0 || sheetIndex % 12 === 1) {
-    // If water crosses the road, the road is a parcel with two polygons.
+    // If water crosses the road, the road parcel has two polygons.
     const row = 2 + random.below(SHEET_ROWS - 4);
     grouping.take('road', Array.from({ length: SHEET_COLUMNS }, (_, column) => cellAt(column, row)).filter((cell) => grouping.isFree(cell)));
   }
 }
 
-/** Takes a parcel around another parcel: eight cells of a 3 × 3 block. The middle stays a separate parcel. */
+/** Groups eight cells of a 3 × 3 block into a parcel around the middle cell, which stays a separate parcel. */
 function takeRing(grouping: Grouping, random: Random): void {
   for (let attempt = 0; attempt < 8; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 2);
@@ -392,23 +392,23 @@ function takeRing(grouping: Grouping, random: Random): void {
 const NODES_ACROSS = SHEET_COLUMNS + 1;
 
 /**
- * Largest bend of rows, an eightieth of a cell. With the bend, no corner is exactly at half the height of a parcel. The representative point is on the line
- * through the middle. Files in metres round the last digit of each corner. Without the bend, this rounding would determine the position of the point.
+ * Factor for the bend of the rows of a sheet, at most about an eightieth of a cell. Because of the bend, no corner is exactly at half the height of a parcel,
+ * where the line through the representative point runs. Otherwise the rounding of corners in files in metres would decide the position of the point.
  */
 const BOW = 20;
 
-/** Corners and edge points of a sheet, in degrees. */
+/** Corners of a sheet's cells and points on the cells' edges, in degrees. */
 interface Lattice {
   readonly nodes: readonly LonLat[];
-  /** Point on the edge from node n to the eastern node, or null. */
+  /** Point on the edge from node n to the next node in the east; null for a straight edge. */
   readonly alongX: readonly (LonLat | null)[];
-  /** Point on the edge from node n to the northern node, or null. */
+  /** Point on the edge from node n to the next node in the north; null for a straight edge. */
   readonly alongY: readonly (LonLat | null)[];
 }
 
 function lattice(west: number, south: number, bow: number, random: Random): Lattice {
   const corners: (readonly [number, number])[] = [];
-  // Corners move by up to 15 % of a cell, and edge points by up to 10 %. So edges of different corners cannot intersect.
+  // Moves corners by up to 15 % of a cell, and edge points by up to 10 %, so that edges cannot intersect.
   const jitter = (range: number): number => Math.round((random.next() * 2 - 1) * range);
   for (let row = 0; row <= SHEET_ROWS; row += 1) {
     for (let column = 0; column <= SHEET_COLUMNS; column += 1) {
@@ -418,7 +418,7 @@ function lattice(west: number, south: number, bow: number, random: Random): Latt
       corners.push([west + column * CELL_X + (inside ? dx : 0), south + row * CELL_Y + row * (SHEET_ROWS - row) * bow + (inside ? dy : 0)]);
     }
   }
-  /** Returns a point near the middle of two corners, but not on the line between them. */
+  /** Returns a point near the middle between two corners, but not on the straight line. */
   const between = ([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number], offX: number, offY: number): LonLat =>
     [Math.round((x1 + x2) / 2 + offX) / UNIT, Math.round((y1 + y2) / 2 + offY) / UNIT];
   const alongX: (LonLat | null)[] = [];
@@ -442,7 +442,7 @@ function lattice(west: number, south: number, bow: number, random: Random): Latt
 
 /** Returns the rings around a group of cells: outer rings counter-clockwise, holes clockwise. */
 function outline(cells: readonly number[], points: Lattice): SyntheticParcel['polygons'] {
-  /** Border edges, by first node. One edge per node is sufficient, because no two cells of a group touch only at a corner. */
+  /** Edges of the group's border, as first node → second node. A node starts only one edge, because no two cells of a group touch only at a corner. */
   const edges = new Map<number, number>();
   const member = new Set(cells);
   for (const cell of cells) {
@@ -458,7 +458,7 @@ function outline(cells: readonly number[], points: Lattice): SyntheticParcel['po
   }
   const outers: (readonly LonLat[])[] = [];
   const holes: LonLat[][] = [];
-  // Areas are computed relative to a corner of the sheet, so that large coordinates cause no loss of digits.
+  // Computes areas relative to a corner of the sheet, so that large coordinates cause no loss of digits.
   const [x0, y0] = itemAt(points.nodes, 0);
   for (const [start] of edges) {
     const ring: LonLat[] = [];
@@ -478,7 +478,7 @@ function outline(cells: readonly number[], points: Lattice): SyntheticParcel['po
     if (turn > 0) outers.push(ring);
     else holes.push(ring);
   }
-  // In the layout, only parcels with one polygon have holes.
+  // All holes belong to the first polygon, because only parcels with one polygon have holes.
   const [first, ...others] = outers;
   if (first === undefined) throw new RangeError(`expected cells with an outline, found ${cells.length} cells`);
   return [[first, ...holes], ...others.map((ring): SyntheticPolygon => [ring])];
@@ -498,7 +498,7 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
     } else if (kind === 'water') {
       label = 'ACQUA001';
     } else {
-      // Returns a label, sometimes with a letter (`12A`), or a single letter.
+      // Labels are numbers, sometimes with a letter (`12A`), or a single letter.
       const letter = number > 0 && i % 17 === 9;
       if (!letter) number += 1;
       label = letter ? `${number}A` : i === 62 ? 'A' : String(number);
@@ -520,8 +520,8 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
 }
 
 /**
- * Returns a label of a land register. Each seventh parcel is a building parcel with a separate numbering, so that `12` and `.12` are two parcels. Some labels
- * are divided numbers.
+ * Returns a label of a land register. Every seventh parcel is a building parcel. Building parcels have a separate numbering, so `12` and `.12` are two parcels.
+ * Some labels are divided numbers.
  */
 function landRegisterLabel({ index }: SyntheticSheet, i: number): string {
   const building = i % 7 === 3;

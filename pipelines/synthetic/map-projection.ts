@@ -1,7 +1,7 @@
 /**
- * Provides map projections (proj4js) and geodesics (GeographicLib). Used to write files in the publishers' coordinate systems, and to compute areas and
- * distances independently of PostGIS. Both libraries are written in JavaScript and share no code with PROJ and GEOS. Arguments are in degrees and results in
- * metres. Longitude precedes latitude, and easting precedes northing.
+ * Provides map projections (proj4js) and geodesics (GeographicLib). The synthetic region needs both to write files in the publishers' CRSs, and to compute
+ * areas and distances independently of PostGIS. Both libraries are written in JavaScript and share no code with PROJ and GEOS. Arguments are in degrees and
+ * results in metres. Longitude precedes latitude, and easting precedes northing.
  */
 import geographiclib from 'geographiclib-geodesic';
 import proj4 from 'proj4';
@@ -10,9 +10,9 @@ import type { LonLat } from './region.ts';
 /** Easting and northing in metres. */
 export type EastNorth = readonly [number, number];
 
-/** A projection without a change of datum. Degrees are on the projection's ellipsoid. */
+/** A map projection without a change of datum. The degrees refer to the projection's ellipsoid. */
 export interface Projection {
-  /** Projects degrees. The difference from PROJ is at most 1e-8 m in Italy. */
+  /** Projects a point in degrees. In Italy, the result differs from PROJ by at most 1e-8 m. */
   readonly forward: (point: LonLat) => EastNorth;
   /** Converts a projected point to degrees, with an accuracy of a millimetre. */
   readonly inverse: (point: EastNorth) => LonLat;
@@ -56,7 +56,7 @@ export function ed50Distance(from: LonLat, to: LonLat): number {
 
 const international = new geographiclib.Geodesic.Geodesic(6_378_388, 1 / 297);
 
-/** GRS80: semi-major axis in metres, flattening. */
+/** Semi-major axis in metres and flattening of GRS80. */
 const [A, F] = [6_378_137, 1 / 298.257222101];
 const ellipsoid = new geographiclib.Geodesic.Geodesic(A, F);
 const RADIAN = Math.PI / 180;
@@ -64,7 +64,7 @@ const RADIAN = Math.PI / 180;
 export interface Geodesic {
   /** Length of the geodesic in metres. */
   readonly distance: number;
-  /** Azimuth at the start, in radians clockwise from north. */
+  /** Azimuth at the start point, in radians clockwise from north. */
   readonly azimuth: number;
 }
 
@@ -75,7 +75,7 @@ export function geodesic(from: LonLat, to: LonLat): Geodesic {
   return { distance: s12, azimuth: azi1 * RADIAN };
 }
 
-/** Returns the length of the geodesic in metres. */
+/** Returns the length in metres of the geodesic between two points on GRS80. */
 export function geodesicDistance(from: LonLat, to: LonLat): number {
   return geodesic(from, to).distance;
 }

@@ -1,5 +1,5 @@
 /**
- * Computes the geometry of true values without PostGIS: areas, containment, intersections and distances of polygons. Polygons may be concave and have holes and
+ * Computes areas, containment, intersections and distances of polygons without PostGIS, for true values. Polygons may be concave, have holes and consist of
  * several parts. Edges are straight in the plane of the given coordinates. Functions whose names end in `M2` or `M` take degrees and return square metres or
  * metres.
  */
@@ -26,8 +26,8 @@ export function* segmentsOf<P extends Point>(line: readonly P[]): Generator<read
 }
 
 /**
- * Returns the signed area of a ring, positive for a counter-clockwise ring. Coordinates are taken relative to the first point, so that large coordinates cause
- * no loss of digits.
+ * Returns the signed area of a ring, positive for a counter-clockwise ring. Computes relative to the first point, so that large coordinates cause no loss of
+ * digits.
  */
 export function ringArea(ring: Ring): number {
   const [[x0, y0] = [0, 0]] = ring;
@@ -36,7 +36,7 @@ export function ringArea(ring: Ring): number {
   return twice / 2;
 }
 
-/** Returns the area in the square of the coordinates' unit. Holes of any orientation are subtracted. */
+/** Returns the area of polygons, in the square of the coordinates' unit. Subtracts holes, whatever their orientation. */
 export function polygonsArea(polygons: MultiPolygon): number {
   let sum = 0;
   for (const polygon of polygons) polygon.forEach((ring, index) => (sum += index === 0 ? Math.abs(ringArea(ring)) : -Math.abs(ringArea(ring))));
@@ -48,10 +48,13 @@ export function mapPoints(polygons: MultiPolygon, place: (point: Point) => Point
   return polygons.map((rings) => rings.map((ring) => ring.map(place)));
 }
 
-/** Length of a short edge in degrees, about 11 m. A shorter straight edge in degrees differs from a straight edge in EPSG:3035 by at most 0.003 mm. */
+/**
+ * Maximum length of an edge in degrees (about 11 m) before projection. Such an edge, straight in degrees, differs by at most 0.003 mm from an edge that is
+ * straight in EPSG:3035.
+ */
 const SHORT_EDGE = 0.0001;
 
-/** Transforms polygons from degrees to EPSG:3035. Edges are straight in degrees, so long edges are divided first. */
+/** Transforms polygons from degrees to EPSG:3035. Divides long edges first, because edges are straight in degrees. */
 export function inLaea(polygons: MultiPolygon): Polygon[] {
   return polygons.map((rings) => rings.map((ring) => ring.flatMap(([x, y], index): Point[] => {
     const [toX, toY] = ring[index + 1] ?? [x, y];
@@ -60,7 +63,7 @@ export function inLaea(polygons: MultiPolygon): Polygon[] {
   })));
 }
 
-/** Returns the true ground area in m² of polygons in degrees: the area in EPSG:3035, with straight edges in degrees. */
+/** Returns the ground area in m² of polygons in degrees. The area is measured in EPSG:3035, but edges are straight in degrees. */
 export function polygonsAreaM2(polygons: MultiPolygon): number {
   return polygonsArea(inLaea(polygons));
 }
@@ -81,7 +84,7 @@ export function boxOf(polygons: MultiPolygon): Box {
   return [west, south, east, north];
 }
 
-/** Returns a box as a ring, counter-clockwise from its south-west corner. */
+/** Returns the ring of a box, counter-clockwise from the south-west corner. */
 export function boxRing([west, south, east, north]: Box): [Point, Point, Point, Point, Point] {
   return [[west, south], [east, south], [east, north], [west, north], [west, south]];
 }
@@ -92,7 +95,7 @@ export function boxPolygon(box: Box): Polygon {
 
 export type Place = 'inside' | 'border' | 'outside';
 
-/** Returns the position of a point relative to polygons. The result for the border is exact only if products of the coordinates are exact. */
+/** Returns whether a point is inside polygons, outside or on the border. `border` is exact only if products of the coordinates are exact. */
 export function placeOf([x, y]: Point, polygons: MultiPolygon): Place {
   let inside = false;
   for (const polygon of polygons) {
@@ -100,7 +103,7 @@ export function placeOf([x, y]: Point, polygons: MultiPolygon): Place {
       for (const [[x1, y1], [x2, y2]] of segmentsOf(ring)) {
         const side = (x2 - x1) * (y - y1) - (x - x1) * (y2 - y1);
         if (side === 0 && Math.min(x1, x2) <= x && x <= Math.max(x1, x2) && Math.min(y1, y2) <= y && y <= Math.max(y1, y2)) return 'border';
-        // Edges are half-open in y, so that a corner on the ray counts once.
+        // Edges are half-open in y, so that the ray crosses a corner only once.
         if ((y1 > y) !== (y2 > y) && (side > 0) === (y2 > y1)) inside = !inside;
       }
     }
@@ -108,12 +111,12 @@ export function placeOf([x, y]: Point, polygons: MultiPolygon): Place {
   return inside ? 'inside' : 'outside';
 }
 
-/** Returns whether the point is inside or on the border. */
+/** Returns whether a point is inside polygons or on the border. */
 export function covers(polygons: MultiPolygon, point: Point): boolean {
   return placeOf(point, polygons) !== 'outside';
 }
 
-/** Returns the intersection of two sets of polygons, by the even-odd rule in each polygon. Polygons of one set may overlap. */
+/** Returns the intersection of two sets of polygons. Each polygon follows the even-odd rule. Polygons of the same set may overlap. */
 export function commonPart(a: MultiPolygon, b: MultiPolygon): MultiPolygon {
   return intersection(a as Geom, b as Geom);
 }
@@ -124,7 +127,7 @@ export function unionOf(sets: readonly MultiPolygon[]): MultiPolygon {
   return first === undefined ? [] : union(first, ...others);
 }
 
-/** Returns the point of a segment that is nearest to a point, in the plane. */
+/** Returns the point on a segment that is nearest to a given point, in the plane. */
 export function nearestOnSegment([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): Point {
   const dx = x2 - x1;
   const dy = y2 - y1;
@@ -134,9 +137,9 @@ export function nearestOnSegment([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point
 }
 
 /**
- * Returns the geodesic distance in metres from a point to the geodesic between two other points, all in degrees, like PostGIS's `geography`. In the gnomonic
- * projection around the point, geodesics are straight lines (on the ellipsoid within 1e-4 m up to 10 km). So the nearest point is found in the plane of this
- * projection.
+ * Returns the geodesic distance in metres from a point to the geodesic between two other points, all in degrees, like PostGIS's `geography`. Finds the nearest
+ * point in a gnomonic projection around the point, in which geodesics are straight lines. On the ellipsoid, the error is at most 1e-4 m for distances up to 10
+ * km.
  */
 export function distanceToSegmentM(point: LonLat, from: LonLat, to: LonLat): number {
   const radius = gaussianRadius(point[1]);
@@ -154,7 +157,7 @@ function segmentsCross(p: Point, q: Point, r: Point, s: Point): boolean {
   return side(p, q, r) * side(p, q, s) < 0 && side(r, s, p) * side(r, s, q) < 0;
 }
 
-/** Returns the geodesic distance in metres from polygons to a segment, both in degrees. 0 if they intersect. */
+/** Returns the geodesic distance in metres from polygons to a segment, both in degrees; 0 if the segment intersects the polygons. */
 export function polygonsToSegmentM(polygons: MultiPolygon, from: LonLat, to: LonLat): number {
   if (covers(polygons, from) || covers(polygons, to)) return 0;
   let nearest = Infinity;
@@ -165,7 +168,7 @@ export function polygonsToSegmentM(polygons: MultiPolygon, from: LonLat, to: Lon
   return nearest;
 }
 
-/** Returns the geodesic distance in metres from a point to polygons, both in degrees. 0 if the point is inside. */
+/** Returns the geodesic distance in metres from a point to polygons, both in degrees; 0 if the point is inside. */
 export function pointToPolygonsM(point: LonLat, polygons: MultiPolygon): number {
   if (covers(polygons, point)) return 0;
   return Math.min(...polygons.flat().flatMap((ring) => Array.from(segmentsOf(ring), ([from, to]) => distanceToSegmentM(point, from, to))));

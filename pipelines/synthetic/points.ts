@@ -1,6 +1,6 @@
 /**
- * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region. A point has a position, parcels, and correct or incorrect
- * published data. All points are at accesses of the archive, so their parcels are known, and their street and number identify the same place.
+ * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region. A point has a position, a parcel, and correct or incorrect
+ * published data. Every point is at an access of the synthetic address file, so the point's parcel is known, and street and number identify the same place.
  */
 import { accessesOf, type Access } from './access-points.ts';
 import { itemAt } from './items.ts';
@@ -9,34 +9,34 @@ import type { LonLat, SyntheticComune, SyntheticParcel, SyntheticRegion } from '
 type PointKind = 'school' | 'pharmacy' | 'fuel' | 'culture';
 
 export interface SyntheticPoint {
-  /** Number of the point in its comune, from 0. */
+  /** Number of the point in the comune, from 0. */
   readonly nth: number;
   readonly comune: SyntheticComune;
-  /** Street in capitals; empty if none is published. */
+  /** Published street in capitals; empty if the publisher gives no street. */
   readonly street: string;
-  /** `12`, `12/A`; empty if none is published. */
+  /** Published house number, such as `12` or `12/A`; empty if the publisher gives no number. */
   readonly number: string;
-  /** Published coordinates, which may be implausible; null if not published. */
+  /** Published coordinates, which may be implausible; null if the publisher gives no coordinates. */
   readonly reported: LonLat | null;
-  /** True position; null if the point cannot be placed. */
+  /** True position and parcel; null if no published data gives the position. */
   readonly placed: { readonly byStreet: boolean; readonly at: LonLat; readonly parcel: number; readonly distance: number } | null;
-  /** Reason why the point cannot be placed; null if it can be placed. */
+  /** Reason why no published data gives the position; null if the position is known. */
   readonly reason: 'swapped' | 'zero' | 'elsewhere' | 'ambiguous' | 'not_found' | 'no_number' | null;
 }
 
-/** Number of parcels per point in Italy (87 million parcels; 55,000 schools, 20,700 pharmacies, 24,000 fuel stations, 59,000 places of culture). */
+/** Number of parcels per point in Italy. Italy has 87 million parcels, 55,000 schools, 20,700 pharmacies, 24,000 fuel stations and 59,000 places of culture. */
 const PARCELS_PER_POINT: Readonly<Record<PointKind, number>> = { school: 1600, pharmacy: 4200, fuel: 3600, culture: 1500 };
-/** Minimum number of points of a region, so that comparisons of small regions are meaningful. */
+/** Minimum number of points of each kind in a region, so that tests of small regions are meaningful. */
 const AT_LEAST: Readonly<Record<PointKind, number>> = { school: 100, pharmacy: 50, fuel: 55, culture: 190 };
-/** Smallest number of parcels for which a region has a parcel with many points. */
+/** Minimum number of parcels of a region that has a parcel with many points. */
 const CROWDED_FROM = 1_000;
-/** Number of points at one place of the first comune. An answer cannot contain so many points. */
+/** Number of points at one place of the first comune. The number exceeds the maximum in an answer. */
 const CROWD: Readonly<Partial<Record<PointKind, number>>> = { fuel: 52, culture: 22 };
 
-/** Returns whether an access is located, has a number that is unique in the comune, and is in or near a parcel. */
+/** Returns the accesses of a comune that have a position, a number that is unique in the comune, and a parcel. */
 function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Access; point: LonLat; parcel: number; distance: number }[] {
   const { accesses, owners } = accessesOf(region, comune);
-  // Streets that differ only by their locality, and a street with two names, are left out.
+  // Leaves out streets that differ only in the locality, and a street with two names.
   const numbered = accesses.filter(({ civico, specificita, snc, point, street }) => (
     civico !== '' && specificita === '' && snc === '' && point !== null && !/FORNACE|MUSEO|\u00c3/.test(street.odonimo)
   ));
@@ -49,7 +49,7 @@ function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Acc
   });
 }
 
-/** Returns the points of a comune: valid points, followed by one point for each fault of its kind. */
+/** Returns the points of a kind in a comune: valid points, followed by one point for each kind of fault. */
 export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind: PointKind): SyntheticPoint[] {
   const random = region.random('points', kind, comune.belfiore);
   const places = usable(region, comune);
@@ -58,7 +58,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
   const perPoint = Math.min(PARCELS_PER_POINT[kind], Math.max(4, region.parcelCount / AT_LEAST[kind]));
   const add = (point: Omit<SyntheticPoint, 'nth' | 'comune'>): void => void points.push({ nth: points.length, comune, ...point });
   const numberOf = ({ civico, esponente }: Access): string => (esponente === '' ? civico : `${civico}/${esponente}`);
-  /** The point is placed by correct coordinates, or otherwise by street and number. */
+  /** Adds a point whose position follows from correct coordinates, or otherwise from street and number. */
   const good = ({ access, point, parcel, distance }: (typeof places)[number], reported: LonLat | null): void =>
     add({
       street: access.street.odonimo, number: numberOf(access), reported, placed: { byStreet: reported !== point, at: point, parcel, distance }, reason: null,
@@ -97,7 +97,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
   return points;
 }
 
-/** Returns the true points of each parcel, in the form of answers and in the order of the file. */
+/** Returns the true points of each parcel, in the order of the file. `answer` converts a point to the form of answers. */
 export function pointsByParcel<T>(
   region: SyntheticRegion, kind: PointKind, answer: (point: SyntheticPoint, placed: NonNullable<SyntheticPoint['placed']>) => T,
 ): (parcel: SyntheticParcel) => readonly T[] {
@@ -114,7 +114,7 @@ export function pointsByParcel<T>(
   };
 }
 
-/** Returns a unique number of a point with `digits` digits, which starts with the comune's number. */
+/** Returns a unique number for a point. The number has `digits` digits and starts with the comune's number. */
 export function serialOf({ comune, nth }: SyntheticPoint, digits: number): string {
   return String((comune.index + 1) * 1000 + nth).padStart(digits, '0');
 }

@@ -1,10 +1,10 @@
-/** Returns postal codes of the synthetic region. Used by the source of postal codes and by sources whose true values depend on postal codes. */
+/** Determines postal codes of the synthetic region. The source of postal codes uses this module, as do sources whose true values depend on postal codes. */
 import { itemAt } from './items.ts';
 import type { SyntheticParcel, SyntheticSheet } from './region.ts';
 
 /**
- * Returns the postal code of a sheet. In the comune with several codes, each code has a part of the sheets, and the last sheet is in no area.
- * @returns null if the comune has several codes and the sheet is in no area
+ * Returns the postal code of a sheet. In the comune with several codes, each code has some of the sheets, and the last sheet is in no postal area.
+ * @returns null if the sheet is in no postal area
  */
 export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {
   const { postalCodes, parcelCount } = sheet.comune;
@@ -15,7 +15,7 @@ export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {
   return sheet.index >= covered ? null : itemAt(postalCodes, Math.floor((sheet.index * postalCodes.length) / covered));
 }
 
-/** Returns the postal code of a parcel of any kind; null if unknown. */
+/** Returns the postal code of a parcel of any kind; null if the code is unknown. */
 export function postalCodeOf(parcel: SyntheticParcel): string | null {
   return postalCodeOfSheet(parcel.sheet);
 }

@@ -1,6 +1,5 @@
 /**
- * Generates repeatable random numbers with mulberry32. The seed is a 32-bit hash of a key. The numbers are for generating data and are not cryptographically
- * secure.
+ * Generates repeatable random numbers with mulberry32, for synthetic data. The seed is a 32-bit hash of a key. The numbers are not cryptographically secure.
  */
 import { itemAt } from './items.ts';
 import type { Random } from './region.ts';
@@ -14,7 +13,7 @@ export function hashKey(key: string): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Returns a separate stream for each key. The same key always gives the same stream. */
+/** Returns the stream of random numbers of a key. The same key always gives the same stream. */
 export function randomOf(...key: readonly (string | number)[]): Random {
   let state = hashKey(key.join('\u0000'));
   const next = (): number => {

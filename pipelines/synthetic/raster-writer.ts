@@ -1,6 +1,6 @@
 /**
- * Writes GeoTIFFs with one band of floats in GDAL's layout: header, tags and tables, followed by the blocks. Rows are requested one after another, so that a
- * raster may be larger than memory.
+ * Writes GeoTIFFs with one band of floats in GDAL's layout: header, tags and tables, followed by the blocks. Requests one row after another, so a raster may be
+ * larger than memory.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { endianness } from 'node:os';
@@ -10,15 +10,15 @@ export interface RasterToWrite {
   readonly epsg: 4326 | 32632;
   readonly width: number;
   readonly height: number;
-  /** Corner of the north-western cell, in degrees or metres. If `isPoint` is set, the centre of this cell. */
+  /** North-western corner of the raster, in degrees or metres. If `isPoint` is set, the centre of the north-western cell. */
   readonly west: number;
   readonly north: number;
   /** Width and height of a cell. */
   readonly cell: number;
   readonly isPoint?: boolean;
-  /** Value for no data in GDAL's form: `-9999`, `nan`; omitted if the file has none. */
+  /** Value for no data in GDAL's form, such as `-9999` or `nan`. If omitted, the file declares no such value. */
   readonly noData?: string;
-  /** Length of a side of the tiles, which are compressed with DEFLATE and the floating-point predictor. If omitted, each row is an uncompressed strip. */
+  /** Side length of the tiles in cells. Tiles are compressed with DEFLATE and the floating-point predictor. If omitted, each row is an uncompressed strip. */
   readonly tile?: number;
   /** Returns the values of a row. Rows are numbered from the north. */
   row(row: number): Float32Array;
@@ -64,7 +64,7 @@ export function writeGeoTiff(path: string, raster: RasterToWrite): void {
   }
 }
 
-/** Returns all bytes before the blocks. The length does not depend on the values of the tables. */
+/** Returns all bytes before the blocks. The number of bytes does not depend on the offsets and sizes. */
 function header(raster: RasterToWrite, offsets: readonly number[], sizes: readonly number[]): Buffer {
   const { epsg, width, height, west, north, cell, isPoint = false, noData, tile } = raster;
   const text = (value: string): number[] => [...Buffer.from(`${value}\0`, 'latin1')];
@@ -121,7 +121,7 @@ function littleEndian(cells: Float32Array): Buffer {
   return endianness() === 'LE' ? bytes : Buffer.from(bytes).swap32();
 }
 
-/** Applies predictor 3: first the most significant bytes of a row, then the other bytes. Each byte is stored as the difference from the previous byte. */
+/** Applies predictor 3 to each row: writes the most significant bytes first, and each byte as the difference from the previous byte. */
 function differences(cells: Float32Array, width: number): Buffer {
   const plain = littleEndian(cells);
   const bytes = Buffer.alloc(plain.length);

@@ -1,6 +1,6 @@
 /**
  * Defines the type of a synthetic region. `synthetic.ts` of each source uses the region to write files and to compute true values. The region depends only on
- * the number of parcels and the seed, so the same two numbers give the same bytes. PostGIS is not used.
+ * the number of parcels and the seed, so the same two numbers give the same bytes. No value is computed with PostGIS.
  */
 import type { ParcelKind } from '../contract/section.ts';
 
@@ -10,26 +10,26 @@ export type LonLat = readonly [number, number];
 export type SyntheticPolygon = readonly [outer: readonly LonLat[], ...holes: (readonly LonLat[])[]];
 
 export interface SyntheticProvince {
-  /** ISTAT province code, 3 digits. */
+  /** ISTAT code of the province, 3 digits. */
   readonly code: string;
   readonly name: string;
-  /** Car plate sigla. */
+  /** Abbreviation of the province on car plates (sigla). */
   readonly sigla: string;
 }
 
 export interface SyntheticComune {
   readonly index: number;
-  /** Cadastral code: `Z001`… synthetic codes start with Z, which the publishers use only for foreign states. */
+  /** Cadastral code, such as `Z001`. Publishers use the letter Z only for foreign states. */
   readonly belfiore: string;
-  /** ISTAT code, 6 digits. */
+  /** ISTAT code of the comune, 6 digits. */
   readonly istatCode: string;
   /** Name in mixed case, with accents and apostrophes as in ISTAT's list. */
   readonly name: string;
-  /** Italian part of the name, such as `Borgo Finto` in `Borgo Finto/Scheindorf`; the whole name if it has one language. */
+  /** Italian part of the name, such as `Borgo Finto` in `Borgo Finto/Scheindorf`; the whole name if the name is only Italian. */
   readonly italianName: string;
   readonly otherName: string | null;
   readonly province: SyntheticProvince;
-  /** Rectangle of the comune: west, south, east, north. */
+  /** Box of the comune in degrees: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
   /** True if the northern edge of the comune is the coast. */
   readonly coastal: boolean;
@@ -41,46 +41,46 @@ export interface SyntheticComune {
 /** A comune catastale of a land register (Libro fondiario). A comune has one or several comuni catastali. */
 export interface SyntheticComuneCatastale {
   readonly comune: SyntheticComune;
-  /** Prefix of the parcels' references: `IT.TN.001`. */
+  /** Prefix of the parcels' references, such as `IT.TN.001`. */
   readonly prefix: string;
   /** `001`. */
   readonly code: string;
   /** Name in capitals, as in the registers. */
   readonly name: string;
-  /** German name; null if there is none. */
+  /** German name; null without a German name. */
   readonly otherName: string | null;
 }
 
-/** A cadastral sheet: a square block of parcels. */
+/** A cadastral sheet: a rectangular block of 12 × 10 cells. */
 export interface SyntheticSheet {
   readonly comune: SyntheticComune;
-  /** Number in the comune, from 0. Sheets are written in the order of these numbers. */
+  /** Number of the sheet in the comune, from 0. Files have the sheets in this order. */
   readonly index: number;
   /** `CCCCZFFFFAS`. */
   readonly reference: string;
   readonly section: string | null;
   /** Four digits. */
   readonly sheet: string;
-  /** `0` if there is none. */
+  /** Attachment of the sheet, such as `A`; `0` for a sheet without attachment. */
   readonly attachment: string;
   readonly development: string;
   readonly box: readonly [number, number, number, number];
   readonly parcelCount: number;
-  /** Comune catastale in a region with land registers; null elsewhere. In such a region, a sheet is only a block of parcels. */
+  /** Comune catastale in a region with land registers; null elsewhere. In a region with land registers, the publisher's files have no sheets. */
   readonly comuneCatastale: SyntheticComuneCatastale | null;
 }
 
-/** Position of a cell in the grid of the region: column and row. */
+/** Column and row of a cell in its sheet, from the south-west. */
 export type SyntheticCell = readonly [number, number];
 
 export interface SyntheticParcel {
-  /** Number of the parcel, 0 … parcelCount − 1. Parcels are written in this order. */
+  /** Number of the parcel, from 0 to parcelCount − 1. Files have the parcels in this order. */
   readonly index: number;
   readonly comune: SyntheticComune;
   readonly sheet: SyntheticSheet;
-  /** `123`, `12A`, `STRADA001`, `ACQUA001`; in a land register `12/1`, and `.12` for a building parcel. */
+  /** Label of the parcel, such as `123`, `12A`, `STRADA001` or `ACQUA001`. In a land register, such as `12/1`, or `.12` for a building parcel. */
   readonly label: string;
-  /** `Z001_000100.123`, the national cadastral reference; `IT.TN.001..12` in a land register. */
+  /** National cadastral reference, such as `Z001_000100.123`; in a land register, such as `IT.TN.001..12`. */
   readonly reference: string;
   readonly kind: ParcelKind;
   readonly polygons: readonly [SyntheticPolygon, ...SyntheticPolygon[]];
@@ -88,11 +88,11 @@ export interface SyntheticParcel {
   readonly cells: readonly [SyntheticCell, ...SyntheticCell[]];
 }
 
-/** A repeatable stream of numbers. */
+/** A repeatable stream of random numbers. */
 export interface Random {
   /** Returns a number x with 0 ≤ x < 1. */
   next(): number;
-  /** Returns an integer, 0 … n − 1. */
+  /** Returns an integer from 0 to n − 1. */
   below(n: number): number;
   pick<T>(values: readonly T[]): T;
 }
@@ -104,19 +104,19 @@ export interface SyntheticRegion {
   readonly name: string;
   readonly provinces: readonly SyntheticProvince[];
   readonly comuni: readonly [SyntheticComune, SyntheticComune, ...SyntheticComune[]];
-  /** Comuni catastali. Empty except in a region with land registers. */
+  /** Comuni catastali; empty except in a region with land registers. */
   readonly comuniCatastali: readonly SyntheticComuneCatastale[];
   /** Number of different valid parcels. The database must contain this number of parcels. */
   readonly parcelCount: number;
-  /** True if features are so dense that a small region has all kinds of features. Otherwise the density is about that of Italy. */
+  /** True if features are so dense that even a small region has all kinds of features. False for about the density of Italy. */
   readonly dense: boolean;
-  /** West, south, east, north of all comuni. */
+  /** Box of all comuni in degrees: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
   sheets(comune: SyntheticComune): Iterable<SyntheticSheet>;
   /** Generates parcels on demand, in the order of `index`, for one comune or for all comuni. */
   parcels(comune?: SyntheticComune): Iterable<SyntheticParcel>;
   /** Returns the parcels of one sheet. */
   parcelsOf(sheet: SyntheticSheet): Iterable<SyntheticParcel>;
-  /** Returns a separate stream for each key, so that the numbers of one source do not change the numbers of another source. */
+  /** Returns the stream of random numbers of a key. Each source has its own keys, so that the numbers of one source do not change those of another source. */
   random(...key: readonly (string | number)[]): Random;
 }

@@ -1,7 +1,7 @@
 /**
- * Generates the ground of a synthetic region: hills with slopes up to 50°, plains with slopes below 1°, and level areas. The surface with trees and roofs
- * differs from the ground, so that tests detect if the models are exchanged. The ground model and the surface model have the grids of their publishers. The
- * true values of a parcel are computed in TypeScript from the numbers in the files.
+ * Generates the ground of a synthetic region: hills with slopes up to 50°, plains with slopes below 1°, and level areas. The surface model, with trees and
+ * roofs, differs from the ground model, so that tests detect a confusion of the two. Each model has the grid of its publisher. The true values of a parcel are
+ * computed in TypeScript from the numbers in the files.
  */
 import { utm32, type EastNorth } from './map-projection.ts';
 import { boxOf, mapPoints, placeOf, type Box } from './plane-geometry.ts';
@@ -9,16 +9,19 @@ import { pointOnSurface } from './point-on-surface.ts';
 import { hashKey, randomOf } from './random.ts';
 import type { LonLat, SyntheticParcel, SyntheticRegion } from './region.ts';
 
-/** Waves of the hills: length and height in metres. The steepest slope of all waves together is about 50°. */
+/** Lengths and heights in metres of the waves that form the hills. The steepest slope of all waves together is about 50°. */
 const WAVES = [[950, 60], [430, 22], [190, 8], [70, 2]] as const;
-/** Sizes of cells, in metres and in degrees. */
+/** Cell size of the ground model in metres, and of the surface model in degrees. */
 export const GROUND_CELL_M = 10;
 export const SURFACE_CELL_DEG = 1 / 3600;
-/** Margin around a region, so that each cell of the region has neighbours. */
+/** Margin around a region in metres, so that each cell of the region has neighbours. */
 const MARGIN_M = 50;
 const MARGIN_DEG = 0.001;
 
-/** Areas without ground, one in every five sheets. Edges (west, south, east, north, in degrees) are between lines with centres of the other grid. */
+/**
+ * Distances in degrees between areas without ground, which are in about one of five sheets. The edges of such an area are between the cell centres of the other
+ * model.
+ */
 const GAP_EVERY = [0.03, 0.02] as const;
 const GAP: Box = [0.0083, 0.0059, 0.0167, 0.0121];
 
@@ -34,7 +37,7 @@ function groundOf(seed: number): Relief {
   const [a, b, c] = [random.next() * 6, random.next() * 6, random.next() * 6];
   return ([x, y]) => {
     const hilly = Math.min(1, Math.max(0, 0.6 + 1.6 * Math.sin((2 * Math.PI * x) / 1700 + a) * Math.sin((2 * Math.PI * y) / 1300 + b)));
-    // The ground is level if the sine is below 0.
+    // The ground is level where the sine is negative.
     const plain = 2 * Math.max(0, Math.sin((2 * Math.PI * (x + y)) / 1100 + c));
     if (hilly === 0) return 300 + plain;
     const hills = waves.reduce((sum, wave) => sum + wave.height * Math.sin(wave.x * x + wave.y * y + wave.phase), 0);
@@ -42,21 +45,21 @@ function groundOf(seed: number): Relief {
   };
 }
 
-/** Returns the roughness of the ground in a cell, between −1 and 1. */
+/** Returns a repeatable random roughness of the ground in a cell, between −1 and 1. */
 function roughness(seed: number, x: number, y: number): number {
   return hashKey(`${seed} ${Math.floor(x / GROUND_CELL_M)} ${Math.floor(y / GROUND_CELL_M)}`) / 2 ** 31 - 1;
 }
 
 /** A published elevation model: cells by column and row of an unbounded grid. */
 export interface Model {
-  /** Columns and rows of the written cells, from the grid's origin. Rows are numbered from north to south. */
+  /** Columns and rows to write, counted from the grid's origin. Row numbers increase from north to south. */
   readonly columns: readonly [first: number, end: number];
   readonly rows: readonly [first: number, end: number];
-  /** Value in the file; NaN means no data. */
+  /** Returns the value of a cell in the file; NaN means no data. */
   readonly value: (column: number, row: number) => number;
   /** Returns the fractional column and row of a point given in degrees. The centre of a cell has the fraction 0.5. */
   readonly place: (point: LonLat) => readonly [number, number];
-  /** Returns width and height of a cell in this row, in metres. */
+  /** Returns the width and height in metres of a cell in a row. */
   readonly cellMetres: (row: number) => readonly [number, number];
 }
 
@@ -99,7 +102,7 @@ export function surfaceModel(region: SyntheticRegion): Model {
   };
 }
 
-/** Returns the length of 1″ of longitude and of latitude on WGS 84. */
+/** Returns the lengths in metres of 1″ of longitude and of 1″ of latitude on WGS 84. */
 function secondMetres(latitude: number): readonly [number, number] {
   const [a, e2] = [6_378_137, 0.006_694_379_990_141_317];
   const [phi, second] = [(latitude * Math.PI) / 180, (SURFACE_CELL_DEG * Math.PI) / 180];
@@ -114,7 +117,7 @@ function isGap(region: SyntheticRegion, [lon, lat]: LonLat): boolean {
   return lon > west && lat < north && x > GAP[0] && x < GAP[2] && y > GAP[1] && y < GAP[3];
 }
 
-/** Returns a box with a point on its edges every hundredth of a degree. */
+/** Returns points on the edges of a box, at least every hundredth of a degree. */
 function densified([west, south, east, north]: Box): LonLat[] {
   const corners: readonly LonLat[] = [[west, south], [east, south], [east, north], [west, north], [west, south]];
   return corners.slice(1).flatMap((to, index) => {
@@ -141,7 +144,7 @@ export interface Terrain {
   readonly cells: number;
 }
 
-/** Returns the relief of a parcel; null if the model lacks one of the parcel's cells. */
+/** Returns the true terrain values of a parcel; null if a cell of the parcel has no value in the model. */
 export function reliefOf(model: Model, { polygons }: Pick<SyntheticParcel, 'polygons'>): Terrain | null {
   const cells = cellsOf(model, polygons);
   const elevations = cells.map(([column, row]) => model.value(column, row));
@@ -160,7 +163,7 @@ export function reliefOf(model: Model, { polygons }: Pick<SyntheticParcel, 'poly
   };
 }
 
-/** Returns the cells with their centre inside the polygons. If there are none, returns the cell of the representative point. */
+/** Returns the cells whose centre is inside the polygons. If no centre is inside, returns the cell of the representative point. */
 function cellsOf(model: Model, polygons: SyntheticParcel['polygons']): (readonly [number, number])[] {
   const placed = mapPoints(polygons, model.place);
   const [west, south, east, north] = boxOf(placed);
@@ -178,14 +181,14 @@ function cellsOf(model: Model, polygons: SyntheticParcel['polygons']): (readonly
 interface Shape {
   /** Slope in degrees. */
   readonly slope: number;
-  /** Direction in which water runs, in degrees clockwise from the grid's north; null on level ground. */
+  /** Direction of the steepest descent, in degrees clockwise from the grid's north; null on level ground. */
   readonly aspect: number | null;
-  /** Ruggedness (Riley) in metres. */
+  /** Terrain ruggedness index (Riley) in metres. */
   readonly riley: number;
   readonly wilson: number;
 }
 
-/** Returns slope and aspect from a cell and its eight neighbours; null if one of the cells has no value. */
+/** Returns slope, aspect and ruggedness at a cell from the cell and the eight neighbours; null if one of the nine cells has no value. */
 function shapeOf(model: Model, column: number, row: number): Shape | null {
   const at = (dx: number, dy: number): number => model.value(column + dx, row + dy);
   const around = [[-1, -1], [0, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [0, 1], [1, 1]].map(([dx = 0, dy = 0]) => at(dx, dy));
@@ -193,7 +196,7 @@ function shapeOf(model: Model, column: number, row: number): Shape | null {
   if (around.some(Number.isNaN)) return null;
   const [nw = 0, n = 0, ne = 0, w = 0, e = 0, sw = 0, s = 0, se = 0] = around;
   const [width, height] = model.cellMetres(row);
-  // Horn (1981): rise per metre to the east and to the north.
+  // Computes the rise per metre to the east and to the north (Horn 1981).
   const east = (ne + 2 * e + se - nw - 2 * w - sw) / (8 * width);
   const north = (nw + 2 * n + ne - sw - 2 * s - se) / (8 * height);
   const differences = around.map((value) => value - middle);
@@ -216,7 +219,7 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Rounds the 15 digits of a double, halves away from zero, like PostgreSQL's numeric. */
+/** Rounds the first 15 significant digits of a double, with halves away from zero, like PostgreSQL's numeric. */
 export function round(value: number, digits: number): number {
   const times = 10 ** digits;
   const whole = Math.round(Number((Math.abs(value) * times).toPrecision(13)));

@@ -1,9 +1,9 @@
-/** Generates the buildings in the synthetic land register of Trento, from parts of parcels that are marked as built. */
+/** Generates the roofs in the synthetic land register of Trento. Real land registers mark built parts of parcels, or whole parcels, as roofs. */
 import { itemAt } from './items.ts';
 import { CELL_LAT, CELL_LON } from './make-region.ts';
 import type { LonLat, SyntheticParcel, SyntheticPolygon } from './region.ts';
 
-/** Corners of roofs in a cell, counter-clockwise. Roofs are in the middle of the cell, which no border of a parcel crosses. */
+/** Corners of roofs in units of a cell, counter-clockwise. Roofs are in the middle of a cell, which no border of a parcel crosses. */
 const SHAPES: readonly (readonly (readonly [number, number])[])[] = [
   [[0.3, 0.3], [0.6, 0.3], [0.6, 0.55], [0.3, 0.55]],
   [[0.3, 0.3], [0.7, 0.3], [0.7, 0.45], [0.45, 0.45], [0.45, 0.7], [0.3, 0.7]],

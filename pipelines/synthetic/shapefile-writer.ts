@@ -1,6 +1,6 @@
 /**
- * Writes shapefiles for synthetic regions and fixtures: .shp, .shx, .dbf, .prj and .cpg, as bytes.
- * Format: "ESRI Shapefile Technical Description", July 1998; dBASE III table. A layer is built in memory.
+ * Writes shapefiles for synthetic regions and fixtures: .shp, .shx, .dbf, .prj and .cpg. Format: "ESRI Shapefile Technical Description", July 1998; dBASE III
+ * table. Builds a layer in memory.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { ringArea, type MultiPolygon, type Point } from './plane-geometry.ts';
 import type { ZipEntry } from './zip-writer.ts';
 
 export type ShapefileField =
-  /** A text of at most `length` bytes (1–254). */
+  /** A field for text of at most `length` bytes (1–254). */
   | { readonly name: string; readonly type: 'text'; readonly length: number }
   /** Whole number of at most `length` characters. */
   | { readonly name: string; readonly type: 'integer'; readonly length: number }
@@ -25,7 +25,7 @@ type ShapefileGeometry =
 export interface ShapefileFeature {
   /** Geometry; null for a null shape. */
   readonly geometry: ShapefileGeometry | null;
-  /** One value for each field. */
+  /** Values in the order of the layer's fields. */
   readonly values: readonly (string | number | null)[];
 }
 
@@ -35,9 +35,9 @@ export interface ShapefileLayer {
   /** Features with coordinates in the CRS of `srid`. Easting precedes northing, and longitude precedes latitude. */
   readonly features: Iterable<ShapefileFeature>;
   readonly srid: keyof typeof ESRI_WKT;
-  /** Day of the table's last change; by default 2000-01-01. */
+  /** Date of the last change in the header of the .dbf; by default 2000-01-01. */
   readonly modified?: string;
-  /** Encoding of the table, by default `utf-8`. Null omits the .cpg and writes latin1, as in old editions. */
+  /** Encoding of the .dbf, by default `utf-8`. Null writes latin1 without a .cpg, as in old editions. */
   readonly encoding?: 'utf-8' | 'latin1' | null;
 }
 
@@ -46,7 +46,7 @@ interface ShapefileParts {
   readonly shx: Buffer;
   readonly dbf: Buffer;
   readonly prj: Buffer;
-  /** Null if there is none. */
+  /** Content of the .cpg; null for a shapefile without a .cpg. */
   readonly cpg: Buffer | null;
 }
 
@@ -57,7 +57,7 @@ const utm = (zone: number): string =>
   `PROJCS["WGS_1984_UTM_Zone_${zone}N",${WGS84},PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],`
   + `PARAMETER["Central_Meridian",${zone * 6 - 183}.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`;
 
-/** WKT of CRSs in ArcGIS's form for .prj files, by EPSG code. */
+/** WKT of CRSs for .prj files in ArcGIS's form, by EPSG number. */
 export const ESRI_WKT = {
   3035: `PROJCS["ETRS_1989_LAEA",${ETRS89},PROJECTION["Lambert_Azimuthal_Equal_Area"],PARAMETER["False_Easting",4321000.0],PARAMETER["False_Northing",3210000.0],`
     + 'PARAMETER["Central_Meridian",10.0],PARAMETER["Latitude_Of_Origin",52.0],UNIT["Meter",1.0]]',
@@ -73,7 +73,7 @@ export const ESRI_WKT = {
 
 const SHAPE_TYPE = { point: 1, line: 3, polygon: 5 } as const;
 
-/** Returns the parts of a geometry. Outer rings must be clockwise, with negative area, and holes counter-clockwise. */
+/** Returns the parts of a geometry in the form of a shapefile, with clockwise outer rings and counter-clockwise holes. */
 function partsOf(geometry: ShapefileGeometry): readonly (readonly Point[])[] {
   if (geometry.type === 'line') return geometry.lines;
   if (geometry.type === 'point') return [[geometry.point]];
@@ -146,7 +146,7 @@ function cell(field: ShapefileField, value: string | number | null, encoding: 'u
 }
 
 /**
- * Returns the files of one layer.
+ * Returns the bytes of a layer's files.
  * @throws RangeError if a value or a field name is too long; TypeError if the type of a geometry or the number of values does not match
  */
 export function shapefileParts(layer: ShapefileLayer): ShapefileParts {
@@ -185,7 +185,7 @@ function dbf(fields: readonly ShapefileField[], rows: readonly Buffer[], modifie
   const headerSize = 32 + fields.length * 32 + 1;
   const header = Buffer.alloc(headerSize);
   header[0] = 0x03;
-  // The date is fixed, so that equal content gives equal bytes.
+  // Writes the given date instead of today, so that the same content gives the same bytes.
   const [year, month, day] = modified.split('-').map(Number);
   header[1] = (year ?? 0) - 1900;
   header[2] = month ?? 0;
@@ -213,13 +213,13 @@ function named(parts: ShapefileParts): (readonly [string, Buffer])[] {
   });
 }
 
-/** Writes `<folder>/<name>.shp` and its sidecars, and creates a missing folder. */
+/** Writes `<folder>/<name>.shp` and the sidecars. Creates the folder if necessary. */
 export async function writeShapefile(folder: string, name: string, layer: ShapefileLayer): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [extension, bytes] of named(shapefileParts(layer))) await writeFile(join(folder, `${name}.${extension}`), bytes);
 }
 
-/** Returns `<path>.shp` and its sidecars as entries of a zip. */
+/** Returns `<path>.shp` and the sidecars as entries of a zip. */
 export function shapefileEntries(path: string, layer: ShapefileLayer): ZipEntry[] {
   return named(shapefileParts(layer)).map(([extension, bytes]) => [`${path}.${extension}`, bytes]);
 }

@@ -4,26 +4,26 @@ import { loadModule } from '../program.ts';
 import { makeRegion, REGION_CODES, type RegionOptions } from './make-region.ts';
 import type { SyntheticRegion, SyntheticParcel } from './region.ts';
 
-/** A writer of files and true values for a synthetic region: the default export of a source's `synthetic.ts`. */
+/** Default export of a source's `synthetic.ts`: writes the source's files for a synthetic region, and computes true values. */
 export interface Synthetic {
   /**
-   * Writes this source's files for the synthetic region, in the publisher's exact format, including irregularities.
+   * Writes the source's files for a synthetic region in the publisher's exact format, including typical errors.
    * @param folder existing folder to write to.
    */
   write(region: SyntheticRegion, folder: string): Promise<void>;
   /**
-   * Returns a function with the true values of a parcel that depend on this source: section → field → value. The values are computed without PostGIS. The
-   * function is called once per parcel.
+   * Returns a function that computes the true values of a parcel that depend on the source: section → field → value. The computation does not use PostGIS. The
+   * caller calls the function once per parcel.
    */
   truth?(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown>;
 }
 
-/** Loads the writer of a source's synthetic files. */
+/** Loads the default export of a source's `synthetic.ts`. */
 export function loadSynthetic(id: string): Promise<Synthetic> {
   return loadModule(`sources/${id}/synthetic.ts`);
 }
 
-/** Writes the files of a source for the first region with files, because some sources publish only some regions. */
+/** Writes the files of a source for the first synthetic region that the source covers, because some sources cover only some regions. */
 export async function writeOwn(id: string, folder: string, options: Omit<RegionOptions, 'region'>): Promise<SyntheticRegion> {
   const synthetic = await loadSynthetic(id);
   for (const code of REGION_CODES) {
@@ -34,7 +34,7 @@ export async function writeOwn(id: string, folder: string, options: Omit<RegionO
   throw new RangeError(`source ${id} writes no files for any synthetic region`);
 }
 
-/** Writes the files of all sources. The same numbers of parcels and comuni and the same seed give the same bytes. @throws MappaleError of `makeRegion` */
+/** Writes the files of all sources. The same options give the same bytes. @throws MappaleError of `makeRegion` */
 export async function writeSynthetic(sources: readonly { readonly id: string }[], folder: string, options: RegionOptions): Promise<SyntheticRegion> {
   const region = makeRegion(options);
   for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);

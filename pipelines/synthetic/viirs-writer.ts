@@ -1,17 +1,17 @@
-/** Writes the annual composite of VIIRS in HDF5, with the groups, types and attributes of NASA's files. */
+/** Writes tiles of the annual VIIRS composite in HDF5, with the groups, types and attributes of NASA's files. */
 import { File, ready } from 'h5wasm/node';
 
 export interface ViirsTile {
   readonly rows: number;
   readonly columns: number;
   /**
-   * Values of cells, row by row from the north-west. Collection 1: tenths of nW cm⁻² sr⁻¹, with 65535 for no data. Collection 2: nW cm⁻² sr⁻¹, with −999.9 for
-   * no data.
+   * Cell values, row by row from the north-west. Collection 1 has tenths of nW cm⁻² sr⁻¹ and 65535 for no data. Collection 2 has nW cm⁻² sr⁻¹ and −999.9 for no
+   * data.
    */
   readonly cells: Uint16Array | Float32Array | Float64Array;
-  /** Name of the dataset; by default the composite of all angles without snow. */
+  /** Name of the dataset; by default the snow-free composite of all angles. */
   readonly dataset?: string;
-  /** Type of the attribute `_FillValue`, by default the type of the cells. Null omits the attribute. */
+  /** Type of the attribute `_FillValue`; by default the type of the cells. Null omits the attribute. */
   readonly fillType?: '<f' | '<d' | 'text' | null;
 }
 
@@ -20,14 +20,14 @@ const INTEGER_FILL = 65_535;
 
 const library = await ready;
 
-/** Writes the composite. @param path the path of the file, which is replaced */
+/** Writes one tile. @param path path of the file, which is overwritten */
 export function writeViirs(path: string, tile: ViirsTile): void {
   const { rows, columns, cells, dataset = 'AllAngle_Composite_Snow_Free' } = tile;
   const dtype = cells instanceof Uint16Array ? '<H' : cells instanceof Float32Array ? '<f' : '<d';
   const { fillType = dtype } = tile;
   const fill = cells instanceof Uint16Array ? INTEGER_FILL : VIIRS_FILL;
   library.activate_throwing_error_handler();
-  // HDF5 writes the current time, but the same numbers must give the same bytes.
+  // Replaces the current time, which the HDF5 library writes into the file, so that the same values give the same bytes.
   const now = Date.now.bind(Date);
   Date.now = () => 0;
   try {

@@ -1,4 +1,4 @@
-/** Writes an Excel workbook with one sheet for synthetic regions and fixtures, in the form of spreadsheet programs. */
+/** Writes Excel workbooks with one sheet, in the form of spreadsheet programs, for synthetic regions and fixtures. */
 import { writeZip } from './zip-writer.ts';
 
 /** Value of a cell. A number becomes a number cell, a string becomes a shared text, and null becomes an empty cell. */
@@ -17,7 +17,7 @@ function columnName(index: number): string {
   return name;
 }
 
-/** Writes a workbook. Rows are streamed into the sheet, and the distinct texts stay in memory until the end. */
+/** Writes a workbook. Streams the rows into the sheet, and keeps the distinct texts in memory until the end. */
 export async function writeXlsx(path: string, sheet: string, rows: Iterable<readonly XlsxValue[]>): Promise<void> {
   const texts = new Map<string, number>();
   let used = 0;
