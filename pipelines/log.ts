@@ -1,16 +1,16 @@
-/** Prints messages to stderr while the program works, as lines for people or JSON for machines. Results go to stdout. */
+/** Prints messages to stderr while the program works, as plain text or as JSON lines. Results go to stdout. */
 import { CLOCK } from './clock.ts';
 import type { Config } from './config.ts';
 import { asInstalled } from './typed.ts';
 
 export interface Log {
-  /** Identifier of the run, in every JSON line; null outside a run. */
+  /** Id of the run, which every JSON line contains; null outside a run. */
   runId: number | null;
-  /** Prints a detail, such as the time of one table. Shown with `--verbose` and in JSON. */
+  /** Prints a detail, such as the time of one table. Details are printed only with `--verbose` or as JSON. */
   debug(message: string, facts?: Record<string, unknown>): void;
-  /** Prints a step for which a user waits. */
+  /** Prints the start or end of a long step. */
   info(message: string, facts?: Record<string, unknown>): void;
-  /** Prints a fact that requires an action of the user. */
+  /** Prints a warning that requires an action of the user. */
   warn(message: string, facts?: Record<string, unknown>): void;
   /** Replaces the last line of a terminal. Prints nothing if the output is not a terminal. */
   progress(message: string): void;

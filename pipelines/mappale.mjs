@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Starts the program: TypeScript in a checkout, compiled code in the npm package. Modules that an old version of Node does not have are imported after the
-// version check.
+// Starts the program: TypeScript in a checkout, compiled code in the npm package. Imports modules that old versions of Node do not have only after the version
+// check.
 import { existsSync } from 'node:fs';
 
-// The first process of a container has no default signal handlers, and a signal may arrive before the program is loaded.
+// Handles signals at once, because the first process of a container has no default handlers, and a signal may arrive before the program is loaded.
 if (process.pid === 1) {
   for (const [signal, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]]) process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(128 + number));
 }
@@ -12,10 +12,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`error: this Node is too old [NODE_TOO_OLD]\n  detail: expected Node 20.19 or newer, found ${process.versions.node}\n  hint: Install a newer version.\n  type: nvm install 22\n`);
   process.exit(2);
 }
-// In a checkout, compiled code in dist/ is not used, because compiled code may be older than the sources.
+// Prefers main.ts in a checkout, because compiled code in dist/ may be older than the sources.
 const program = ['../cli/main.ts', '../cli/main.js', '../dist/cli/main.js'].find((file) => existsSync(new URL(file, import.meta.url)));
 if (program === '../cli/main.ts') {
-  // tsx caches compiled code in the shared temporary folder, where another user could create the folder first. Child processes and threads inherit the setting.
+  // Disables the cache of tsx, because another user could create its folder in the shared temporary folder. Child processes and threads inherit the setting.
   process.env['TSX_DISABLE_CACHE'] = '1';
   const { register: registerHooks } = await import('node:module');
   const { register } = await import('tsx/esm/api');
@@ -24,5 +24,5 @@ if (program === '../cli/main.ts') {
 }
 const { main } = await import(program);
 await main(process.argv);
-// The process is ended after the report, because a failed command may leave open handles. Pending output to a pipe is written first.
+// Ends the process after a failed command, because the command may leave open handles. Writes pending output to a pipe first.
 if (process.exitCode) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -1,14 +1,14 @@
 /**
- * Hides tax codes in file names before they are printed or stored. Deliveries of the Agenzia delle Entrate contain the tax code of
- * the applicant (`QIP294582_<codice fiscale>.zip`).
+ * Hides tax codes in file names before the names are printed or stored. Deliveries of the Agenzia delle Entrate contain the tax code of the applicant
+ * (`QIP294582_<codice fiscale>.zip`).
  */
 
-/** Pattern for a digit of a person's tax code. A letter replaces the digit if two persons would have the same code (omocodia). */
+/** Pattern for a digit of a person's tax code. If two persons would have the same code, letters replace digits (omocodia). */
 const DIGIT = '[0-9LMNPQRSTUV]';
 /** Matches a tax code. The code of a person has 16 characters, and the code of a company has 11 digits. */
 const TAX_CODE = new RegExp(`(?<![A-Z0-9])(?:[A-Z]{6}(?:\\d[0-9A-Z]{8}|${DIGIT}{2}[ABCDEHLMPRST]${DIGIT}{2}[A-Z]${DIGIT}{3})[A-Z]|\\d{11})(?![A-Z0-9])`, 'gi');
 
-/** Returns a file name with `***` in place of a tax code, and in place of the text after `QIP<number>_`. */
+/** Replaces a tax code in a file name, and the text after `QIP<number>_`, with `***`. */
 export function maskTaxCode(name: string): string {
   return name.replace(TAX_CODE, '***').replace(/(QIP\d+_)[A-Za-z0-9]+/i, '$1***');
 }

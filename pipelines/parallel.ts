@@ -2,14 +2,14 @@
 import pLimit from 'p-limit';
 
 interface ParallelOptions<T> {
-  /** Returns the items that must end before an item starts. Values that are not items are ignored. */
+  /** Returns the items that must end before an item starts. Ignores values that are not in the list of items. */
   readonly after?: (item: T) => readonly T[];
 }
 
 /**
  * Works on items in parallel, at most `most` at a time. A free lane takes the first item whose predecessors have ended. After a failure, no new work starts.
- * Running work ends before the error is thrown, because the lock of the run must not be released earlier. @param work receives a lane from 0 to `most` − 1 that
- * no other running work uses
+ * The function waits for running work before it throws the error, because the caller then releases the run's lock. @param work receives a lane from 0 to `most`
+ * − 1 that no other running work uses
  * @returns the results in the order of the items
  */
 export async function inParallel<T, R>(
@@ -44,15 +44,16 @@ export async function inParallel<T, R>(
     }
   };
   admit();
-  // The list grows while earlier work ends.
+  // `begun` grows while the loop waits, because the end of an item starts other items.
   for (let at = 0; at < begun.length; at += 1) await begun[at];
   if (failures.length > 0) throw failures[0];
-  if (waiting.size > 0) throw new Error('the items that have not started wait for each other');
+  if (waiting.size > 0) throw new Error('items wait for each other in a cycle');
   return items.map((item) => results.get(item) as R);
 }
 
 /**
- * Works on items in parallel, at most `most` at a time, and takes the next item only when its result is needed. Yields the results in the order of the items.
+ * Works on items in parallel, at most `most` at a time, and yields the results in the order of the items. A new item starts only when the caller takes a
+ * result.
  */
 export async function* resultsInOrder<T, R>(
   most: number, items: Iterable<T> | AsyncIterable<T>, work: (item: T) => Promise<R>,
@@ -60,7 +61,7 @@ export async function* resultsInOrder<T, R>(
   const working: Promise<R>[] = [];
   for await (const item of items) {
     const begun = work(item);
-    // A failure is thrown when the result is awaited below. Until then, the failure must not count as an unhandled rejection.
+    // Prevents an unhandled rejection. The `await` below throws the failure.
     begun.catch(() => undefined);
     working.push(begun);
     if (working.length >= most) yield await (working.shift() as Promise<R>);

@@ -1,8 +1,8 @@
 /** Formats progress lines, sizes and durations. */
 
 /**
- * Formats a progress line. @param bytes number of bytes that were read from the compressed files @param total bytes of all files @param elapsedMs time since
- * the start
+ * Formats a progress line. @param bytes number of bytes read from the compressed files so far @param total size of all compressed files in bytes @param
+ * elapsedMs time since the start in milliseconds
  */
 export function progressLine(subject: string, rows: number, bytes: number, total: number, elapsedMs: number): string {
   const share = total === 0 ? 1 : Math.min(1, bytes / total);
@@ -12,7 +12,7 @@ export function progressLine(subject: string, rows: number, bytes: number, total
   return `${subject}: ${(share * 100).toFixed(0)} %, ${group(rows)} rows, ${rate}${left === null ? 'estimating' : `${duration(left)} left`}`;
 }
 
-/** Formats a size such as `512 B`, `1.4 MB` or `2.3 GB`, in powers of ten, like the publishers. */
+/** Formats a size such as `512 B`, `1.4 MB` or `2.3 GB`. 1 MB is 1,000,000 bytes, as on the publishers' pages. */
 export function byteText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const power = Math.min(3, Math.floor(Math.log10(bytes) / 3));
@@ -25,26 +25,26 @@ function bar(share: number): string {
   return `[${'#'.repeat(Math.round(share * BAR)).padEnd(BAR, '.')}]`;
 }
 
-/** Formats a progress bar with counts: `[#####...............] 11 of 44 tables of Molise`. */
+/** Formats a progress bar with counts, such as `[#####...............] 11 of 44 tables of Molise`. */
 export function barLine(done: number, of: number, what: string): string {
   return `${bar(of === 0 ? 1 : done / of)} ${done} of ${of} ${what}`;
 }
 
 /** Progress of the running downloads. */
 export interface Bytes {
-  /** Number of completed files and of all files. */
+  /** Numbers of completed files and of all files. */
   readonly files: number;
   readonly of: number;
   /** Received and total bytes of the running downloads; null if the total is unknown. */
   readonly have: number;
   readonly total: number | null;
-  /** Number of bytes that were received since the start. */
+  /** Number of bytes received since the start. */
   readonly came: number;
   readonly elapsedMs: number;
   readonly names: readonly string[];
 }
 
-/** Formats a line with a bar, and the size, speed and remaining time of the running downloads. */
+/** Formats a progress line with a bar, and the size, speed and remaining time of the running downloads. */
 export function byteLine({ files, of, have, total, came, elapsedMs, names }: Bytes): string {
   const share = total === null || total === 0 ? null : Math.min(1, have / total);
   const rate = elapsedMs > 500 ? came / (elapsedMs / 1000) : 0;
@@ -53,14 +53,14 @@ export function byteLine({ files, of, have, total, came, elapsedMs, names }: Byt
   return `${done}${byteText(have)}${total === null ? '' : ` of ${byteText(total)}`}${rate > 0 ? `, ${byteText(Math.round(rate))}/s` : ''}${left}; ${files} of ${of} files done${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
 }
 
-/** Number format, created once. `toLocaleString` looks up the locale in each call, which slows down fast readers. */
+/** Number format for all calls, because `toLocaleString` would look up the locale in each call and slow down fast readers. */
 const GROUPED = new Intl.NumberFormat('en-US');
 
 export function group(n: number): string {
   return GROUPED.format(n);
 }
 
-/** Returns the seconds since a start time. @param startedAt start time from `performance.now()` */
+/** Returns the number of seconds since a start time. @param startedAt start time from `performance.now()` */
 export function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1000;
 }

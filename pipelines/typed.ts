@@ -1,14 +1,14 @@
-/** Returns commands that are suggested to the user, in the form for a checkout or for the npm package. */
+/** Provides commands to suggest to the user, in the form for a checkout or for the npm package. */
 
-/** True in the npm package, where the program is compiled. */
+/** True if the program runs as compiled code, as in the npm package. */
 const IS_PACKAGE = import.meta.url.endsWith('.js');
 
-/** Command that installs or compiles GDAL's binding, the faster reader of vector files. */
+/** Command that installs gdal-async, with which vector files are read faster. */
 export const GDAL_SETUP: string = IS_PACKAGE ? 'npm install --global gdal-async' : 'make setup-gdal';
 /** Command that installs the program's packages again. */
 export const PACKAGES_SETUP: string = IS_PACKAGE ? 'npm install --global mappale' : 'make setup';
 
-/** Replaces `npx mappale` with `mappale` in the npm package. @param text the text of the program, not text from data */
+/** Replaces `npx mappale` with `mappale` in the npm package. @param text text that contains no data from files */
 export function asInstalled(text: string): string {
   return IS_PACKAGE ? text.replaceAll('npx mappale', 'mappale') : text;
 }
@@ -20,7 +20,7 @@ export function quoted(word: string): string {
 
 /**
  * Returns the command line of this process with a change.
- * @param change returns the changed words @param otherwise command to return if the process was not started from a command line
+ * @param change returns the changed arguments @param otherwise command to return if the process was not started from a command line
  */
 export function retyped(change: (words: readonly string[]) => readonly string[], otherwise: string): string {
   const [, program = '', ...words] = process.argv;
@@ -28,7 +28,7 @@ export function retyped(change: (words: readonly string[]) => readonly string[],
   return ['npx mappale', ...change(words).map(quoted)].join(' ');
 }
 
-/** Sets an option to a value. Replaces the current value, or appends the option. */
+/** Returns a change for `retyped` that sets an option to a value. The change replaces the current value or appends the option. */
 export function withOption(option: string, value: string): (words: readonly string[]) => readonly string[] {
   return (words) => {
     const at = words.indexOf(option);
@@ -36,7 +36,7 @@ export function withOption(option: string, value: string): (words: readonly stri
   };
 }
 
-/** Replaces all occurrences of a wrong word, also in lists and after the name of an option. */
+/** Returns a change for `retyped` that replaces all occurrences of a wrong word, including those in lists and after `--option=`. */
 export function withWord(wrong: string, right: string): (words: readonly string[]) => readonly string[] {
   return (words) => words.map((word) => word.split(/([,=])/).map((part) => (part === wrong ? right : part)).join(''));
 }
@@ -49,7 +49,7 @@ export function nearest(typed: string, names: readonly string[]): string[] {
     .sort((a, b) => a.distance - b.distance).slice(0, 3).map(({ name }) => name);
 }
 
-/** Returns the number of letters to insert, delete, replace or swap to turn one word into the other. */
+/** Returns the smallest number of letters to insert, delete, replace or swap that turns one word into another. */
 function distanceOf(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -65,7 +65,7 @@ function distanceOf(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Returns text such as `Did you mean molise or marche? `, or an empty text if no name is similar. */
+/** Returns text such as `Did you mean molise or marche? `, or an empty text if no name is similar to the typed text. */
 export function didYouMean(typed: string, names: readonly string[]): string {
   const near = nearest(typed, names);
   return near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `;
