@@ -1,6 +1,5 @@
 /**
- * Measures how fast addresses are read from a synthetic INDIR file. The measured programs are the source's reader alone, the stage step, and `\copy` of
- * psql into text columns.
+ * Measures how fast three programs read addresses from a synthetic INDIR file: the source's reader alone, the stage step, and psql's `\copy` into text columns.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
@@ -20,7 +19,7 @@ import { ofSteps, rateOf } from './history.ts';
 import { execute, inFolder, isInstalled, median, megabytes, number, onFreshDatabase, percent, say, secondsOf, thousands, type Bench } from './shared.ts';
 import { stageInChild } from './stage.ts';
 
-/** Number of addresses. The national file has 27,400,000. */
+/** Default number of addresses. The national file has 27,400,000 addresses. */
 const ROWS = 1_000_000;
 const REPEATS = 3;
 const FILE = 'INDIR_ITA_20260602.csv';
@@ -34,7 +33,7 @@ export const run: Bench = (databaseUrl, [rows = ROWS]) => inFolder((folder) => o
   await pipeline(indirLines(rows), createWriteStream(csv, CHUNK));
   await writeZip(zip, [[FILE, createReadStream(csv, CHUNK), { level: 6 }]]);
   const readers: [number, number] = [Infinity, Infinity];
-  // The readers take turns, and the fastest run counts, because the first runs also compile the code.
+  // Runs the readers in turn and keeps the fastest time of each, because the first runs also compile the code.
   for (let repeat = 0; repeat < REPEATS; repeat += 1) {
     for (const [index, path] of [csv, zip].entries()) readers[index] = Math.min(readers[index]!, await readerSeconds(path, rows));
   }
@@ -59,7 +58,10 @@ export const run: Bench = (databaseUrl, [rows = ROWS]) => inFolder((folder) => o
   return [{ bench: 'addresses', ...ofSteps(rows, steps), peakMiB: { node: Math.round(Math.max(...peaks)), server: null } }];
 }));
 
-/** Yields the lines of an INDIR file. A street has 23 numbers. Four fifths of the numbers have coordinates, as in the national file of September 2026. */
+/**
+ * Yields the lines of an INDIR file. Each street has 23 house numbers. Four fifths of the house numbers have coordinates, as in the national file of September
+ * 2026.
+ */
 function* indirLines(rows: number): Generator<string> {
   const random = randomOf('bench anncsu');
   yield `${INDIR_COLUMNS.join(';')}\n`;
@@ -76,7 +78,7 @@ function* indirLines(rows: number): Generator<string> {
   }
 }
 
-/** Reads a file into a sink that discards the rows. */
+/** Returns the seconds that the reader needs to read a file into a sink that discards the rows. */
 async function readerSeconds(path: string, rows: number): Promise<number> {
   const { size } = await stat(path);
   return secondsOf(() => source.read({
@@ -86,7 +88,7 @@ async function readerSeconds(path: string, rows: number): Promise<number> {
   }, discardingSink(rows)));
 }
 
-/** @throws Error for a reject, or if the number of rows differs */
+/** Returns a sink that counts and discards rows. The sink throws an error for a reject, or if the number of rows is not the expected number. */
 function discardingSink(expected: number): Sink {
   const writers = new Map(Object.entries(source.tables).map(([table, columns]) => [table, new RowWriter(columns, () => undefined)]));
   const member = async (): Promise<MemberSink> => ({
@@ -107,7 +109,7 @@ function discardingSink(expected: number): Sink {
   return { reuse: async () => false, progress: () => undefined, member };
 }
 
-/** Copies the file with psql, without checks or conversions. @returns seconds */
+/** Copies the file into text columns with psql, without checks or conversions. @returns the time in seconds */
 function rawCopy(url: string, csv: string): Promise<number> {
   return onDatabase(url, 'write', async (database) => {
     await database.query(`create unlogged table raw_line (${INDIR_COLUMNS.map((_, index) => `column_${index + 1} text`).join(', ')})`);

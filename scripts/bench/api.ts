@@ -1,9 +1,9 @@
 /**
- * Measures how fast the server answers. A synthetic region is in PostgreSQL, the server runs in a child process, and autocannon is the client.
+ * Measures how fast the API server answers requests about a synthetic region in PostgreSQL. The server runs in a child process, and autocannon is the client.
  *
- * Each kind of request has two results. The first result is the highest rate with 50 connections that never wait. The latency at that rate is always 50
- * divided by the rate. The second result is the latency at half of the highest rate. Then the bench times ordinary requests of one token alone and under
- * the load of another client.
+ * For each kind of request, the benchmark measures the highest rate with 50 connections that never wait. The latency at the highest rate is always 50 divided
+ * by the rate. Therefore the benchmark also measures the latency at half of the highest rate. At the end, the benchmark times ordinary requests of one token,
+ * alone and during the load of another client.
  */
 import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -18,53 +18,53 @@ const [PARCELS, SECONDS] = [100_000, 10];
 
 const CONNECTIONS = 50;
 
-/** The steady rate at which latencies are measured, as a fraction of the highest rate. */
+/** Rate at which latencies are measured, as a fraction of the highest rate. */
 const CALM = 0.5;
 
 interface Measured {
   readonly name: string;
-  /** Highest rate, requests per second. */
+  /** Highest rate in requests per second. */
   readonly most: number;
-  /** Milliseconds at the highest rate. */
+  /** Latencies in milliseconds at the highest rate. */
   readonly full: { readonly p50: number; readonly p99: number };
   readonly calm: Latencies;
-  /** Answers that were not 200. */
+  /** Number of answers with a status other than 200. */
   readonly failed: number;
-  /** Average size of an answer. */
+  /** Average size of an answer in bytes. */
   readonly bytes: number;
 }
 
-/** Latencies at a steady rate, milliseconds. */
+/** Latencies in milliseconds at a steady rate. */
 interface Latencies {
   /** Requests per second. */
   readonly rate: number;
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
-  /** Answers that were not 200. */
+  /** Number of answers with a status other than 200. */
   readonly failed: number;
 }
 
-/** Latencies of one token under the load of another client. */
+/** Latencies of one token's requests during the load of another client. */
 interface Fairness extends Latencies {
   readonly load: string;
-  /** Answers per second to the other client. The refused requests are included. */
+  /** Answers per second to the other client, including refusals. */
   readonly served: number;
   readonly refused: number;
-  /** p99 divided by the p99 without a load. */
+  /** p99 of the latency divided by the p99 without the load. */
   readonly ratio: number;
 }
 
-/** Number of requests of each kind. With so many, two requests in a row are never equal. */
+/** Number of different requests of each kind. */
 const REQUESTS = 4_000;
 
-/** Number of requests that one connection repeats. The number is small because autocannon prepares every request of every connection. */
+/** Number of requests that one connection repeats. The number is small, because autocannon prepares every request for every connection. */
 const PER_CONNECTION = 200;
 
-/** Rate at which the timed token sends requests under a load, in requests per second. */
+/** Rate of the timed token's requests during a load, in requests per second. */
 const FAIR_RATE = 15;
 
-/** Takes two sizes: the number of parcels and the seconds of each measurement. */
+/** Runs the benchmark. The sizes are the number of parcels and the duration of each measurement in seconds. */
 export const run: Bench = (databaseUrl, [parcels = PARCELS, seconds = SECONDS]) =>
   onPublishedRegion(databaseUrl, parcels, ({ url }) => onDatabase(url, 'write', async (database) => [await benchServer(database, url, seconds)]));
 
@@ -87,7 +87,7 @@ async function benchServer(database: Database, url: string, seconds: number): Pr
 }
 
 async function measure(url: string, name: string, paths: readonly string[], keys: readonly string[], seconds: number): Promise<Measured> {
-  // Each connection has its own tokens, because requests of one token wait for each other.
+  // Gives each connection its own tokens, because requests of one token wait for each other.
   const own = Math.floor(keys.length / CONNECTIONS);
   const flood = (duration: number): Promise<autocannon.Result> => {
     let begun = 0;
@@ -116,8 +116,8 @@ function requestsWith(key: string, paths: readonly string[]): autocannon.Request
 }
 
 /**
- * Sends requests at a steady rate, even if earlier answers have not arrived. Times each answer from the moment the request was due. autocannon cannot do
- * this, because autocannon sends all requests of a second at once.
+ * Sends requests at a steady rate, even if earlier answers have not arrived. Measures the latency from the time at which the request was due. autocannon cannot
+ * do this, because autocannon sends all requests of a second at once.
  */
 async function paced(
   url: string, requests: readonly autocannon.Request[], { rate, seconds, connections }: { rate: number; seconds: number; connections: number },
@@ -147,7 +147,7 @@ async function paced(
   return { rate: times.length / elapsed, p50: percentile(times, 0.5), p95: percentile(times, 0.95), p99: percentile(times, 0.99), failed };
 }
 
-/** Times ordinary requests of one token at a steady rate, alone and under each load. */
+/** Times ordinary requests of one token at a steady rate, alone and during each load. */
 async function fairnessOf(
   url: string, kinds: Readonly<Record<string, readonly string[]>>, [greedy = '', modest = '']: readonly string[], seconds: number,
 ): Promise<Fairness[]> {
@@ -156,14 +156,14 @@ async function fairnessOf(
     const paths = all[index % all.length]!;
     return paths[index % paths.length]!;
   });
-  // With fewer than 300 answers, the p99 would be one of the slowest answers.
+  // Waits for at least 300 answers. With fewer answers, the p99 would be one of the three slowest answers.
   const lasting = Math.max(seconds, 300 / FAIR_RATE);
   const timed = (): Promise<Latencies> => paced(url, requestsWith(modest, mixed), { rate: FAIR_RATE, seconds: lasting, connections: 10 });
   await timed();
   const quiet = await timed();
   const found: Fairness[] = [{ load: 'no load', served: 0, refused: 0, ratio: 1, ...quiet }];
   for (const { load, connections, requests } of loadsOf(mixed, greedy)) {
-    // The client of the load runs in a separate thread. Otherwise reading its answers would delay the timed requests.
+    // Runs the client of the load in a separate thread, because reading the load's answers would delay the timed requests.
     const storm = autocannon({ url, connections, duration: lasting + 4, requests, workers: 1, timeout: 30 });
     await sleep(2_000);
     const latencies = await timed();
@@ -182,7 +182,7 @@ interface Load {
 function loadsOf(mixed: readonly string[], key: string): Load[] {
   const words = [...new Set(mixed.flatMap((path) =>
     [...decodeURIComponent(path.split('?q=')[1] ?? '').matchAll(/[a-z]{3,}/gi)].map(([word]) => mistyped(word.slice(0, 4)).slice(0, 3))))];
-  // 50 words of three letters fill the 200 characters that a search may have.
+  // A search may have 200 characters, which are 50 words of three letters.
   const search = (at: number): string =>
     `/geocode/search?q=${encodeURIComponent(Array.from({ length: 50 }, (_, index) => words[(at + index) % words.length]).join('/'))}`;
   return [
@@ -198,7 +198,7 @@ function loadsOf(mixed: readonly string[], key: string): Load[] {
   ];
 }
 
-/** The sections without rasters, buildings and points. */
+/** Names of the sections except those of rasters, buildings and points. */
 const NINE = 'basic,risk,subsidence,coastal_erosion,valuation,valuation_history,economics,demographics,address';
 
 /** Returns requests for parcels and addresses from all over the region. */
@@ -223,7 +223,7 @@ async function requestsOf(database: Database): Promise<Record<string, string[]>>
   };
 }
 
-/** Swaps two letters in the longest word, or in the last word of that length. */
+/** Returns a street with a typing error: two letters of the longest word are swapped. */
 function mistyped(street: string): string {
   const words = street.split(' ');
   const at = words.map((word) => word.length).lastIndexOf(Math.max(...words.map((word) => word.length)));

@@ -1,6 +1,6 @@
 /**
- * Measures how fast cadastral parcels reach PostgreSQL. The same synthetic parcels, in the GML dialect of the Agenzia, are loaded in three ways in turn.
- * The bench compares the medians:
+ * Measures how fast cadastral parcels are loaded into PostgreSQL. The benchmark loads the same synthetic parcels, in the GML of the Agenzia delle Entrate, with
+ * three programs in turn and compares the medians:
  * - stage: the step of this program, from the zip of the region to rows in an unlogged table, with checksums and accounts
  * - ogr2ogr: GDAL with COPY into an unlogged table without an index, from the unpacked document
  * - copy: binary COPY from a file with the rows that the stage step would write
@@ -25,21 +25,21 @@ import {
 } from './shared.ts';
 import { stageInChild, type Staged } from './stage.ts';
 
-/** Number of parcels. A small region has about as many, which are 1.3 GB of GML. With fewer parcels, starting the programs would take most of the time. */
+/** Default number of parcels: that of a small region, with 1.3 GB of GML. With fewer parcels, starting the programs would take most of the time. */
 const PARCELS = 1_000_000;
 const REPEATS = 3;
-/** Parcels of a comune. The median of the published comuni is 7,918. */
+/** Number of parcels in a comune. The median of the published comuni is 7,918 parcels. */
 const COMUNE_PARCELS = 10_000;
-/** Positions of a ring, with the first one repeated at the end. */
+/** Number of positions in a ring. The last position repeats the first. */
 const POSITIONS = 9;
 const SRS = 'urn:ogc:def:crs:EPSG::6706';
 
 interface Files {
-  /** Zips of the region: `zip` has all parcels, `quarter` a quarter of them. */
+  /** Path of the zip with all parcels, and path of a zip with a quarter of the parcels. */
   readonly zip: string;
   readonly quarter: string;
   readonly gml: string;
-  /** Parcel rows in the format of binary COPY. */
+  /** Path of a file with the parcel rows in binary COPY format. */
   readonly rows: string;
 }
 
@@ -84,7 +84,7 @@ async function measure(database: Database, url: string, { zip, quarter, gml, row
 
 // --- The input -----------------------------------------------------------------------------------------------------
 
-/** Yields one collection of parcels, numbered from `first`, in the format of the Agenzia's MapServer. */
+/** Yields the GML of a feature collection, whose parcels are numbered from `first`, in the format of the Agenzia's MapServer. */
 function* document(first: number, count: number): Generator<string> {
   yield `<?xml version='1.0' encoding="UTF-8" ?>\n<wfs:FeatureCollection\n   xmlns:CP="http://mapserver.gis.umn.edu/mapserver"\n   xmlns:gml="http://www.opengis.net/gml/3.2"\n`
     + '   xmlns:wfs="http://www.opengis.net/wfs/2.0"\n   xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"\n'
@@ -119,7 +119,7 @@ function parcel(index: number, lat: number, lon: number): string {
     + `        <CP:ADMINISTRATIVEUNIT>${comune}</CP:ADMINISTRATIVEUNIT>\n      </CP:CadastralParcel>\n    </wfs:member>\n`;
 }
 
-/** Writes `MOLISE.zip` › `CB.zip` › `Z001_INVENTATO.zip` › `Z001_INVENTATO_ple.gml`, each level deflated. */
+/** Writes the nested zips of a region: `MOLISE.zip` › `CB.zip` › `Z001_INVENTATO.zip` › `Z001_INVENTATO_ple.gml`. Every entry is deflated. */
 async function writeRegion(path: string, parcels: number): Promise<void> {
   const level = { level: 6 };
   function* comuni(): Generator<ZipEntry> {
@@ -133,7 +133,7 @@ async function writeRegion(path: string, parcels: number): Promise<void> {
 
 // --- The three ways -----------------------------------------------------------------------------------------------------------
 
-/** Reads the document and writes its rows to a file. @returns seconds spent on reading, without the writing */
+/** Reads a GML document and writes the rows to a file. @returns the seconds for reading, without the writing */
 async function scan(gml: string, into: string): Promise<number> {
   const out = createWriteStream(into, { highWaterMark: 1_048_576 });
   const full: Buffer[] = [];
@@ -159,7 +159,7 @@ async function scan(gml: string, into: string): Promise<number> {
   return spent / 1000;
 }
 
-/** Copies the rows of a file into the staging table. @returns seconds */
+/** Copies the rows of a file into a staging table. @returns the time in seconds */
 async function copy(database: Database, rows: string, parcels: number): Promise<number> {
   const source = await registerSource('ade_cadastre');
   await database.query('create schema bench_copy');

@@ -1,10 +1,10 @@
-/** Compares two states of the code, step by step. */
+/** Compares the measurements of two states of the code, step by step. */
 import { textTable } from '../../pipelines/text-table.ts';
 import { findState, isSameMachine, latestOf, shortState, type Line } from './history.ts';
 
-/** Time ratio above which a step is listed as slower. */
+/** Ratio of the times above which a step is listed as slower. */
 const SLOWER = 1.1;
-/** Seconds. Differences between shorter times are noise. */
+/** Time in seconds below which differences are only noise. */
 const TINY = 0.1;
 
 export interface ComparedStep {
@@ -13,11 +13,11 @@ export interface ComparedStep {
   readonly step: string;
   readonly seconds: readonly [number | null, number | null];
   readonly rowsPerSecond: readonly [number | null, number | null];
-  /** Time of the second state divided by the time of the first, or the first rate divided by the second. Null if a state lacks the step. */
+  /** Time of the second state divided by the time of the first state, or first rate divided by second rate. Null if a state lacks the step. */
   readonly ratio: number | null;
 }
 
-/** Returns the steps that both states have, in the order of the second state. */
+/** Returns the steps of both states, in the order of the second state. */
 export function compareLines(first: readonly Line[], second: readonly Line[]): ComparedStep[] {
   return second.flatMap((line) => {
     const other = first.find(({ bench, size }) => bench === line.bench && size === line.size);
@@ -37,7 +37,7 @@ function quotient(a: number | null, b: number | null): number | null {
   return a === null || b === null || b === 0 ? null : a / b;
 }
 
-/** Returns the steps that take more than 10 % longer, the slowest first. Very short steps are left out. */
+/** Returns the steps that take more than 10 % longer in the second state, with the largest ratio first. Leaves out very short steps. */
 export function slowerOf(steps: readonly ComparedStep[]): ComparedStep[] {
   return steps
     .filter(({ ratio, seconds }) => ratio !== null && ratio > SLOWER && seconds.some((each) => each === null || each >= TINY))

@@ -1,6 +1,6 @@
 /**
- * Measures how fast `mappale enrich` adds columns to a table of points. Then the bench requests the first points from the server over open connections.
- * Each point takes two requests: `/parcels/locate` and `/parcels/{id}`, with the same sections.
+ * Measures how fast `mappale enrich` adds columns to a table of points. For comparison, requests the first points from the API server over open connections.
+ * Each point takes two requests, `/parcels/locate` and `/parcels/{id}`, with the same sections.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -18,17 +18,17 @@ import {
 
 const [PARCELS, POINTS] = [200_000, 1_000_000];
 
-/** Number of points that are requested one by one. */
+/** Number of points to request from the API server. */
 const ASKED = 2_000;
 
-/** Points per second. `alone` is one client that waits for each answer, `three` is three such clients in parallel. */
+/** Rates of the API server in points per second. `alone`: one client that waits for each answer. `three`: three such clients in parallel. */
 interface Asked {
   readonly points: number;
   readonly alone: number;
   readonly three: number;
 }
 
-/** Takes two sizes: the numbers of parcels and of points. */
+/** Runs the benchmark. The sizes are the numbers of parcels and of points. */
 export const run: Bench = (databaseUrl, [parcels = PARCELS, points = POINTS]) =>
   onPublishedRegion(databaseUrl, parcels, ({ url }) => inFolder(async (folder) => [await measure(url, folder, points)]));
 
@@ -62,7 +62,10 @@ function placesOf(database: Database): Promise<readonly { lat: number; lng: numb
   return database.query('select st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p order by hashint4(p.fid) limit 100000');
 }
 
-/** Yields points in random order. A point is a few metres from a representative point. One point in a hundred is far away. */
+/**
+ * Yields the lines of a CSV of points in random order. Most points are a few metres from the representative point of a parcel. One point in a hundred is far
+ * from all parcels.
+ */
 function* linesOf(places: readonly { lat: number; lng: number }[], points: number, asked: (readonly [number, number])[]): Generator<string> {
   const random = randomOf('enrich', 1);
   yield 'id,lat,lng\n';
@@ -86,7 +89,7 @@ async function readBack(out: string): Promise<{ rows: number; found: number; col
   return { rows, found, columns };
 }
 
-/** Requests the same points from the server, one by one. */
+/** Requests the same points from the API server, with one client and with three clients. */
 async function askEach(url: string, asked: readonly (readonly [lat: number, lng: number])[]): Promise<Asked> {
   const include = parseSections(undefined).join(',');
   const server = await startServer(url);

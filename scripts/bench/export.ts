@@ -1,6 +1,6 @@
 /**
- * Measures `mappale export` in each format, each in its own process. Also measures `\copy` of psql from one table with the same columns and rows. The
- * second `\copy` also copies the geometries.
+ * Measures `mappale export` in each format, with one process per format. Also measures two runs of psql's `\copy` from a table with the same columns and rows,
+ * without and with geometries.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { execute, inFolder, isInstalled, onPublishedRegion, runProgram, say, sec
 
 const PARCELS = 200_000;
 
-/** The region of the synthetic files. */
+/** Slug of the region of the synthetic files. */
 const REGION = 'molise';
 
 /** Queries of `\copy`, whose exports are compared with those of mappale, without and with geometries. */
@@ -28,7 +28,7 @@ interface Measured {
   readonly name: string;
   readonly seconds: number;
   readonly bytes: number;
-  /** Usage of the process, or null for psql. */
+  /** CPU time and memory of the export's process; null for psql. */
   readonly cpuSeconds: number | null;
   readonly peakMiB: number | null;
 }
@@ -65,7 +65,7 @@ async function measure(url: string, folder: string): Promise<Result> {
   };
 }
 
-/** Loads the exported CSV into a table, which is not timed, and copies the table to files. */
+/** Loads the exported CSV into a table, without timing, and measures copies of the table to files. */
 async function copyByPsql(url: string, folder: string): Promise<Measured[]> {
   const psql = (command: string): Promise<unknown> => execute('psql', [url, '-q', '-v', 'ON_ERROR_STOP=1', '-c', command]);
   await onDatabase(url, 'write', async (database) => {

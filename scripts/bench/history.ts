@@ -1,4 +1,4 @@
-/** Reads and writes the history of measurements. A line of JSON records one run of a bench, with its commit, machine and versions. */
+/** Reads and writes the history of measurements. Each line is the JSON of one benchmark run, with commit, machine and versions. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -17,25 +17,31 @@ const step = z.strictObject({
 });
 
 const measurement = z.strictObject({
-  /** Number of parcels, or of rows of another kind. Null if the bench has no size. */
+  /** Number of parcels or other rows; null if the benchmark has no size. */
   size: z.number().int().positive().nullable(),
   /** Whole run. */
   seconds: amount,
   steps: z.array(step),
-  /** User and system time. `server`: all processes of the database server during the run. */
+  /** User and system time in seconds. `server`: time of all processes of the database server during the run. */
   cpuSeconds: z.strictObject({ node: amount, server: amount }),
-  /** MiB, 2^20 bytes. `node`: the largest resident set. `server`: the largest sample of the memory of all its processes, without shared buffers. */
+  /**
+   * Peak memory in MiB (2^20 bytes). `node`: maximum resident set. `server`: maximum of the samples of the memory of all server processes, without shared
+   * buffers.
+   */
   peakMiB: z.strictObject({ node: amount, server: amount }),
   walBytes: amount,
-  /** `published`: tables and indexes of `core` and `section`. `after`: the database. `peak`: the largest sample of database and temporary files together. */
+  /**
+   * Sizes on disk. `published`: tables and indexes of `core` and `section`. `after`: the database after the run. `peak`: maximum of the samples of database
+   * plus temporary files.
+   */
   diskBytes: z.strictObject({ published: amount, after: amount, peak: amount }),
-  /** Numbers that only this bench measures, with units in the names. */
+  /** Further measurements of the benchmark, by name. Names contain the unit. */
   figures: z.record(z.string(), z.number().nullable()),
 });
 
 const circumstances = z.strictObject({
   commit: z.string().regex(/^[0-9a-f]{40}$/),
-  /** Whether the working copy had changes that were not in the commit. */
+  /** True if the working copy had changes that were not in the commit. */
   dirty: z.boolean(),
   date: z.iso.datetime(),
   machine: z.strictObject({ cpu: z.string(), cores: z.number().int().positive(), memoryMiB: z.number().int().positive() }),
@@ -50,12 +56,12 @@ const circumstances = z.strictObject({
 const line = z.strictObject({ bench: z.string(), ...circumstances.shape, ...measurement.shape });
 
 export type Step = Readonly<z.infer<typeof step>>;
-/** Measurements of one run. Null values were not measured. */
+/** Measurements of one run. Null means not measured. */
 export type Measurement = Readonly<z.infer<typeof measurement>>;
 export type Circumstances = Readonly<z.infer<typeof circumstances>>;
 export type Line = Readonly<z.infer<typeof line>>;
 
-/** Returns a measurement with steps and the bench's own numbers. All other values are null. */
+/** Returns a measurement with steps and further numbers. All other values are null. */
 export function ofSteps(size: number | null, steps: readonly Step[], figures: Measurement['figures'] = {}): Measurement {
   return {
     size, seconds: null, steps: [...steps], cpuSeconds: { node: null, server: null }, peakMiB: { node: null, server: null }, walBytes: null,
@@ -63,17 +69,17 @@ export function ofSteps(size: number | null, steps: readonly Step[], figures: Me
   };
 }
 
-/** @param rows null if the step has no rows */
+/** Returns a step with a duration, and with a rate if the step has rows. @param rows number of rows; null if the step has no rows */
 export function stepOf(name: string, seconds: number, rows: number | null): Step {
   return { name, seconds: rounded(seconds), rows, rowsPerSecond: rows === null || seconds <= 0 ? null : rounded(rows / seconds) };
 }
 
-/** Returns a step with a rate only. */
+/** Returns a step that has only a rate. */
 export function rateOf(name: string, rowsPerSecond: number | null): Step {
   return { name, seconds: null, rows: null, rowsPerSecond: rowsPerSecond === null ? null : rounded(rowsPerSecond) };
 }
 
-/** Rounds to four digits, which is more than any of these measurements is accurate to. */
+/** Rounds to four significant digits. No measurement is more accurate. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
@@ -82,7 +88,7 @@ export function appendHistory(lines: readonly Line[]): void {
   appendFileSync(HISTORY, lines.map((each) => `${JSON.stringify(line.parse(each))}\n`).join(''));
 }
 
-/** Reads the history in the order of the runs. @throws Error with the number of an invalid line */
+/** Reads the history, in the order of the runs. @throws Error with the number of an invalid line */
 export function readHistory(): Line[] {
   return existsSync(HISTORY) ? parseHistory(readFileSync(HISTORY, 'utf8')) : [];
 }
@@ -115,7 +121,7 @@ export function statesOf(history: readonly Line[]): string[] {
 }
 
 /**
- * @param asked first digits of a commit, followed by `+` for a changed working copy, or `last`, `last~1` …
+ * Returns the state that a user names. @param asked first digits of a commit, followed by `+` for a changed working copy; or `last`, `last~1` …
  * @throws MappaleError `BENCH_STATE` (exit 2) with the list of states if no state or several states match
  */
 export function findState(history: readonly Line[], asked: string): string {
@@ -133,12 +139,12 @@ export function findState(history: readonly Line[], asked: string): string {
   });
 }
 
-/** Returns the last line of each bench and size that was measured on a state. */
+/** Returns the last line of each benchmark and size that ran on a state. */
 export function latestOf(history: readonly Line[], state: string): Line[] {
   return [...new Map(history.filter((each) => stateOf(each) === state).map((each) => [`${each.bench} ${each.size ?? ''}`, each])).values()];
 }
 
 export function isSameMachine(a: Pick<Line, 'machine'>, b: Pick<Line, 'machine'>): boolean {
-  // The kernel reports a little less memory after each kernel update.
+  // Tolerates 5 % of difference in memory, because a kernel update changes the reported memory a little.
   return a.machine.cpu === b.machine.cpu && a.machine.cores === b.machine.cores && Math.abs(a.machine.memoryMiB / b.machine.memoryMiB - 1) < 0.05;
 }

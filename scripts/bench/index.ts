@@ -1,7 +1,7 @@
 /**
- * Runs one bench, or all benches if no name is given: `npm run bench -- NAME [SIZE…]`. A bench measures mappale and its peer in turn, in one run, on the
- * same bytes. Quote ratios, because machines differ. Measurements are appended to `history.jsonl`. Run `npm run bench -- compare COMMIT COMMIT` to compare
- * two commits.
+ * Runs one benchmark, or all benchmarks if no name is given: `npm run bench -- NAME [SIZE…]`. A benchmark measures mappale and a comparable program in turn, in
+ * one run, on the same bytes. Quote ratios, because machines differ. Measurements are appended to `history.jsonl`. Run `npm run bench -- compare COMMIT COMMIT`
+ * to compare two commits.
  */
 import { readConfig } from '../../pipelines/config.ts';
 import { onDatabase } from '../../pipelines/db/index.ts';
@@ -54,7 +54,7 @@ async function measure(name: string | undefined, sizes: readonly number[]): Prom
     if (bench === undefined) {
       throw new MappaleError('unknown bench', { code: 'BENCH_UNKNOWN', kind: 'usage', detail: `expected ${Object.keys(BENCHES).join(', ')} or compare, found ${name ?? ''}` });
     }
-    // The commit is read before the run, because files may change during the run.
+    // Reads the commit before the run, because files may change during the run.
     const circumstances = await onDatabase(databaseUrl, 'write', circumstancesOf);
     appendHistory((await bench(databaseUrl, sizes)).map((result) => ({ ...circumstances, ...result })));
   }

@@ -1,7 +1,6 @@
 /**
- * Measures whole loads. `mappale refresh` loads the files of a synthetic region into an empty database. The region is about as dense as Italy. The program
- * runs in a child process, because the CPU and memory of the bench must not be measured. The times of steps come from the ledger. The times of tables come
- * from the log.
+ * Measures whole loads: `mappale refresh` loads the files of a synthetic region, about as dense as Italy, into an empty database. The program runs in a child
+ * process, so that the CPU time and memory of the benchmark are not measured. The times of steps come from the ledger. The times of tables come from the log.
  */
 import { regionName } from '../../pipelines/contract/regions.ts';
 import { onDatabase, one, type Database } from '../../pipelines/db/index.ts';
@@ -63,7 +62,7 @@ export async function measureLoad({ url, name, server }: Fresh, files: Synthetic
   });
 }
 
-/** Returns the steps of each source, summed over its releases. The steps of the region, of Italy and of the tables follow. */
+/** Returns the steps of each source, summed over the source's releases. The steps of the region, of Italy and of the tables follow. */
 async function stepsOf(database: Database, tables: ReadonlyMap<string, number>): Promise<Step[]> {
   const ran = await database.query<{ step: string; subject: string; seconds: number }>(
     'select step, subject, extract(epoch from ended_at - started_at)::float8 as seconds from ledger.step where ended_at is not null order by step_id',

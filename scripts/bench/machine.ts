@@ -1,4 +1,4 @@
-/** Reads the circumstances of a measurement: commit, machine, versions and settings. */
+/** Reads the commit, machine, versions and settings that are recorded with a measurement. */
 import { execFile } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { relative } from 'node:path';
@@ -13,7 +13,7 @@ const run = promisify(execFile);
 /** Settings of a database server that affect the numbers. */
 const SETTINGS = ['fsync', 'synchronous_commit', 'shared_buffers', 'max_wal_size', 'wal_level', 'max_parallel_workers'];
 
-/** @param server a connection to any database of the server */
+/** Returns commit, machine, versions and settings. @param server a connection to any database of the server */
 export async function circumstancesOf(server: Database): Promise<Circumstances> {
   const cores = cpus();
   const { postgres, postgis } = await one<{ postgres: string; postgis: string | null }>(
@@ -29,19 +29,19 @@ export async function circumstancesOf(server: Database): Promise<Circumstances> 
   };
 }
 
-/** Reads the commit. New lines in the history file do not count as changes. */
+/** Returns the commit, and whether the working copy has changes. New lines in the history file do not count as changes. */
 async function codeOf(): Promise<Pick<Circumstances, 'commit' | 'dirty'>> {
   const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd: ROOT });
   const { stdout: changes } = await run('git', ['status', '--porcelain', '--', '.', `:!${relative(ROOT, HISTORY)}`], { cwd: ROOT });
   return { commit: commit.trim(), dirty: changes.trim() !== '' };
 }
 
-/** Asks the thread of the readers for the version of GDAL, because a process can load GDAL only once. */
+/** Returns the version of the readers' GDAL. Asks GDAL's thread, because a process can load GDAL only once. */
 function bindingVersion(): Promise<string | null> {
   return gdal('GDAL', 'version').then(({ version }) => version, () => null);
 }
 
-/** Returns the version of ogr2ogr in PATH. */
+/** Returns the version of the ogr2ogr in PATH; null without ogr2ogr. */
 function ogrVersion(): Promise<string | null> {
   return run('ogr2ogr', ['--version']).then(({ stdout }) => /GDAL (\S+?),/.exec(stdout)?.[1] ?? null, () => null);
 }

@@ -1,6 +1,6 @@
 /**
- * Compares a scheduled refresh with a full load of a synthetic region. Measures three refreshes. The first refresh has nothing to do. Before the second
- * refresh, one comune in a hundred was written again with the same values. Before the third refresh, the parcels of one comune in a hundred changed.
+ * Compares three refreshes with a full load of a synthetic region. The first refresh has nothing to do. Before the second refresh, the benchmark writes one
+ * comune in a hundred again, with other bytes and the same values. Before the third refresh, the benchmark changes the parcels of one comune in a hundred.
  */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ async function measure(database: Database, folder: string, parcels: number): Pro
   if (nothing.report.runId !== null) throw new Error('expected a refresh with nothing to do, found a run with steps');
   const changedComuni = Math.max(1, Math.round(region.comuni.length / 100));
   const every = Math.floor(region.comuni.length / changedComuni);
-  // The edited comuni are spread over the region. The first comune is not edited, because it is the largest.
+  // Chooses comuni from all over the region, except the first comune, which is the largest.
   const chosen = (offset: number): Set<string> =>
     new Set(region.comuni.filter(({ index }) => index % every === offset % every).slice(0, changedComuni).map(({ belfiore }) => belfiore));
   const cadastre = join(folder, 'MOLISE.zip');
@@ -61,12 +61,12 @@ async function measure(database: Database, folder: string, parcels: number): Pro
   ]) };
 }
 
-/** Changes bytes but no values, as when an office publishes a file again. */
+/** Changes the bytes of a GML document but no values, as when the publisher writes the document again. */
 function rewritten(gml: string): string {
   return gml.replaceAll(' </gml:posList>', '</gml:posList>').replace(/\s*$/, '\n\n');
 }
 
-/** Moves every corner three metres to the north and removes one parcel in fifty. */
+/** Moves every corner in a GML document three metres to the north, and removes one parcel in fifty. */
 function changed(gml: string): string {
   let index = 0;
   return gml
@@ -74,7 +74,7 @@ function changed(gml: string): string {
     .replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g, (member) => ((index += 1) % 50 === 7 ? '' : member));
 }
 
-/** Edits the parcels of some comuni in the zip of a region. */
+/** Edits the GML documents of some comuni in the zip of a region. */
 async function rewriteComuni(path: string, comuni: ReadonlySet<string>, edit: (gml: string) => string): Promise<void> {
   async function* entriesOf(archive: ZipArchive): AsyncGenerator<ZipEntry> {
     for (const { path: name, modified } of archive.entries) {

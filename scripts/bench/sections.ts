@@ -1,7 +1,7 @@
 /**
- * Compares the build of sections with plain PostGIS scripts (`plain/*.sql`) on the tables of one load. The scripts use GiST joins, without pieces or grid
- * keys. The inputs of the scripts and their indexes are prepared beforehand and not timed. The times of the sections come from the load, which builds other
- * tables in parallel.
+ * Compares the build of sections with plain PostGIS scripts (`plain/*.sql`) on the tables of one load. The scripts use GiST joins, without subdivided
+ * geometries or grid keys. The benchmark prepares the inputs and indexes of the scripts without timing. The times of the sections come from the load, which
+ * builds other tables in parallel.
  */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
@@ -17,9 +17,9 @@ const PARCELS = 200_000;
 
 interface Compared {
   readonly section: string;
-  /** Tables that only this section needs. */
+  /** Tables that only the section needs. */
   readonly tables: readonly string[];
-  /** Sources whose layers only this section needs. */
+  /** Sources whose layers only the section needs. */
   readonly sources: readonly string[];
 }
 
@@ -35,10 +35,10 @@ interface ComparedSection {
   readonly section: string;
   readonly seconds: number;
   readonly plainSeconds: number;
-  /** Seconds to load the layers. The plain script reads prepared tables instead. */
+  /** Seconds that loading the section's layers took. The plain script reads prepared tables instead of layers. */
   readonly layerSeconds: number;
   readonly parcels: number;
-  /** Parcels whose values differ by more than rounding. */
+  /** Number of parcels whose values differ by more than rounding errors. */
   readonly differing: number;
 }
 
@@ -57,12 +57,12 @@ export const run: Bench = (databaseUrl, [parcels = PARCELS]) => SyntheticFiles.d
   return [{ bench: 'load', ...load }, { bench: 'sections', ...measurementOf(parcels, [...sections, all]) }];
 }));
 
-/** Runs the plain scripts on the tables of a load. */
+/** Runs the plain scripts on the tables of a load, and compares the times and values with those of the load. */
 function compareSections({ url }: Fresh, { steps }: Measurement): Promise<ComparedSection[]> {
   const secondsIn = (names: readonly string[]): number => steps.reduce((total, { name, seconds }) => total + (names.includes(name) ? seconds ?? 0 : 0), 0);
   return onDatabase(url, 'write', async (database) => {
     await database.query('create schema plain');
-    // A workspace has the same memory settings as a build.
+    // Uses a workspace, because a workspace has the same memory settings as a build.
     return inWorkspace(database, 'plain', async (session) => {
       await runPlain(session, 'prepare');
       const plain = new Map<string, number>();
@@ -83,7 +83,7 @@ function runPlain(session: Session, name: string): Promise<number> {
   return secondsOf(() => session.script(text, file));
 }
 
-/** Returns the seconds of each section and of its plain script. Also returns their ratios without and with the loading of layers. */
+/** Returns the seconds of each section and of the section's plain script, and the ratio of both without and with the loading of layers. */
 function measurementOf(parcels: number, sections: readonly ComparedSection[]): Measurement {
   return ofSteps(
     parcels,

@@ -1,6 +1,6 @@
 /**
- * Measures the usage of a database server during some work: CPU, memory, WAL and disk. CPU and memory come from `/proc`, and are null if the server runs on
- * another machine or its processes are not readable. CPU and memory cover the whole server, so no other client should use the server.
+ * Measures CPU time, memory, WAL and disk usage of a database server during some work. CPU time and memory come from `/proc`, and are null if the server runs
+ * on another machine or the server's processes are not readable. Both cover the whole server, so no other client should use the server.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { promisify } from 'node:util';
 import { one, type Database } from '../../pipelines/db/index.ts';
 
 export interface ServerUse {
-  /** User and system time, or null if not readable. */
+  /** User and system time of the server in seconds; null if not readable. */
   readonly cpuSeconds: number | null;
-  /** The largest sample of the memory of all processes, without shared buffers. Null if not readable. */
+  /** Maximum of the samples of the memory of all server processes, without shared buffers; null if not readable. */
   readonly peakMiB: number | null;
   readonly walBytes: number;
-  /** The largest sample of the size of the database and its temporary files. */
+  /** Maximum of the samples of the size of the database plus temporary files. */
   readonly peakDiskBytes: number;
 }
 
@@ -22,9 +22,9 @@ const MEMORY_MS = 100;
 const DISK_MS = 1000;
 
 /**
- * Measures the CPU, memory, WAL and disk of a database server while `work` runs.
+ * Measures CPU time, memory, WAL and disk usage of a database server while `work` runs.
  * @param server a connection to another database of the server
- * @param name database that the work uses
+ * @param name name of the database that `work` uses
  */
 export async function watchServer<T>(server: Database, name: string, work: () => Promise<T>): Promise<{ result: T; use: ServerUse }> {
   const postmaster = await localPostmaster(server);
@@ -69,7 +69,7 @@ export async function watchServer<T>(server: Database, name: string, work: () =>
   }
 }
 
-/** Waits until all backends have ended. The CPU time of the main process then includes the ended backends. */
+/** Waits until all backends of the database have ended, because the CPU time of the main process includes only ended backends. */
 async function backendsGone(server: Database, name: string): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     const { left } = await one<{ left: number }>(server, "select count(*)::int4 as left from pg_stat_activity where datname = $1 and backend_type = 'client backend'", [name]);
@@ -78,12 +78,12 @@ async function backendsGone(server: Database, name: string): Promise<void> {
   }
 }
 
-/** Returns the process id of the server, or null if the server runs on another machine or its processes are not readable. */
+/** Returns the process id of the server, or null if the server runs on another machine or the server's processes are not readable. */
 async function localPostmaster(server: Database): Promise<number | null> {
   try {
     return await server.session(async (session) => {
       const { pid, name } = await one<{ pid: number; name: string }>(session, 'select pg_backend_pid() as pid, current_database() as name');
-      // The same id can belong to another process if the server runs on another machine or in a container.
+      // Checks the command line, because this id belongs to another process if the server runs on another machine or in a container.
       const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       if (!title.startsWith('postgres:') || !title.includes(` ${name} `)) return null;
       const parent = statOf(pid).parent;
@@ -97,9 +97,9 @@ async function localPostmaster(server: Database): Promise<number | null> {
 }
 
 interface Cpu {
-  /** Ticks of the main process and of its ended children. */
+  /** CPU ticks of the main process and of the ended child processes. */
   readonly main: number;
-  /** Ticks of the live children, by process id. */
+  /** CPU ticks of the running child processes, by process id. */
   readonly living: ReadonlyMap<number, number>;
 }
 
@@ -116,7 +116,7 @@ function cpuOf(postmaster: number): Cpu {
   return { main: own + ended, living };
 }
 
-/** Returns the ticks that were used between two readings. */
+/** Returns the CPU ticks that the server used between two readings. */
 export function spent(before: Cpu, after: Cpu): number {
   let ticks = after.main - before.main;
   for (const [, now] of after.living) ticks += now;
@@ -128,12 +128,12 @@ function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter((each) => each !== '').map(Number);
 }
 
-/** Reads the parent of a process, its ticks, and the ticks of its ended children. */
+/** Returns the parent of a process, the CPU ticks of the process, and the CPU ticks of the ended child processes. */
 function statOf(pid: number): { parent: number; own: number; ended: number } {
   return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
-/** Parses `/proc/PID/stat`. The second field of the file is a name, which may contain spaces and brackets. */
+/** Parses `/proc/PID/stat`. The second field is the name of the program, which may contain spaces and brackets. */
 export function parseStat(text: string): { parent: number; own: number; ended: number } {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
   const at = (index: number): number => fields[index] ?? Number.NaN;

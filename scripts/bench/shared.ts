@@ -1,4 +1,4 @@
-/** Helpers that several benches use: printing, timing, databases, the program and the server as child processes, and ogr2ogr. */
+/** Provides functions for several benchmarks: printing, timing, databases, the program and the API server as child processes, and ogr2ogr. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -16,10 +16,12 @@ import type { Measurement } from './history.ts';
 
 export const execute = promisify(execFile);
 
-/** A measurement and the name of its bench in the history. */
+/** A measurement, and the name of the benchmark in the history. */
 export type Result = Measurement & { readonly bench: string };
 
-/** Runs a benchmark, prints its measurements and returns them. `sizes` are numbers of parcels, rows or points. Without sizes, a bench uses its defaults. */
+/**
+ * Runs a benchmark, prints its measurements and returns them. `sizes` are numbers of parcels, rows or points. Without sizes, a benchmark uses default sizes.
+ */
 export type Bench = (databaseUrl: string, sizes: readonly number[]) => Promise<readonly Result[]>;
 
 // --- Printing --------------------------------------------------------------------------------------------------------
@@ -60,7 +62,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** @param share 0.95 for the 95th percentile */
+/** Returns a percentile of values. @param share share of the smaller values, such as 0.95 for the 95th percentile */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
@@ -68,7 +70,7 @@ export function percentile(values: readonly number[], share: number): number {
 
 // --- Folders and databases -------------------------------------------------------------------------------------------
 
-/** Runs work with a temporary folder and removes the folder. */
+/** Creates a temporary folder, runs work with the folder and removes the folder. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
   try {
@@ -81,11 +83,11 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
 export interface Fresh {
   readonly url: string;
   readonly name: string;
-  /** A connection to the database in DATABASE_URL, which the benches leave unchanged. */
+  /** A connection to the database in DATABASE_URL, which the benchmarks do not change. */
   readonly server: Database;
 }
 
-/** Creates a database with PostGIS on the same server, runs work in it and drops it. */
+/** Creates a database with PostGIS on the same server, runs work in the database and drops the database. */
 export async function onFreshDatabase<T>(databaseUrl: string, work: (fresh: Fresh) => Promise<T>): Promise<T> {
   const name = `mappale_bench_${process.pid}`;
   const server = await openDatabase(databaseUrl);
@@ -119,7 +121,7 @@ export interface Ran extends Usage {
   readonly tables: ReadonlyMap<string, number>;
 }
 
-/** Starts the program. The child writes its usage to file descriptor 3 when it exits. */
+/** Starts the program in a child process, which writes its resource usage to file descriptor 3 at exit. */
 function start(args: readonly string[], settings: Readonly<Record<string, string>>, stderr: 'pipe' | 'ignore'): ChildProcess {
   const preload = pathToFileURL(join(ROOT, 'scripts', 'bench', 'usage.mjs')).href;
   const given = Object.entries({ MAPPALE_LOG: 'json', ...settings }).map(([name, value]) => `${name}=${value}`);
@@ -131,7 +133,7 @@ function usageIn(json: string): Usage {
   return { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMiB: maxRSS / 1024 };
 }
 
-/** Runs the program in a child process. @throws Error with the last lines of the log */
+/** Runs the program in a child process. @throws Error with the last lines of the log if the program fails */
 export async function runProgram(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
   const child = start(args, settings, 'pipe');
   const ended = once(child, 'close') as Promise<[number | null]>;
@@ -148,12 +150,12 @@ export async function runProgram(args: readonly string[], settings: Readonly<Rec
   return { ...usageIn(await used), stdout: await stdout, tables };
 }
 
-/** Parses a line of the log. Lines that are not JSON come from other programs. */
+/** Parses a line of the log. Returns nothing for a line that is not JSON, because such a line comes from another program. */
 function factsOf(line: string): { readonly relation?: string; readonly seconds?: number } {
   return line.startsWith('{') ? JSON.parse(line) as { relation?: string; seconds?: number } : {};
 }
 
-/** Writes the files of synthetic regions, once for each size. */
+/** Writes the files of synthetic regions. Writes the files of each size only once. */
 export class SyntheticFiles {
   readonly #written = new Map<number, string>();
   readonly #root: string;
@@ -178,7 +180,7 @@ export class SyntheticFiles {
   }
 }
 
-/** Creates a database with a published synthetic region, runs work in it and drops it. */
+/** Creates a database with a published synthetic region, runs work in the database and drops the database. */
 export function onPublishedRegion<T>(databaseUrl: string, parcels: number, work: (fresh: Fresh) => Promise<T>): Promise<T> {
   return SyntheticFiles.during((files) => onFreshDatabase(databaseUrl, async (fresh) => {
     await runProgram(['migrate'], { DATABASE_URL: fresh.url });
@@ -192,7 +194,7 @@ export function onPublishedRegion<T>(databaseUrl: string, parcels: number, work:
 
 export interface RunningServer {
   readonly url: string;
-  /** @returns the resource usage of the server's process since its start */
+  /** Stops the API server. @returns the resource usage of the server's process since the start */
   stop(): Promise<Usage>;
 }
 
@@ -212,7 +214,7 @@ export async function startServer(databaseUrl: string): Promise<RunningServer> {
   };
 }
 
-/** Creates 1,000 tokens with every scope and an hourly limit that no bench reaches. */
+/** Creates 1,000 tokens with every scope, and with an hourly limit that no benchmark reaches. */
 export async function makeKeys(database: Database): Promise<string[]> {
   const keys = Array.from({ length: 1_000 }, (_, index) => `mpl_${String(index).padStart(43, '0')}`);
   await database.query(

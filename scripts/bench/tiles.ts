@@ -1,6 +1,6 @@
 /**
- * Measures the latency and size of parcel tiles from the server, at the zooms that the map requests. The bench requests the tiles with the most and with
- * the fewest parcels. One client waits for each answer. The CPU of the server is measured over the whole run.
+ * Measures the latency and size of parcel tiles from the API server, at the zooms that the map requests. Requests the tiles with the most parcels and the tiles
+ * with the fewest parcels. One client waits for each answer. CPU time is measured over the whole run.
  */
 import { onDatabase } from '../../pipelines/db/index.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
@@ -12,7 +12,7 @@ import { makeKeys, median, number, onPublishedRegion, percentile, say, startServ
 
 const PARCELS = 200_000;
 
-/** Largest number of tiles of a zoom and density, and the number of requests of each tile. */
+/** Maximum number of tiles per zoom and density, and number of requests for each tile. */
 const [TILES, REPEATS] = [25, 4];
 
 const LAYER = LEGENDS.find(({ name }) => name === 'parcels')!;
@@ -27,9 +27,9 @@ interface Sample {
 }
 
 interface Measured extends Sample {
-  /** Milliseconds of each answer. */
+  /** Latency of each answer in milliseconds. */
   readonly times: readonly number[];
-  /** Size of each tile, before compression. */
+  /** Size of each tile in bytes before compression. */
   readonly bytes: readonly number[];
 }
 
@@ -70,7 +70,7 @@ async function measure({ url, name, server }: Fresh, parcels: number): Promise<R
   };
 }
 
-/** Returns the tiles of a zoom with the most and with the fewest representative points. A small region has fewer tiles than requested. */
+/** Returns the tiles of a zoom with the most and with the fewest representative points. A small region may have fewer than `TILES` tiles. */
 function samplesOf(z: number, points: readonly { readonly lng: number; readonly lat: number }[]): Sample[] {
   const counted = new Map<string, CountedTile>();
   for (const { lng, lat } of points) {

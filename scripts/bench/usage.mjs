@@ -1,4 +1,4 @@
-// Preloaded into a measured process. Writes the resource usage of the process (getrusage), with its threads, to file descriptor 3 at exit.
+// Writes the resource usage (getrusage) of the process with all threads to file descriptor 3 at exit. The measured process preloads this module.
 import { writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 

@@ -1,6 +1,6 @@
 /**
- * Measures how fast the stage step reads areas of shapefiles and KML. In turn, ogr2ogr with COPY reads the same bytes. The files are the flood mosaic of a
- * dense synthetic region, and the zones of one comune in the KML dialect of the property observatory. The stage step reads the zip, and ogr2ogr reads the
+ * Measures how fast the stage step reads polygons from shapefiles and KML, compared with ogr2ogr and COPY. The files are the flood mosaic of a dense synthetic
+ * region, and a KML file with the zones of one comune in the form of the property observatory (OMI). The stage step reads the zip, and ogr2ogr reads the
  * unpacked files.
  */
 import { createWriteStream } from 'node:fs';
@@ -20,9 +20,9 @@ import { stageInChild, type StageWork } from './stage.ts';
 
 const PARCELS = 200_000;
 const REPEATS = 3;
-/** Number of zones in the document: all zone numbers of five bands. */
+/** Number of zones in the KML: all possible zone numbers of five bands (fasce). */
 const ZONES = 4_995;
-/** Number of corners of a zone. Published zones have some hundred corners. */
+/** Number of corners of a zone. Published zones have a few hundred corners. */
 const CORNERS = 300;
 
 export const run: Bench = (databaseUrl, [parcels = PARCELS]) => inFolder((folder) => onFreshDatabase(databaseUrl, async ({ url }) => {
@@ -40,7 +40,7 @@ export const run: Bench = (databaseUrl, [parcels = PARCELS]) => inFolder((folder
   ];
 }));
 
-/** @param unpackedPath the same files in a form that ogr2ogr reads */
+/** Measures the stage step and ogr2ogr on the same data. @param unpackedPath path of the unpacked files, for ogr2ogr */
 async function measure(format: 'shapefile' | 'kml', work: StageWork, unpackedPath: string): Promise<Result> {
   const hasOgr = await isInstalled('ogr2ogr');
   const [staged, peer]: [number[], number[]] = [[], []];
@@ -49,7 +49,7 @@ async function measure(format: 'shapefile' | 'kml', work: StageWork, unpackedPat
     const ours = await stageInChild(work);
     rows = ours.rows;
     staged.push(ours.seconds);
-    // Some of the files declare UTF-8 but are in ISO 8859-1.
+    // Reads shapefiles as ISO 8859-1, because some of the files are in ISO 8859-1 but declare UTF-8.
     const options = ['-nlt', 'PROMOTE_TO_MULTI', '--config', 'SHAPE_ENCODING', 'ISO-8859-1'];
     if (hasOgr) peer.push(await onDatabase(work.url, 'write', (database) => ogr2ogr(database, work.url, unpackedPath, options)));
   }
@@ -77,7 +77,7 @@ async function bytesOf(path: string): Promise<number> {
   return (await Promise.all((await readdir(path)).map(async (name) => (await stat(join(path, name))).size))).reduce((sum, size) => sum + size, 0);
 }
 
-/** Yields rings around the points of a grid, in the form of the KML of the observatory. */
+/** Yields a KML document in the observatory's form, with one zone around each point of a grid. */
 function* zonesDocument(): Generator<string> {
   const random = randomOf('bench zones');
   yield '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">\n<Document>\n<name>INVENTATO (CB) Anno/Semestre 2025/2 generato il 13/04/2026 15:39</name>\n';

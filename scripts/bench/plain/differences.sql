@@ -4,7 +4,8 @@
 -- grain: one row per section, with its parcels and the parcels that differ
 -- crs: none
 
--- Shares are rounded to 1e-6, motions to 0.01 mm and distances to 0.01 m. Sums in another order may differ by one in the last digit.
+-- Shares have 6 decimals, motions in mm and distances in m have 2 decimals. The last decimal may differ by one, because sums in another order have other
+-- rounding errors.
 create table plain.difference as
 select
   'risk' as section,
