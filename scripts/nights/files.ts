@@ -1,4 +1,4 @@
-/** Edits publishers' files. The edits are small realistic changes, and corruptions that the quality gate must refuse. */
+/** Edits publishers' files. An edit is a small realistic change, or a corruption that the quality gate must refuse. */
 import { buffer } from 'node:stream/consumers';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { zipStream } from '../../pipelines/synthetic/zip-writer.ts';
@@ -23,7 +23,7 @@ const FUEL_ID = 0;
 const FUEL_NAME = 4;
 const FUEL_CELLS = 10;
 
-/** Returns the identifiers of stations that have one line, ten cells and coordinates. */
+/** Returns the ids of the stations with exactly one line, ten cells and coordinates. */
 export function stationsOf(content: Buffer): string[] {
   const counts = new Map<string, number>();
   eachLine(content, FUEL, (cells) => {
@@ -35,7 +35,7 @@ export function stationsOf(content: Buffer): string[] {
   return [...counts].flatMap(([id, count]) => (count === 1 ? [id] : []));
 }
 
-/** Renames stations and changes the date of the register. @param day `2026-12-01` */
+/** Renames stations and changes the date of the register. @param day date of the register, such as `2026-12-01` */
 export function withStations(content: Buffer, names: ReadonlyMap<string, string>, day: string): Buffer {
   const text = content.toString('latin1').replace(/\d{4}-\d{2}-\d{2}/, day);
   return eachLine(Buffer.from(text, 'latin1'), FUEL, (cells) => {
@@ -48,7 +48,7 @@ export function thirdOfStations(content: Buffer): Buffer {
   return eachLine(content, FUEL, (cells, number, count) => (number * 3 < count ? cells : null));
 }
 
-/** Adds a column or renames one, in the header and in all lines. */
+/** Adds a column in the header and in all lines, or renames a column in the header. */
 export function withColumn(content: Buffer, kind: 'added' | 'renamed'): Buffer {
   const [day = '', header = '', ...lines] = content.toString('latin1').split('\n');
   if (kind === 'renamed') return Buffer.from([day, header.replace('Bandiera', 'Insegna'), ...lines].join('\n'), 'latin1');
@@ -61,7 +61,7 @@ const ADDRESS_COORDINATES: ReadonlySet<number> = new Set([15, 16, 18]);
 const ACCESS = 8;
 const CIVIC = 10;
 
-/** Gives numbers to the first addresses that have a plain number. @param numbers new numbers, one for each address */
+/** Changes the house numbers of the first addresses that have a plain number. @param numbers new house numbers, one for each address */
 export function withCivics(content: Buffer, numbers: readonly number[]): Buffer {
   const counts = new Map<string, number>();
   eachLine(content, { head: 1 }, (cells) => {
@@ -92,7 +92,7 @@ export function highestPrice(content: Buffer): number {
   return highest;
 }
 
-/** Raises the prices of a VALORI table. @param euros added to both ends of the range */
+/** Raises the prices of a VALORI table. @param euros amount to add to the minimum and the maximum price */
 export function withPrices(content: Buffer, euros: number): Buffer {
   return eachLine(content, { head: 2 }, (cells) => cells.map((cell, column) => ((column === 15 || column === 16) && /^[1-9]\d*$/.test(cell) ? String(Number(cell) + euros) : cell)));
 }
@@ -108,7 +108,7 @@ export function incomeOf(content: Buffer): number {
   return Number(content.toString('latin1').split('\n')[1]?.split(';')[TOTAL_INCOME]);
 }
 
-/** Sets the total income of the first comune, and its highest bracket, so that the brackets still add up to the total. */
+/** Sets the total income of the first comune. Also changes the highest bracket, so that the brackets still add up to the total. */
 export function withIncome(content: Buffer, euros: number): Buffer {
   return eachLine(content, { head: 1 }, (cells, number) => {
     if (number > 0) return cells;
@@ -118,19 +118,19 @@ export function withIncome(content: Buffer, euros: number): Buffer {
   });
 }
 
-/** Multiplies the amounts of MEF by ten. */
+/** Multiplies all amounts in a file of incomes by ten. */
 export function tenfoldIncomes(content: Buffer): Buffer {
   return eachLine(content, { head: 1 }, (cells) => cells.map((cell, column) => (column > 8 && column % 2 === 1 && /^-?[1-9]\d*\r?$/.test(cell) ? cell.replace(/\r?$/, '0$&') : cell)));
 }
 
-/** Keeps only the header and two rows of a sheet. */
+/** Returns a sheet with only the header and two rows. */
 export function twoRows(sheet: Buffer): Buffer {
   return Buffer.from(sheet.toString('utf8').replace(/(<row r="3">.*?<\/row>).*<\/sheetData>/s, '$1</sheetData>'));
 }
 
 const MEMBER = /<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g;
 
-/** Removes parcels from a GML file. @param isKept whether to keep the parcel at a position */
+/** Removes parcels from a GML file. @param isKept returns whether to keep the parcel at a position */
 export function withoutParcels(content: Buffer, isKept: (position: number, count: number) => boolean): Buffer {
   const text = content.toString('utf8');
   const count = [...text.matchAll(MEMBER)].length;
@@ -152,7 +152,7 @@ export function thousandfoldMotion(content: Buffer): Buffer {
 
 const SCENARIOS = [['HPH_', 'elevata'], ['MPH_', 'media'], ['LPH_', 'bassa']] as const;
 
-/** Returns the box of a shapefile: west, south, east, north. */
+/** Returns the bounding box of a shapefile: west, south, east, north. */
 export function boxOf(shp: Buffer): readonly [number, number, number, number] {
   return [shp.readDoubleLE(36), shp.readDoubleLE(44), shp.readDoubleLE(52), shp.readDoubleLE(60)];
 }

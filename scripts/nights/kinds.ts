@@ -1,6 +1,6 @@
 /**
- * Defines the kinds of nights. Each kind changes publishers, files or the operator, and states the expected result of the night. The expectation follows
- * from the change alone, never from the output of the program.
+ * Defines the kinds of simulated nights. Each kind changes files, the behaviour of a publisher or the actions of the operator, and states the expected result.
+ * The expected result follows only from the change, never from the output of the program.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,18 +19,18 @@ import { SLUG, type Route, type World } from './world.ts';
 
 type Random = ReturnType<typeof randomOf>;
 
-/** A refusal that the program must report. */
+/** A refusal by the quality gate that the program must report. */
 export interface Refusal {
   readonly relation: string;
   /** Pattern of the statistic that the program must report. */
   readonly figure: RegExp;
 }
 
-/** How the watch is run: once, twice at the same time, or killed in the middle. */
+/** How a night runs `watch`: `once`, `twice` at the same time, or `killed` before the end. */
 export type Way = 'once' | 'twice' | 'killed';
 
 export interface Expectation {
-  /** Whether the region gets a new publication. Null if the outcome depends on the moment of a kill or a collision. */
+  /** Whether the region gets a new publication; null if the outcome depends on the time of a kill or a collision. */
   readonly published: boolean | null;
   /** Expected exit codes. */
   readonly exits: readonly (number | null)[];
@@ -45,31 +45,31 @@ export interface Expectation {
 export interface Kind {
   readonly name: string;
   readonly group: 'quiet' | 'change' | 'lie' | 'corruption' | 'operator';
-  /** Prepares the night. */
+  /** Makes the changes of the night, before `watch` runs. Returns the expected result. */
   act(scene: Scene): Promise<Expectation>;
-  /** Reverts the changes of the night, before the next night. */
+  /** Reverts the changes of the night before the next night. */
   undo?(scene: Scene): Promise<void>;
 }
 
 const PUBLISHED: Expectation = { published: true, exits: [0] };
 const UNCHANGED: Expectation = { published: false, exits: [0] };
 
-/** Largest number of parcels, addresses or stations that one night changes. */
+/** Maximum number of parcels, addresses or stations that one night changes. */
 const MOST_CHANGES = 50;
 const FIRST_PARCEL = 60;
-/** How many different house numbers the nights use. */
+/** Number of different house numbers that the nights use. */
 const OTHER_CIVICS = 7_000;
 const VALORI = 'QI_900021.zip';
 const MOTION = 'EGMS_L3_E46N21_100km_U_2020_2024_1.zip';
 
-/** Keeps the state between nights: the current content of the files and the last published content. */
+/** Keeps the expected state between nights: the current content of the files and the last published content. */
 export class Scene {
   readonly world: World;
   readonly random: Random;
   night = 0;
-  /** Expected content of a publication of the current files. */
+  /** Content that a publication of the current files should have. */
   files: Facts;
-  /** Expected content of the current and the previous publication. */
+  /** Content that the current publication and the previous publication should have. */
   published: readonly [Facts, Facts];
   readonly #stations: readonly string[];
 
@@ -81,7 +81,7 @@ export class Scene {
     this.#stations = stationsOf(world.truthOf('fuel'));
   }
 
-  /** Records that the files of this night were published. */
+  /** Records that the program should have published the current files. */
   publish(): void {
     this.published = [this.files, this.published[0]];
   }
@@ -106,12 +106,12 @@ export class Scene {
     return readFile(path);
   }
 
-  /** Downloads a source that publishes rarely, before its day. */
+  /** Downloads the files of a rarely published source before the source is due. */
   async fetch(source: string): Promise<void> {
     await this.world.must(['fetch', SLUG, '--sources', source, '--data', this.world.downloads]);
   }
 
-  /** Makes a new register of fuel stations, in which 1 to 50 stations have new names. The publisher does not serve it yet. */
+  /** Returns a new register of fuel stations, in which 1 to 50 stations have new names. Does not yet serve the register. */
   renameStations(): Buffer {
     const count = Math.min(1 + this.random.below(MOST_CHANGES), this.#stations.length);
     const from = this.random.below(this.#stations.length);
@@ -123,7 +123,7 @@ export class Scene {
     return content;
   }
 
-  /** Offers a new register of fuel stations. */
+  /** Serves a new register of fuel stations. */
   offerStations(manners: Manners = {}): void {
     this.world.serve('fuel', this.renameStations(), manners);
   }
@@ -136,14 +136,14 @@ export class Scene {
     this.world.tellTheTruth('addresses');
   }
 
-  /** Gives the complete address file the date of today, because an older file does not supersede a newer corrupt file. */
+  /** Gives the complete address file today's date, so that the file supersedes a newer corrupt file. */
   async dateAddresses(): Promise<void> {
     this.world.truth.set('addresses', await this.changeZip(this.world.truthOf('addresses'), (_, csv) => csv, () => `INDIR_MOLI_${this.world.day.replaceAll('-', '')}.csv`));
   }
 
-  /** @param base number of parcels of the first files */
+  /** Serves parcels, of which a few are removed. @param base number of parcels in the first files */
   async offerParcels(base: number): Promise<void> {
-    // The number of removed parcels must differ from the last number. Otherwise the file would not change.
+    // Removes another number of parcels than the last time, because otherwise the file would not change.
     const last = base - this.files.parcels;
     const drawn = 1 + this.random.below(19);
     const count = last > 0 && drawn >= last ? drawn + 1 : drawn;
@@ -171,7 +171,7 @@ export class Scene {
     await this.world.replaceByHand(VALORI, await this.changeZip(await this.world.firstByHand(VALORI), (name, csv) => (name.endsWith('VALORI.csv') ? edit(csv) : csv)));
   }
 
-  /** Returns the first version of the quotation table that nights change. */
+  /** Returns the original content of the quotation table that nights change. */
   async firstPrices(): Promise<Buffer> {
     let table: Buffer = Buffer.alloc(0);
     await this.changeZip(await this.world.firstByHand(VALORI), (name, csv) => {
@@ -201,7 +201,7 @@ const QUIET: readonly Kind[] = [
   },
 ];
 
-/** Returns a night on which a source that publishes rarely has changed and the operator requests the download. */
+/** Returns a kind of night in which a rarely published file has changed and the operator requests the download. */
 function slow(name: string, source: string, offer: (scene: Scene) => Promise<void>): Kind {
   return {
     name, group: 'change',
@@ -213,7 +213,7 @@ function slow(name: string, source: string, offer: (scene: Scene) => Promise<voi
   };
 }
 
-/** @param parcels number of parcels of the first files */
+/** Returns the kinds of nights with realistic changes. @param parcels returns the number of parcels in the first files */
 function changes(parcels: () => number): readonly Kind[] {
   return [
     {
@@ -236,7 +236,7 @@ function changes(parcels: () => number): readonly Kind[] {
     {
       name: 'fuel stations, new column', group: 'change',
       act: async (scene) => {
-        // A later night may serve the same file again.
+        // The correct content also has the column from now on, because a later night may serve the same file again.
         scene.world.truth.set('fuel', withColumn(scene.renameStations(), 'added'));
         scene.world.tellTheTruth('fuel');
         return { ...PUBLISHED, warning: 'COLUMNS_ADDED' };
@@ -255,7 +255,7 @@ function changes(parcels: () => number): readonly Kind[] {
 
 // --- Publishers that fail or send false content --------------------------------------------------------------------------------------
 
-/** Returns a night in which the register of fuel stations has changed but cannot be downloaded. The next night downloads it. */
+/** Returns a kind of night in which the register of fuel stations has changed but cannot be downloaded. The next night downloads the register. */
 function lie(name: string, code: string, handler: (body: Buffer, scene: Scene) => Handler): Kind {
   return {
     name, group: 'lie',
@@ -269,7 +269,7 @@ function lie(name: string, code: string, handler: (body: Buffer, scene: Scene) =
 
 const page = (title: string, body: string): string => `<!DOCTYPE html><html><head><title>${title}</title></head><body>${body}</body></html>`;
 
-/** Sends a part of a body and ends the connection. */
+/** Returns a handler that sends a part of a body and ends the connection. @param share share of the body to send */
 function cut(body: Buffer, share: number): Handler {
   return (_, response) => {
     response.writeHead(200, { 'content-type': 'text/csv', 'content-length': body.length });
@@ -304,7 +304,7 @@ function corruption(name: string, refusal: Refusal | null, source: string | null
     async act(scene) {
       await act(scene);
       if (source !== null) await scene.fetch(source);
-      // Without `refusal`, the reader refuses the file itself.
+      // Without `refusal`, the reader refuses the file before the quality gate.
       return refusal === null ? { published: false, exits: [3], code: 'TOO_MANY_REJECTS' } : { published: false, exits: [5], code: 'SUSPICIOUS', refusal };
     },
     async undo(scene) {
@@ -314,7 +314,7 @@ function corruption(name: string, refusal: Refusal | null, source: string | null
   };
 }
 
-/** Returns a night in which a publisher serves a corrupt file. The next day it serves the complete file. */
+/** Returns a kind of night in which a publisher serves a corrupt file. The next day, the publisher serves the complete file. */
 function served(name: string, route: Route, source: string | null, refusal: Refusal, edit: (content: Buffer, scene: Scene) => Promise<Buffer> | Buffer): Kind {
   return corruption(name, refusal, source, async (scene) => scene.world.serve(route, await edit(scene.world.truthOf(route), scene)), async (scene) => {
     if (route === 'addresses') await scene.dateAddresses();
@@ -322,7 +322,9 @@ function served(name: string, route: Route, source: string | null, refusal: Refu
   });
 }
 
-/** Returns a night in which a person puts a corrupt file into the second folder. The next day the person puts the complete file there. */
+/**
+ * Returns a kind of night in which a person puts a corrupt file into the second data folder. The next day, the person replaces the file with the complete file.
+ */
 function byHand(name: string, file: string, refusal: Refusal | null, edit: Edit): Kind {
   let before: Buffer | null = null;
   return corruption(name, refusal, null, async (scene) => {
@@ -361,7 +363,7 @@ const OPERATOR: readonly Kind[] = [
     name: 'two watches at once', group: 'operator',
     async act(scene) {
       scene.offerStations();
-      // Each run can exit because the other run is writing. The next night publishes then.
+      // Either run may exit because the other run is writing. In this case, the next night publishes.
       return { published: null, exits: [0, 7], way: 'twice' };
     },
   },
@@ -391,7 +393,7 @@ const OPERATOR: readonly Kind[] = [
   },
 ];
 
-/** Returns the nights on which the program finds releases by the publishers' schedule, without a request of the operator. */
+/** Returns, by date, the nights on which a source is due and has a new release. The operator does not request these downloads. */
 function calendar(parcels: () => number): Readonly<Record<string, Kind>> {
   const onDay = (name: string, offer: (scene: Scene) => Promise<void> | void): Kind => ({
     name, group: 'change',
@@ -400,8 +402,8 @@ function calendar(parcels: () => number): Readonly<Record<string, Kind>> {
       return PUBLISHED;
     },
   });
-  // The list is named after the day of the request. The program requests the list on its day and weekly in the next 35 days. The content is the same under
-  // each name, so these nights publish only the fuel stations.
+  // The program names the list of places of culture after the day of the download. The program downloads the list when the list is due, and weekly in the next
+  // 35 days. The content never changes, so these nights publish only the fuel stations.
   const places = onDay('unchanged list of places of culture, as scheduled', (scene) => scene.offerStations());
   const dates = ['01-31', '07-31'].flatMap((day) => [0, 7, 14, 21, 28].map((late) => new Date(Date.parse(`2027-${day}`) + late * 86_400_000).toISOString().slice(5, 10)));
   return {
@@ -420,7 +422,7 @@ const GOOD: Kind = {
   },
 };
 
-/** Returns the number of nights of each kind in a year. The remaining nights are quiet. */
+/** Returns the number of nights of a kind in a year. The remaining nights of the year are quiet. */
 function timesOf({ name, group }: Kind): number {
   if (name === 'same file, new date and ETag') return 24;
   if (name === '1 to 50 fuel stations') return 40;
@@ -434,7 +436,7 @@ export interface PlanOptions {
   readonly random: Random;
   /** Returns the number of parcels of the first files. */
   readonly parcels: () => number;
-  /** Runs each kind of this group once. Null for the nights of a year. */
+  /** Group of which each kind runs once; null for the nights of a year. */
   readonly group: string | null;
 }
 
@@ -445,7 +447,7 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const onDay = calendar(parcels);
   const [fuel, quiet] = [kinds.find(({ name }) => name === '1 to 50 fuel stations'), QUIET[0]];
   if (fuel === undefined || quiet === undefined) throw new Error('expected a change and a quiet night among the kinds of nights, found none');
-  // A short run begins with one night of each group.
+  // Starts with one night of each group, so that even a short run has all groups.
   const groups = ['change', 'corruption', 'lie', 'quiet', 'operator'] as const;
   const sample = groups.map((group) => kinds.filter((kind) => kind.group === group)).map((all) => all[random.below(all.length)] ?? quiet);
   const rest = shuffled(kinds.flatMap((kind) => Array.from({ length: timesOf(kind) }, () => kind)), random);
@@ -456,14 +458,15 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const plan: Kind[] = [];
   for (let night = 0; night < nights; night += 1) {
     const [next = quiet] = queue;
-    // A good night must follow a bad night. The good night cannot be a day of release, because the second request of a day would still find the first file.
+    // A good night must follow a bad night. The good night cannot be a day on which a source is due, because a second request on the same day would still find
+    // the first file.
     const mustWait = isBad(next) && released(night + 1) !== undefined;
     plan.push(released(night) ?? (mustWait ? quiet : queue.shift() ?? quiet));
   }
   return plan;
 }
 
-/** Returns whether a good night must follow this kind of night. */
+/** Returns whether a good night must follow a kind of night. */
 function isBad({ name, group }: Kind): boolean {
   return group === 'lie' || group === 'corruption' || name === 'killed in the middle' || name === 'two watches at once' || name === 'pinned' || name === 'rolled back';
 }

@@ -1,4 +1,4 @@
-/** Runs one night: prepares it, runs the program, and compares the database with the plan. */
+/** Runs one night: makes the changes, runs the program, and compares the database with the expected result. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Expectation, Kind, Refusal, Scene } from './kinds.ts';
 import type { Facts, Observer, Size } from './observe.ts';
@@ -12,11 +12,11 @@ export interface Night {
   readonly published: boolean;
   readonly exits: readonly (number | null)[];
   readonly codes: readonly string[];
-  /** Statistics that the gate refused. */
+  /** Statistics that the quality gate refused. */
   readonly figures: readonly string[];
   readonly violations: readonly string[];
   readonly size: Size;
-  /** Time of the watch alone, in seconds. */
+  /** Duration of the `watch` command in seconds. */
   readonly seconds: number;
 }
 
@@ -27,7 +27,7 @@ interface Line {
   readonly warnings: readonly { readonly code: string }[];
 }
 
-/** Steps in which a night can be killed. */
+/** Steps of a run in which a night may kill the program. */
 const MIDDLE = ['stage', 'load', 'join', 'check', 'gate', 'publish'];
 
 function watch(world: World, night: number): readonly string[] {
@@ -51,7 +51,7 @@ function lineOf({ stdout }: Ended): Line | null {
   return last === '' ? null : JSON.parse(last) as Line;
 }
 
-/** Returns the lines of the gate's report. A line has section, relation, place, statistic, the values before and after, and the limit. */
+/** Returns the lines of the quality gate's report. A line has section, relation, place, statistic, the values before and after, and the limit. */
 function figuresOf({ stderr }: Ended): string[] {
   const messages = stderr.split('\n').flatMap((line) => (line.startsWith('{') ? [(JSON.parse(line) as { readonly message: string }).message] : []));
   return messages.flatMap((message) => message.split('\n')).filter((line) => /^ +\S+ +(?:core|section)\.[a-z_]+ .* → /.test(line)).map((line) => line.trim().replaceAll(/  +/g, '  '));
@@ -62,7 +62,7 @@ function isOf(figure: string, { relation, figure: pattern }: Refusal): boolean {
   return table === relation && pattern.test(name);
 }
 
-/** @param firstFacts returns the content of the first publication, which is unknown before the first night */
+/** Runs one night and returns the result. @param firstFacts returns the content of the first publication, which is unknown before the first night */
 export async function runNight(scene: Scene, observer: Observer, kind: Kind, firstFacts?: () => Promise<Facts>): Promise<Night> {
   const { world, night } = scene;
   const expected = await kind.act(scene);
@@ -92,7 +92,7 @@ interface Found {
   readonly warnings: readonly string[];
   readonly figures: readonly string[];
   readonly facts: Facts;
-  /** Content that the plan expects in the publication. */
+  /** Content that the publication should have. */
   readonly planned: Facts;
 }
 
@@ -102,7 +102,7 @@ function violationsOf(expected: Expectation, found: Found): string[] {
   return [
     ...(expected.published === null || expected.published === published ? [] : [`expected ${expected.published ? 'a' : 'no'} publication`]),
     ...ended.filter(({ code }) => !expected.exits.includes(code)).map(({ code }) => `expected exit ${expected.exits.join(' or ')}, found ${code}`),
-    ...(expected.way === 'killed' || lines.some((line) => line !== null) ? [] : ['expected an exit code for each process, found none']),
+    ...(expected.way === 'killed' || lines.some((line) => line !== null) ? [] : ['expected a JSON summary from at least one process, found none']),
     ...(expected.code === undefined || codes.includes(expected.code) ? [] : [`expected ${expected.code}, found ${codes.join(', ') || 'no failure'}`]),
     ...(expected.code !== undefined || expected.way !== undefined || codes.length === 0 ? [] : [`false alarm: ${codes.join(', ')}`]),
     ...(expected.warning === undefined || warnings.includes(expected.warning) ? [] : [`expected the warning ${expected.warning}`]),

@@ -1,12 +1,12 @@
-/** Reads the database after a night, with separate SQL, and moves recorded times back by the time between two nights. */
+/** Reads the database after a night with SQL of its own. Also moves recorded times back by the time between two nights. */
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { REGION } from './world.ts';
 
-/** Content of the published region that nights change. The plan of a night computes the same facts from the served files. */
+/** Content of the published region that nights change. Each night also computes the expected values of these facts from the served files. */
 export interface Facts {
-  /** Names of fuel stations that a simulated night renamed, by identifier. */
+  /** Names of the fuel stations that simulated nights renamed, by id of the station. */
   readonly stations: Readonly<Record<string, string>>;
-  /** Sorted house numbers that a simulated night added. */
+  /** House numbers that simulated nights added, sorted. */
   readonly civics: readonly number[];
   /** Number of parcels. */
   readonly parcels: number;
@@ -19,7 +19,7 @@ export interface Facts {
 export interface Size {
   readonly relations: number;
   readonly bytes: number;
-  /** Rows of ledger.run, ledger.publication and ledger.swap. */
+  /** Number of rows of ledger.run, ledger.publication and ledger.swap. */
   readonly ledgerRows: number;
 }
 
@@ -46,7 +46,7 @@ select
 
 const OPEN_STEP = 'select s.step from ledger.step s join ledger.run r using (run_id) where r.ended_at is null and s.ended_at is null and s.step = any ($1) limit 1';
 
-/** Columns with the time of an event, by table. `missingColumns` fails if the ledger gets another such column. */
+/** Columns with the time of an event, by table. `refuseUnknownMoments` fails if the ledger has another such column. */
 const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   run: ['started_at', 'ended_at'], step: ['started_at', 'ended_at'], release: ['created_at', 'loaded_at'], publication: ['published_at'], file: ['forgotten_at'],
   hold: ['held_at'], swap: ['happened_at', 'kept_from'], applied_file: ['applied_at'],
@@ -83,7 +83,7 @@ export class Observer {
     return facts;
   }
 
-  /** Returns the current publication of the region, or null if there is none. */
+  /** Returns the id of the region's current publication, or null without a publication. */
   async publication(): Promise<number | null> {
     return (await this.#one<{ id: number }>(PUBLICATION, [REGION]))?.id ?? null;
   }
@@ -94,12 +94,12 @@ export class Observer {
     return size;
   }
 
-  /** Returns whether a run is in one of these steps. */
+  /** Returns whether an active run is in one of the given steps. */
   async isIn(steps: readonly string[]): Promise<boolean> {
     return (await this.#one(OPEN_STEP, [steps])) !== null;
   }
 
-  /** @throws Error if the ledger has a time column that `daysGoBy` does not change */
+  /** Checks that `daysGoBy` changes all time columns of the ledger. @throws Error if the ledger has another time column */
   async refuseUnknownMoments(): Promise<void> {
     const known = Object.entries(MOMENTS).flatMap(([table, columns]) => columns.map((column) => `${table}.${column}`)).sort();
     const found = (await this.#database.query<{ name: string }>(MOMENT_COLUMNS)).map(({ name }) => name).sort();
@@ -107,8 +107,8 @@ export class Observer {
   }
 
   /**
-   * Moves recorded times back. The server's clock runs in real time, and the program's clock is set to the night. Without the change, records would look
-   * younger than they are in the simulation.
+   * Moves recorded times back by a number of days. The server's clock shows the real time, but the program's clock shows the simulated night. Without this
+   * change, records would be too young for the simulated night.
    */
   async daysGoBy(days: number): Promise<void> {
     for (const [table, columns] of Object.entries(MOMENTS)) {

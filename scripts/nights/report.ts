@@ -3,20 +3,20 @@ import { textTable } from '../../pipelines/text-table.ts';
 import { median } from '../bench/shared.ts';
 import type { Night } from './night.ts';
 
-/** Number of nights after which pruning starts to remove something: one month and a margin. */
+/** Number of nights after which pruning starts to remove data: one month and a margin. */
 const WARM = 45;
-/** Nights over which the usual size is determined. */
+/** Number of nights from which the usual size is determined. */
 const WINDOW = 15;
-/** Limit for the growth of the catalogue after those nights, as a factor. */
+/** Maximum growth of the system catalogue after `WARM` nights, as a factor. */
 const MORE_RELATIONS = 1.05;
-/** Limit for the growth of the database after those nights, as a factor. */
+/** Maximum growth of the database after `WARM` nights, as a factor. */
 const MORE_BYTES = 1.25;
-/** Limit for a single night of a long run, as a factor of the usual size. */
+/** Maximum size after a single night of a long run, as a factor of the usual size. */
 const MORE_IN_ONE_NIGHT = 1.2;
-/** Limit for the growth in a short run, as a factor of the size after the first publication. */
+/** Maximum size in a short run, as a factor of the size after the first publication. */
 const MORE_AT_FIRST = 1.5;
 
-/** Longer violations are cut to this number of characters. The file of `--out` has the complete text. */
+/** Maximum length of a violation in the summary, in characters. The file of `--out` has the complete text. */
 const LONGEST = 600;
 
 const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -30,7 +30,7 @@ export function lineOfNight({ night, day, kind, published, exits, codes, violati
 }
 
 /**
- * Compares the median size of the last nights with the median size when pruning started to remove something. A single night may be larger, because a
+ * Compares the median size of the last nights with the median size of the nights after `WARM`. Uses medians, because a single night may be larger: a
  * publication keeps replaced rows until the next publication.
  */
 export function growthViolations(nights: readonly Night[]): string[] {
@@ -51,7 +51,7 @@ export function growthViolations(nights: readonly Night[]): string[] {
   });
 }
 
-/** Returns the summary: the nights by kind, the sizes during the year, and the refusals. */
+/** Returns the summary of all nights: the nights by kind, the sizes during the year, and the refusals. */
 export function describeYear(nights: readonly Night[]): string {
   const kinds = [...new Set(nights.map(({ kind }) => kind))];
   const counts = kinds.map((kind) => {

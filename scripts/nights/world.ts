@@ -1,6 +1,6 @@
 /**
- * Simulates the machine and the publishers of a year of nights. The simulation has two data folders, an HTTP server, a database, and the program as a
- * process.
+ * Simulates the machine and the publishers during a year of nights. The simulation has two data folders, an HTTP server for the publishers, a database, and the
+ * program in a child process.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -30,11 +30,11 @@ export const ROUTES = {
 
 export type Route = keyof typeof ROUTES;
 
-/** Files of the synthetic region that the nights do not need. */
+/** Matches files of the synthetic region that the nights do not need. */
 const LEFT_OUT = /^(?:Copernicus_DSM|aggregati_strutturali|EGMS_L3_.*(?:_E_|_2018_2022_|E47N21)|VNP46A4\.A2022|datasetLuoghi|Dati_regionali_2021_prima|cap_2019|QI_9000(?:0[2-9]|1\d|20)\.zip|Mosaicatura_ISPRA_2024)/;
 
 export interface Ended {
-  /** Null if a signal ended the process. */
+  /** Exit code; null if a signal ended the process. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -48,7 +48,7 @@ export interface Process {
 interface WorldOptions {
   readonly parcels: number;
   readonly seed: number;
-  /** Milliseconds since 1970. */
+  /** Time of the first night, in milliseconds since 1970. */
   readonly start: number;
 }
 
@@ -56,9 +56,9 @@ export class World {
   readonly folder: string;
   readonly publisher: PublisherServer;
   readonly databaseUrl: string;
-  /** Correct content of the publishers' files. */
+  /** Correct content of the publishers' files, by route. */
   readonly truth = new Map<Route, Buffer>();
-  /** Content before any change. */
+  /** Original content of the publishers' files, by route. */
   readonly first = new Map<Route, Buffer>();
   readonly #environment: Readonly<Record<string, string>>;
   readonly #firstByHand = new Map<string, Buffer>();
@@ -104,7 +104,7 @@ export class World {
     return world;
   }
 
-  /** Serves a file with a new ETag and date. @param manners faults that the server simulates */
+  /** Serves a file with a new ETag and date. @param manners faults that the server simulates in the answers */
   serve(route: Route, body: Buffer, manners: Manners = {}): void {
     this.#issue += 1;
     const version = createHash('sha256').update(body).update(String(this.#issue)).digest('hex').slice(0, 16);
@@ -113,7 +113,8 @@ export class World {
 
   answer(route: Route, handler: Handler): void {
     this.publisher.routes.set(ROUTES[route], handler);
-    // The edition of 2023 has other columns, which the synthetic region does not write. The program treats the same bytes under both names as one file.
+    // The edition of 2023 has other columns, which the synthetic region does not write. Therefore the server serves the same bytes under both names, and the
+    // program treats both as one file.
     if (route === 'census') this.publisher.routes.set('/istat_census/Dati_regionali_2023.zip', handler);
   }
 
@@ -128,7 +129,7 @@ export class World {
     return content;
   }
 
-  /** Starts the program. The program's clock starts at `now`. */
+  /** Starts the program, with a clock that starts at `now`. */
   begin(args: readonly string[]): Process {
     const child = spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), ...args], {
       cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'],
@@ -155,7 +156,7 @@ export class World {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Moves the files that publishers serve from the folder to the server. */
+  /** Moves the files that publishers serve from the data folder to the HTTP server. */
   async #serveAll(): Promise<void> {
     const names = await readdir(this.byHand);
     const path = (pattern: RegExp): string => {
@@ -204,7 +205,7 @@ export class World {
     await this.#servePerimeters(path);
   }
 
-  /** ISTAT publishes the list as a workbook. */
+  /** Serves the list of comuni as a workbook, like ISTAT. */
   async #serveComuni(csv: Buffer): Promise<void> {
     const into = join(this.folder, 'Elenco.xlsx');
     const rows = parse(csv, { delimiter: ';', encoding: 'latin1', skipEmptyLines: true });
@@ -213,7 +214,7 @@ export class World {
     await rm(into);
   }
 
-  /** The ministry answers page by page. */
+  /** Serves the list of places of culture page by page, like the ministry. */
   async #servePlaces(csv: Buffer): Promise<void> {
     const header = csv.subarray(0, csv.indexOf(0x0a) + 1);
     this.publisher.routes.set('/mic_places?*', (request, response) => {
@@ -222,7 +223,7 @@ export class World {
     });
   }
 
-  /** Every province has a KML file of the first half of 2026, with the zones of the synthetic region. */
+  /** Serves a KML file of the first half of 2026 for each province, with the zones of the synthetic region. */
   async #servePerimeters(path: (pattern: RegExp) => string): Promise<void> {
     const texts = new Map<string, string>();
     for (const [plate, pattern] of [['CB', /CAMPOBASSO.*\.kmz$/], ['IS', /ISERNIA.*\.kmz$/]] as const) {
@@ -252,12 +253,12 @@ export class World {
     return content;
   }
 
-  /** Puts a file into the second folder, as a person does. */
+  /** Replaces a file in the second data folder, as a person would. */
   async replaceByHand(name: string, content: Buffer): Promise<void> {
     await writeFile(join(this.byHand, name), content);
   }
 
-  /** Returns a file of the second folder before any change. */
+  /** Returns the original content of a file in the second data folder. */
   async firstByHand(name: string): Promise<Buffer> {
     const content = this.#firstByHand.get(name) ?? await readFile(join(this.byHand, name));
     this.#firstByHand.set(name, content);

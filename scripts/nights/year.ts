@@ -12,13 +12,13 @@ export interface YearOptions {
   readonly parcels: number;
   /** Start of the first night, in milliseconds since 1970. */
   readonly start: number;
-  /** Runs the nights of one group only, or all nights if null. */
+  /** Group of which each kind of night runs once; null for the nights of a year. */
   readonly group: string | null;
   /** URL of an empty database. */
   readonly databaseUrl: string;
-  /** Working folder of the year. The content of the folder is removed first. */
+  /** Working folder of the year, whose content is removed first. */
   readonly folder: string;
-  /** Receives each night when it has ended. */
+  /** Called with the result of each night. */
   readonly report: (night: Night) => void;
 }
 
@@ -54,7 +54,7 @@ async function nightsOf(scene: Scene, observer: Observer, { nights, start, group
   };
   scene.night = 1;
   const price = highestPrice(await scene.firstPrices());
-  // The number of parcels of the first load comes from the database. Later nights change the number by a known difference.
+  // Reads the number of parcels of the first load from the database. Later nights change this number by a known difference.
   const first = await runNight(scene, observer, FIRST, async () => ({ stations: {}, civics: [], income, price, parcels: (await observer.facts()).parcels }));
   const parcels = scene.files.parcels;
   end(first);
