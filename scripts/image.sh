@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the image with Docker and tests its size, a load and the volume. Also tests a read-only server on
-# another port, its health check and SIGTERM. With `compose` it also starts compose.yaml, with roles that are
-# not superusers. Prints one line per result. Exits with 1 if a result is wrong.
+# Builds the image with Docker, and tests the size of the image, a load and the volume. Also tests a
+# read-only server on another port, with health check and SIGTERM. With `compose`, also starts
+# compose.yaml, with roles that are not superusers. Prints one line per result. Exits with 1 if a
+# result is wrong.
 #
 #   scripts/image.sh [compose]
 set -euo pipefail
@@ -9,7 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly IMAGE=mappale:try VOLUME=mappale-try-$$ SERVER=mappale-try-server-$$ PORT=9000 LARGEST_MB=450
 failed=0
-# Output of the last command that can fail. A wrong result prints the end of this file.
+# File with the output of the last command that can fail. After a wrong result, the script prints
+# the end of this file.
 LOG=$(mktemp)
 readonly LOG
 

@@ -1,6 +1,6 @@
 /**
- * Measures the structure of a checkout: lines per folder, repeated SQL, long functions, boolean parameters, long parameter lists and exports without an
- * importer. Run it on two commits to compare them: `npm run measure -- --root FOLDER`.
+ * Measures the structure of a checkout: lines per folder, repeated SQL, long functions, boolean parameters, long parameter lists, and exports that no other
+ * file imports. To compare two commits, run `npm run measure -- --root FOLDER` on a checkout of each.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
 
-/** Length of a repeated block of SQL, in lines that are neither empty nor comments. */
+/** Minimum length of a repeated block of SQL, in lines that are neither empty nor comments. */
 const BLOCK = 10;
-/** Longest function, in lines, from its name to its closing brace. */
+/** Maximum number of lines of a function, from the name to the closing brace. */
 const LONGEST = 55;
 const MOST_PARAMETERS = 5;
 
@@ -29,7 +29,7 @@ interface ManyParameters extends Place {
 }
 
 interface Measures {
-  /** Lines of code, SQL and documents by folder, two levels deep. */
+  /** Numbers of lines of code, SQL and documents, by folder, two levels deep. */
   readonly lines: Readonly<Record<string, number>>;
   readonly sql: { readonly lines: number; readonly repeated: number };
   readonly longFunctions: readonly LongFunction[];
@@ -51,7 +51,7 @@ function linesByFolder(texts: ReadonlyMap<string, string>): Record<string, numbe
   return lines;
 }
 
-/** Counts lines of SQL that are part of a block which occurs more than once. Migrations are left out, because a landed migration never changes. */
+/** Counts the lines of SQL, and those in a block that occurs more than once. Leaves out migrations, because a landed migration never changes. */
 function repeatedSql(texts: ReadonlyMap<string, string>): { lines: number; repeated: number } {
   const files = [...texts].filter(([file]) => file.endsWith('.sql') && !file.startsWith('sql/migrations/'))
     .map(([, text]) => text.split('\n').map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('--')));
@@ -69,7 +69,7 @@ function isBoolean(parameter: ts.ParameterDeclaration): boolean {
   return type?.kind === ts.SyntaxKind.BooleanKeyword || initializer?.kind === ts.SyntaxKind.TrueKeyword || initializer?.kind === ts.SyntaxKind.FalseKeyword;
 }
 
-/** Returns the name of a function, or the name of its variable, property or method. */
+/** Returns the name of a function, or of the variable, property or method that contains the function. */
 function nameOf(node: ts.SignatureDeclaration): string {
   if (node.name !== undefined) return node.name.getText();
   return ts.isVariableDeclaration(node.parent) || ts.isPropertyAssignment(node.parent) ? node.parent.name.getText() : '(anonymous)';
@@ -109,7 +109,7 @@ function measureFile(file: string, text: string): Pick<Measures, 'longFunctions'
   return { longFunctions, booleanParameters, manyParameters, exported };
 }
 
-/** Measures a checkout. Tests count as importers of an export, but their own functions are not measured. */
+/** Measures a checkout. An export that only tests import counts as imported. Functions in tests are not measured. */
 function measure(root: string): Measures {
   const texts = new Map(trackedFiles(root).map((file) => [file, readFileSync(join(root, file), 'utf8')]));
   const code = [...texts].filter(([file]) => /^(pipelines|api|cli|sources|sql)\/.*\.ts$/.test(file) && !file.endsWith('.test.ts'));

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Writes the fixture of test/migration. The program of a commit loads a small synthetic region into PostgreSQL
+# Writes the fixture of test/migration: the program of a commit loads a small synthetic region into PostgreSQL
 # and answers requests.
 #
 #   DATABASE_URL=postgres://… scripts/migration-fixture.sh COMMIT FOLDER
 #
-# DATABASE_URL is an empty PostgreSQL 15 database with the right to create extensions and roles. The script
-# fills it. FOLDER gets dump.sql.gz the database, as plain SQL that PostgreSQL from 15 on and the embedded
-# database take answers.json.gz path → answer of /api/v2, of all parcels and of some searches data.tar.gz the
-# files that were loaded last; earlier files left the folder about.json commit, version, PostgreSQL and
-# PostGIS, and a token with its scopes Needed: git, node, tar, unzip, psql and pg_dump of the server's
-# version.
+# DATABASE_URL is the URL of an empty PostgreSQL 15 database, which the script fills. The role must have the
+# right to create extensions and roles. The script writes these files to FOLDER:
+#
+#   dump.sql.gz       the database as plain SQL, for PostgreSQL from 15 on and the embedded database
+#   answers.json.gz   path → answer of /api/v2, for all parcels and for some searches
+#   data.tar.gz       the files of the last load, without files that were removed before
+#   about.json        commit, version, PostgreSQL and PostGIS, and a token with its scopes
+#
+# Needs git, node, tar, unzip, and psql and pg_dump of the server's version.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -40,7 +43,7 @@ else
 fi
 mappale() { (cd "$scratch/program" && node pipelines/mappale.mjs "$@"); }
 
-# The time series of a tile has a megabyte. The series is left out, because the reader uses only the first columns.
+# Removes the time series of a tile, which has a megabyte. The reader uses only the first columns.
 invent() {
   mappale synth --out "$1" --parcels "$2" --seed 3 --comuni 4 >&2
   local tile csv
@@ -51,11 +54,11 @@ invent() {
   done
 }
 
-say 'the first load'
+say 'first load'
 invent "$scratch/data" 300
 mappale load-region molise --data "$scratch/data" >&2
 mappale token create --name 'the office' --scopes geocoding:read,admin_data:read,parcels:read >/dev/null
-# A readable token replaces the random token, so that no scanner reports a secret.
+# Uses a readable token instead of a random token, so that no scanner reports a secret.
 token=mpl_made-for-tests-made-for-tests-made-for-tests
 token=${token:0:47}
 ask "update access.token set sha256 = sha256('$token') where token_id = 1"
@@ -65,18 +68,18 @@ mappale token revoke 3 >&2
 ask "select outcome from api.admit('$(printf '%s' "$(cat "$scratch/other")" | sha256sum | cut -d ' ' -f 1)', 'parcels:read', '192.0.2.1')" >&2
 ask "select outcome from api.admit('$(printf 'wrong' | sha256sum | cut -d ' ' -f 1)', 'parcels:read', '192.0.2.2')" >&2
 
-say 'the second: the cadastre drawn anew with fewer parcels, addresses of a month later'
+say 'second load: a new map with fewer parcels, and the addresses of a month later'
 invent "$scratch/later" 296
 mv "$scratch/later/MOLISE.zip" "$scratch/data/MOLISE.zip"
 for name in INDIR STRAD; do
   case $name in INDIR) zip=indirizzarioMolise20260602.zip ;; STRAD) zip=stradarioMolise20260602.zip ;; esac
-  # Removes the last address access, to test how deleted rows are handled.
+  # Removes the last access from the address file, to test deleted rows.
   unzip -p "$scratch/data/$zip" "${name}_MOLI_20260602.csv" | if [ "$name" = INDIR ]; then sed '$d'; else cat; fi >"$scratch/data/${name}_MOLI_20260702.csv"
   rm "$scratch/data/$zip"
 done
 mappale refresh molise --data "$scratch/data" >&2
 
-say 'what it answers'
+say 'answers of the API'
 mappale serve --port 0 >"$scratch/address" 2>"$scratch/serve.log" &
 server=$!
 for _ in $(seq 100); do [ -s "$scratch/address" ] && break; sleep 0.2; done
@@ -105,7 +108,7 @@ kill "$server"
 wait "$server" || true
 server=
 
-say 'the dump'
+say 'dump of the database'
 # Removes psql commands, because other programs also read the dump.
 pg_dump --no-owner --inserts --rows-per-insert 500 "$DATABASE_URL" | sed '/^\\/d' | gzip -9n >"$folder/dump.sql.gz"
 tar -C "$scratch" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c data | gzip -9n >"$folder/data.tar.gz"

@@ -1,7 +1,7 @@
 /**
- * Takes the picture of the map in README. Loads the demo region into a temporary folder, starts the server and opens a parcel in Chromium.
+ * Takes the picture of the map for the README. Loads the demo region into a temporary folder, starts the API server and opens a parcel in Chromium.
  *
- *   npm run picture          writes docs/map.jpg
+ * npm run picture writes docs/map.jpg
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { chromium } from 'playwright-core';
 const PROGRAM = fileURLToPath(new URL('../pipelines/mappale.mjs', import.meta.url));
 const PICTURE = fileURLToPath(new URL('../docs/map.jpg', import.meta.url));
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-/** Chromium draws WebGL on the processor if there is no graphics card. */
+/** Options with which Chromium draws WebGL on the CPU, for machines without a graphics card. */
 const FLAGS = ['--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 const PARCEL = 'Z001_000100.28';
 const LAYER = 'land_cover';
@@ -41,7 +41,7 @@ async function takePicture(link: string, { fid, lat, lng }: { fid: number; lat: 
 
 if (CHROMIUM === undefined) throw new Error('Chromium is not installed. Run apt-get install chromium.');
 const folder = await mkdtemp(join(tmpdir(), 'mappale-picture-'));
-// The demo uses an embedded database below the folder.
+// Runs the program in the temporary folder, so that the embedded database is in this folder.
 const options = { cwd: folder };
 try {
   await promisify(execFile)(process.execPath, [PROGRAM, 'load-region'], options);

@@ -1,7 +1,7 @@
 /**
- * Compares the CPU time that several versions of the database need for one record with all sections. The databases are on one local PostgreSQL (Linux):
- * `npm run record-cpu -- URL URL…`. The first URL is the base. The databases run in alternating batches, because then other work on the machine affects all
- * databases equally. The databases have the same content, with at least two regions.
+ * Compares the CPU time that several databases need to return one record with all sections: `npm run record-cpu -- URL URL…`. All databases are on one local
+ * PostgreSQL server (Linux), and have the same content with at least two regions. The first URL is the base of the ratios. The batches of the databases
+ * alternate, so that other work on the machine affects all databases equally.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ import { median } from './bench/shared.ts';
 
 const CASES = [1, 8].flatMap((connections) => (['one region', 'two regions in turn'] as const).map((which) => ({ connections, which })));
 
-/** Records that are read before the first measurement. After these records, each connection has cached its query plans. */
+/** Number of records to read before the first measurement. After these records, each connection has cached its query plans. */
 const WARM = 60;
 
 interface Connection {
@@ -24,7 +24,7 @@ interface Connection {
 interface Side {
   readonly url: string;
   readonly connections: readonly Connection[];
-  /** Milliseconds for one record, by batch. */
+  /** CPU time per record in milliseconds, by batch. */
   readonly ms: number[];
 }
 
@@ -47,7 +47,7 @@ async function read({ reader }: Connection, fid: number): Promise<void> {
   await reader.call('select publication, head, citations, tail from api.parcel_answer($1, $2)', [fid, SECTION_NAMES]);
 }
 
-/** Opens the connections to one database. A reader has the settings of the server and a single connection. */
+/** Opens readers of one database. Each reader has a single connection with the settings of the API server. */
 async function openSide(url: string, count: number): Promise<Side> {
   const connections = await Promise.all(Array.from({ length: count }, async () => {
     const reader = await openPostgresReader(url, { connections: 1, statementTimeoutMs: 60_000 });

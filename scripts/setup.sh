@@ -1,26 +1,27 @@
 #!/usr/bin/env bash
-# Makes a checkout ready to work: installs the npm packages and, on request, GDAL's binding.
-# Does nothing if nothing is missing. Prints its messages to stderr. The output of the tools is written to the log.
+# Makes a checkout ready to work: installs the npm packages and, on request, GDAL's binding. Does
+# nothing if nothing is missing. Prints messages to stderr, and writes the output of npm and the
+# compiler to a log file.
 #
-#   scripts/setup.sh           only the packages that run the program, in a quarter of the CPU time of all packages
-#   scripts/setup.sh develop   also the packages of tests, checks and documentation
+#   scripts/setup.sh           only the packages that the program needs, with a quarter of the CPU time
+#   scripts/setup.sh develop   also the packages for tests, checks and documentation
 #   scripts/setup.sh gdal      also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
 #
-# The binding comes as a prebuilt binary or is compiled against the GDAL of the system. The binding's own
-# install script would compile a bundled GDAL for half an hour. `npm ci --ignore-scripts` keeps npm from
-# running that script.
+# The script downloads a prebuilt binary of the binding, or compiles the binding against the system's GDAL.
+# The install script of gdal-async would compile a bundled GDAL for half an hour. `npm ci --ignore-scripts`
+# prevents this.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The program keeps its data in .mappale if that folder exists.
+# Creates .mappale, because the program keeps its data in this folder only if the folder exists.
 mkdir -p .mappale
 
 readonly WORK=.mappale/setup
 readonly LOG=$WORK/log.txt
 readonly STAMP=node_modules/.mappale-setup
 readonly ASKED=${1:-}
-# Development packages that a checkout needs at run time: the compiler of the sources, the map, and the pages
-# of the API documentation.
+# Development packages that a checkout needs at run time: the TypeScript compiler, the map library,
+# and the pages of the API documentation.
 readonly RUN_CHECKOUT='tsx maplibre-gl swagger-ui-dist'
 readonly BINDING=node_modules/gdal-async/lib/binding
 
@@ -40,8 +41,8 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# run <seconds> <what> <command…>: runs the command with its output in the log. Reports every 15 s that the
-# command still runs, with the last line of its output. Ends the command after so many seconds.
+# run <seconds> <what> <command…>: runs the command with its output in the log. Prints the last line
+# of the output every 15 s. Ends the command after the given number of seconds.
 run() {
   local limit=$1 what=$2 status=0 began=$SECONDS next=15 passed
   shift 2
@@ -55,7 +56,7 @@ run() {
     passed=$((SECONDS - began))
     if [ "$passed" -ge "$limit" ]; then
       kill -- "-$job" 2>/dev/null || true
-      say "$what: given up after $passed s"
+      say "$what: stopped after $passed s without an end"
     elif [ "$passed" -ge "$next" ]; then
       say "  … $what, $passed s$(tail -n 1 "$LOG" | sed -n 's/^ *\([^#].\{0,80\}\).*/: \1/p')"
       next=$((next + 15))
@@ -70,18 +71,19 @@ has() { command -v "$1" >/dev/null 2>&1; }
 
 gdal_works() { node -e "require('gdal-async')" >/dev/null 2>&1; }
 
-# --- Node ---------------------------------------------------------------------------------------------------------
+# --- Node
+# ---------------------------------------------------------------------------------------------------------
 
-has node || fail 'Node is not installed. Install Node 20.19 or newer (https://nodejs.org), then type the same again.'
+has node || fail 'Node is not installed. Install Node 20.19 or newer (https://nodejs.org), then run the same command again.'
 node -e 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' ||
-  fail "Node $(node -v) is too old: expected 20.19 or newer. Install it (https://nodejs.org), then type the same again."
-has npm || fail 'npm is not installed, it usually comes with Node. Install it, then type the same again.'
+  fail "Node $(node -v) is too old: expected 20.19 or newer. Install a newer Node (https://nodejs.org), then run the same command again."
+has npm || fail 'npm is not installed. Install npm, which usually comes with Node, then run the same command again.'
 
-# Digest of the files and versions that determine the installed packages. Another version of Node needs
-# another binary of the binding.
+# Digest of the files that determine the installed packages, and the ABI version of Node, which
+# determines the binary of the binding.
 wanted="$(cat package.json package-lock.json .npmrc | cksum) node $(node -p process.versions.modules)"
 
-# A checkout keeps the development packages once they are installed.
+# Keeps development packages that are already installed.
 packages=develop
 if [ -z "$ASKED" ] && [ ! -d node_modules/vitest ]; then
   packages=run
@@ -94,8 +96,8 @@ stamped=
 if [ "$stamped" = "$wanted gdal" ]; then exit 0; fi
 if [ "$stamped" = "$wanted no-gdal" ] && [ "$ASKED" != gdal ]; then exit 0; fi
 
-# Only one run at a time, because npm would remove files of another run. The lock is a symbolic link whose
-# target is the process id of the holder.
+# Allows only one run at a time, because npm would remove the files of another run. The lock is a
+# symbolic link, whose target is the process id of the run.
 mkdir -p "$WORK"
 waited=
 until ln -s "$$" "$WORK/lock" 2>/dev/null; do
@@ -103,7 +105,7 @@ until ln -s "$$" "$WORK/lock" 2>/dev/null; do
   if [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null; then
     rm -f "$WORK/lock"
   else
-    [ -n "$waited" ] || say "waiting for the setup that process $holder runs …"
+    [ -n "$waited" ] || say "waiting for another setup (process $holder) …"
     waited=yes
     sleep 1
   fi
@@ -114,11 +116,13 @@ if [ -n "$waited" ]; then
 fi
 : >"$LOG"
 
-# --- npm packages -------------------------------------------------------------------------------------------------
+# --- npm packages
+# -------------------------------------------------------------------------------------------------
 
 install_develop() { npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund; }
 
-# Installs the same versions in a folder whose package.json and package-lock.json name fewer development packages.
+# Installs the same versions in a folder whose package.json and package-lock.json name fewer development
+# packages.
 install_run() {
   local folder=$WORK/run
   rm -rf "$folder"
@@ -139,8 +143,8 @@ install_run() {
 }
 
 if [ "${stamped% *}" != "$wanted" ]; then
-  # npm removes node_modules, so the compiled binding is saved. Compiling takes a while, and the binding
-  # rarely changes.
+  # Saves the compiled binding, because npm removes node_modules. Compiling takes a while, and the
+  # binding rarely changes.
   keep=$WORK/binding-$(node -p "require('./package-lock.json').packages['node_modules/gdal-async'].version")
   if [ -d "$BINDING" ] && gdal_works; then
     rm -rf "$keep"
@@ -149,7 +153,7 @@ if [ "${stamped% *}" != "$wanted" ]; then
   say 'installing the npm packages (npm ci) …'
   if ! run 900 'npm ci' "install_$packages"; then
     tail -n 15 "$LOG" >&2
-    fail "the npm packages could not be installed. Check that the registry answers (npm ping); the whole log is $LOG."
+    fail "the npm packages could not be installed (log: $LOG). Check that the npm registry answers: npm ping"
   fi
   if [ -d "$keep" ] && [ -d node_modules/gdal-async ] && ! gdal_works; then
     mkdir -p "$BINDING"
@@ -157,7 +161,8 @@ if [ "${stamped% *}" != "$wanted" ]; then
   fi
 fi
 
-# --- GDAL's binding -----------------------------------------------------------------------------------------------
+# --- GDAL's binding
+# -----------------------------------------------------------------------------------------------
 
 pre_gyp() { (cd node_modules/gdal-async && npx --no-install node-pre-gyp "$@"); }
 
@@ -166,8 +171,8 @@ prebuilt() {
   run 300 "prebuilt GDAL" pre_gyp install && gdal_works
 }
 
-# Prints the folder of this Node's headers, if they are installed next to Node. Otherwise node-gyp downloads
-# the headers from nodejs.org.
+# Prints the folder of Node's headers, if the headers are installed next to Node. Otherwise node-gyp
+# downloads the headers from nodejs.org.
 node_headers() {
   node -p "
     const { dirname, join } = require('node:path');
@@ -178,8 +183,8 @@ node_headers() {
     root" 2>/dev/null
 }
 
-# Compiles the 61 sources in four units. If compiled one by one, each source would read the headers of Node
-# and GDAL again, which takes most of the time.
+# Joins the 61 source files of the binding into four files. Otherwise the compiler would read the
+# headers of Node and GDAL for each source file, which takes most of the time.
 join_sources() {
   (cd node_modules/gdal-async && node -e "
     const { readFileSync, writeFileSync } = require('node:fs');
@@ -201,15 +206,15 @@ system_gdal() {
   has python3 || missing+=(python3)
   if [ "${#missing[@]}" -gt 0 ]; then
     if ! has apt-get; then
-      say "to compile it, ${missing[*]} is missing (Fedora: gdal-devel gcc-c++; Homebrew: gdal)."
+      say "to compile GDAL's binding, install ${missing[*]} (Fedora: gdal-devel gcc-c++; Homebrew: gdal)."
       return 1
     elif [ "$(id -u)" -ne 0 ]; then
-      say "to compile it, ${missing[*]} is missing. Type: sudo apt-get install -y ${missing[*]}"
+      say "to compile GDAL's binding, run: sudo apt-get install -y ${missing[*]}"
       return 1
     fi
     say "installing ${missing[*]} (apt-get) …"
     export DEBIAN_FRONTEND=noninteractive
-    run 300 'apt-get update' apt-get update || say 'apt-get update failed; trying with the lists that are there.'
+    run 300 'apt-get update' apt-get update || say 'apt-get update failed. Trying to install with the existing package lists.'
     run 900 'apt-get install' apt-get install -y --no-install-recommends "${missing[@]}" || return 1
   fi
   say "compiling GDAL's binding against GDAL $(gdal-config --version) of the system …"
@@ -224,7 +229,7 @@ if ! gdal_works && { [ "$ASKED" != gdal ] || { ! prebuilt && ! system_gdal; }; }
   gdal=no-gdal
 fi
 
-# `npx mappale` then finds the program of this checkout.
+# Links the program of this checkout as the command of `npx mappale`.
 mkdir -p node_modules/.bin
 ln -sf ../../pipelines/mappale.mjs node_modules/.bin/mappale
 

@@ -18,7 +18,7 @@ import { partsOf } from '../../pipelines/db/state.ts';
 const DIST = resolve(ROOT, process.argv[2] ?? 'dist');
 const FOLDERS = ['pipelines', 'sources', 'sql', 'api', 'cli'] as const;
 
-/** Files that are needed only to run, test or describe the sources of a checkout. */
+/** Matches files that only a checkout needs: TypeScript, test data and descriptions. */
 const LEFT = /\.ts$|(?:^|\/)(?:fixture|golden)(?:\/|$)|(?:^|\/)README\.md$|^pipelines\/(?:plain-packages|formats\/thread)\.mjs$/;
 
 const LICENCE = /^(?:licen[cs]e|notice)/i;
@@ -40,7 +40,7 @@ function copyFiles(): void {
   chmodSync(join(DIST, 'pipelines/mappale.mjs'), 0o755);
 }
 
-/** Copies the files of packages that a browser loads, with their licences. */
+/** Copies the files of npm packages that a browser loads, and the licences of these packages. */
 function copyLibraries(): void {
   const packages = join(ROOT, 'node_modules');
   for (const [name, files] of Object.entries(LIBRARIES)) {
@@ -57,7 +57,7 @@ function writeManifest(): void {
   writeFileSync(join(DIST, 'package.json'), `${JSON.stringify({ name, version, license, type }, null, 2)}\n`);
 }
 
-/** Writes the digests of all SQL. At run time, computing the digests would take a third of the time of a short command. */
+/** Writes the digests of all SQL files, because computing the digests at run time would take a third of the time of a short command. */
 async function writeDigests(): Promise<void> {
   const sources = await loadSources();
   partsOf(sources);

@@ -1,7 +1,7 @@
 /**
- * Creates the snapshot of an embedded database with its extensions, which a checkout uses. Run it after changing the version of PGlite.
+ * Creates the snapshot of an embedded database with all extensions, which a checkout uses. Run this script after changing the version of PGlite.
  *
- *   node --import tsx scripts/build/extensions.ts
+ * node --import tsx scripts/build/extensions.ts
  */
 import { createSnapshot } from '../../pipelines/db/pglite.ts';
 import { EXTENSIONS } from '../../pipelines/db/migrate.ts';

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs in the database container when its volume is empty. Creates the extensions, the owner of the tables and
-# the role of the server.
+# Initialises the database when the volume of the database container is empty. Creates the
+# extensions, the owner of the tables and the role of the API server.
 set -eu
 psql --quiet --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname "$POSTGRES_DB" \
   --set owner_password="$MAPPALE_PASSWORD" --set reader_password="$READER_PASSWORD" --set database="$POSTGRES_DB" <<'SQL'

@@ -2,16 +2,16 @@
 import ts from 'typescript';
 
 export interface Expression {
-  /** Source text: `/a+b/i`, or the argument of `new RegExp`. Identifies the expression in `exceptions.json`. */
+  /** Source text of the expression: `/a+b/i`, or the argument of `new RegExp`. This text identifies the expression in `exceptions.json`. */
   readonly text: string;
-  /** Null for an expression that is built at run time. */
+  /** Pattern of the expression; null for an expression that the program builds at run time. */
   readonly pattern: string | null;
   readonly flags: string;
   /** `file:line` of each use of the expression. */
   readonly places: readonly string[];
 }
 
-/** Returns the regular expressions of a file in their order. */
+/** Returns the regular expressions of a file, in file order. */
 export function expressionsOf(file: string, content: string): Expression[] {
   const source = ts.createSourceFile(file, content, ts.ScriptTarget.Latest, true);
   const found: Expression[] = [];
@@ -32,7 +32,7 @@ function literalOf(node: ts.Node): Found | null {
   return { text: node.text, pattern: node.text.slice(1, end), flags: node.text.slice(end + 1) };
 }
 
-/** An expression of `new RegExp(…)` or `RegExp(…)`. */
+/** Returns the expression of `new RegExp(…)` or `RegExp(…)`; null for another node. */
 function constructedOf(node: ts.Node): Found | null {
   if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return null;
   if (node.expression.getText() !== 'RegExp') return null;

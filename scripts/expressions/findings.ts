@@ -3,26 +3,26 @@ import type { Expression } from './expressions.ts';
 
 export type Verdict = 'safe' | 'vulnerable' | 'unknown';
 
-/** An expression that is safe because its text is short. */
+/** A regular expression that is safe only because it is matched with short text. */
 export interface Exception {
   /** `Expression.text`. */
   readonly pattern: string;
-  /** Where the text comes from. */
+  /** Origin of the text with which the expression is matched. */
   readonly origin: string;
-  /** Greatest length of the text in characters, and what enforces it. */
+  /** Maximum length of the text in characters, and the code that limits the length. */
   readonly bound: string;
 }
 
 /**
- * Returns one line for each expression that is neither safe nor an exception. Also reports exceptions that are unnecessary, or that have no origin or no
- * number in their bound.
+ * Returns one line for each expression that is neither safe nor an exception. Also reports exceptions that are unnecessary, have no origin, or have no number
+ * in `bound`.
  */
 export function findingsOf(judged: readonly (readonly [Expression, Verdict])[], exceptions: readonly Exception[]): string[] {
   const excepted = new Set(exceptions.map(({ pattern }) => pattern));
   const needed = new Set(judged.filter(([, verdict]) => verdict !== 'safe').map(([{ text }]) => text));
   return [
     ...judged.filter(([{ text }]) => needed.has(text) && !excepted.has(text)).map(([{ text, places }, verdict]) =>
-      `${places.join(', ')}: ${text} ${verdict === 'unknown' ? 'cannot be checked' : 'can take more than linear time'}. Rewrite it, or limit the length of its text and list it in exceptions.json.`),
+      `${places.join(', ')}: ${text} ${verdict === 'unknown' ? 'cannot be checked' : 'can take more than linear time'}. Rewrite the expression. Or limit the length of the matched text, and list the expression in exceptions.json.`),
     ...exceptions.filter(({ pattern }) => !needed.has(pattern)).map(({ pattern }) => `exceptions.json: ${pattern} needs no exception. Remove the entry.`),
     ...exceptions.filter(({ origin, bound }) => origin === '' || !/\d/.test(bound)).map(({ pattern }) => `exceptions.json: ${pattern} lacks an origin or a bound with a number. Add both.`),
   ];

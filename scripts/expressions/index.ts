@@ -1,7 +1,7 @@
 /**
- * Checks that no regular expression takes more than linear time on any text. Each expression has a budget of steps, so the result does not depend on the
- * machine. `exceptions.json` lists the expressions that are safe only because their text is short. Each entry has the origin of the text and its greatest
- * length.
+ * Checks that matching a regular expression never takes more than linear time, whatever the text. The check of each expression has a budget of steps, so the
+ * result does not depend on the machine. `exceptions.json` lists the expressions that are safe only for short text. Each entry has the origin and the maximum
+ * length of the text.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,15 +13,15 @@ import { findingsOf, type Exception, type Verdict } from './findings.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EXCEPTIONS = new URL('exceptions.json', import.meta.url);
-/** The program. Folders that are not checked. Tests and development scripts read no text from outside. */
+/** Files to check. Tests and development scripts are not checked, because they read no text from outside. */
 const PROGRAM = ['pipelines', 'sources', 'api', 'cli', 'sql'].flatMap((folder) => ['ts', 'js', 'mjs'].map((ending) => `${folder}/*.${ending}`));
-/** Budget of one expression in steps. There is no time limit, because a slow machine must not change a verdict. */
+/** Maximum number of steps to check one expression. The check has no time limit, because a slow machine must not change a verdict. */
 const BUDGET = {
   timeout: null, attackTimeout: null, incubationTimeout: null, randomSeed: 1,
   attackLimit: 2_000_000, incubationLimit: 25_000, maxIteration: 3, maxInitialGenerationSize: 100, maxGenerationSize: 40,
 } as const;
 
-/** Returns the expressions of the files that git tracks, without duplicates. */
+/** Returns the distinct regular expressions of the files that git tracks. */
 function collect(): Expression[] {
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', ...PROGRAM], { cwd: ROOT, encoding: 'utf8' }).split('\0');
   const found = files.filter((file) => file !== '' && !file.endsWith('.test.ts')).flatMap((file) => expressionsOf(file, readFileSync(join(ROOT, file), 'utf8')));

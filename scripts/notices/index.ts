@@ -1,9 +1,9 @@
 /**
  * Writes `sbom.json` (CycloneDX, by npm) and `third-party-notices.txt` from `package-lock.json` and `node_modules`.
  *
- *   npm run notices
+ * npm run notices
  *
- * Use npm 10, which Node.js 20 and 22 include. npm 11 omits the hashes of some bundled packages. The files have no timestamps or serial numbers.
+ * Use npm 10, which Node.js 20 and 22 include, because npm 11 omits the hashes of some bundled packages. The files have no timestamps or serial numbers.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LICENCE_FILE = /^(?:licen[cs]e|copying|unlicense|notice)/i;
 
 interface Locked {
-  /** Original name of a package that is installed under an alias. */
+  /** Original name of a package that npm installs under an alias. */
   readonly name?: string;
   readonly version: string;
   readonly license?: string;
@@ -44,7 +44,7 @@ function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as T;
 }
 
-/** Removes values that depend on the time, the folder and the version of npm, and sorts the lists. */
+/** Returns an SBOM without the values that depend on the time, the folder and the version of npm, with sorted lists. */
 function reproducible(sbom: Sbom): Sbom {
   delete sbom.serialNumber;
   delete sbom.metadata.timestamp;
@@ -54,7 +54,8 @@ function reproducible(sbom: Sbom): Sbom {
     component.properties = component.properties?.filter(({ name }) => name !== 'cdx:npm:package:path');
     if (component.properties?.length === 0) delete component.properties;
   }
-  // npm 10 repeats a package that is installed in several folders, but CycloneDX wants each reference once.
+  // Keeps one of several components with the same reference. npm 10 repeats a package that is installed in several folders, but CycloneDX requires unique
+  // references.
   const weight = ({ hashes, properties = [] }: Component): number => properties.length + (hashes === undefined ? 0.5 : 0);
   const byWeight = sbom.components.toSorted((a, b) => weight(b) - weight(a));
   sbom.components = [...new Map(byWeight.map((component) => [component['bom-ref'], component])).values()];
@@ -70,16 +71,16 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Returns JSON with one component per line, to keep the file small and its diffs readable. */
+/** Returns the SBOM as JSON with one component per line, so that the file is small and diffs are readable. */
 function sbomText(sbom: Sbom): string {
   const list = (values: readonly unknown[]): string => `[\n${values.map((value) => JSON.stringify(value)).join(',\n')}\n]`;
   const fields = Object.entries(sbom).map(([name, value]) => `${JSON.stringify(name)}: ${Array.isArray(value) ? list(value) : JSON.stringify(value)}`);
   return `{\n${fields.join(',\n')}\n}\n`;
 }
 
-/** Returns the path of each licence file of a package. */
+/** Returns the paths of the licence files of a package as text. */
 function licenceFiles(folder: string, { os }: Locked): string {
-  // These packages are installed on one platform only, and the notices must not depend on the platform.
+  // npm installs such a package only on one platform, but the notices must not depend on the platform.
   if (os !== undefined) return 'see the package on its platform';
   if (!existsSync(join(ROOT, folder))) throw new Error(`${folder} is not installed. Run npm ci first.`);
   const files = readdirSync(join(ROOT, folder)).filter((file) => LICENCE_FILE.test(file)).sort();
