@@ -6,18 +6,22 @@ import Summary from './test/harness/summary.ts';
 
 const files = lanes(import.meta.dirname);
 
-/** Lanes in which each file gets a process. Files of the other lanes share one process per worker, which loads the program once. */
+/** Lanes in which each test file has a separate process. In the other lanes, each worker runs all its files in one process, which loads the program once. */
 const ISOLATED: readonly Lane[] = ['alone', 'random', 'faults', 'random-faults', 'real'];
 
 /**
- * Faults run after all other tests, because an injected fault must not affect other tests. Each worker may have an embedded database of 1 GB.
+ * Returns the settings of a lane. Lanes with faults run last, because an injected fault must not affect other tests. @param maxWorkers maximum number of
+ * workers. Each worker may have an embedded database of 1 GB
  */
 function project(name: Lane, order: number, maxWorkers: number) {
   const isolate = ISOLATED.includes(name);
   return { test: { name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: order }, maxWorkers, isolate } };
 }
 
-/** Runs the files lane by lane, so the next file of a worker can use the same process. Short files are last, so all workers end at almost the same time. */
+/**
+ * Sorts the test files by lane, so that the next file of a worker can use the same process. Short files are last, so that all workers end at almost the same
+ * time.
+ */
 class LaneByLane extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const order = Object.keys(projects);
@@ -25,7 +29,7 @@ class LaneByLane extends BaseSequencer {
   }
 }
 
-/** There is one worker more than cores, because workers also wait for the database server and for child processes. */
+/** Number of workers: one more than cores, because workers also wait for the database server and for child processes. */
 const workers = Math.min(8, availableParallelism() + 1);
 
 const projects: Readonly<Record<Lane, ReturnType<typeof project>>> = {
@@ -40,7 +44,7 @@ const projects: Readonly<Record<Lane, ReturnType<typeof project>>> = {
 
 export default defineConfig({
   test: {
-    // With this cache, the unit tests of a second run take a seventh less CPU time.
+    // With this cache, a second run of the unit tests takes a seventh less CPU time.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LaneByLane },
     globalSetup: ['test/harness/global-setup.ts'],

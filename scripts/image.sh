@@ -35,8 +35,8 @@ result() {
 
 run() { docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --volume "$VOLUME:/srv/mappale" "$IMAGE" "$@"; }
 
-# wait_for <seconds> <expected> <command…>: repeats the command until it prints the expected text, then prints
-# its last output.
+# wait_for <seconds> <expected> <command…>: repeats the command until the output is the expected
+# text, then prints the last output.
 wait_for() {
   local until=$((SECONDS + $1)) expected=$2 found=
   shift 2

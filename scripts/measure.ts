@@ -51,7 +51,7 @@ function linesByFolder(texts: ReadonlyMap<string, string>): Record<string, numbe
   return lines;
 }
 
-/** Counts the lines of SQL, and those in a block that occurs more than once. Leaves out migrations, because a landed migration never changes. */
+/** Counts the lines of SQL, and the lines in blocks that occur more than once. Leaves out migrations, because a landed migration never changes. */
 function repeatedSql(texts: ReadonlyMap<string, string>): { lines: number; repeated: number } {
   const files = [...texts].filter(([file]) => file.endsWith('.sql') && !file.startsWith('sql/migrations/'))
     .map(([, text]) => text.split('\n').map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('--')));

@@ -13,7 +13,7 @@ import { median } from './bench/shared.ts';
 
 const CASES = [1, 8].flatMap((connections) => (['one region', 'two regions in turn'] as const).map((which) => ({ connections, which })));
 
-/** Number of records to read before the first measurement. After these records, each connection has cached its query plans. */
+/** Number of records to read before the first measurement. After these records, each connection has cached the query plans. */
 const WARM = 60;
 
 interface Connection {
@@ -38,7 +38,7 @@ async function parcelsOf(url: string): Promise<[readonly number[], readonly numb
   return [first, second];
 }
 
-/** Returns the CPU time of a process since its start, in nanoseconds. */
+/** Returns the CPU time in nanoseconds that a process has used since the start. */
 function cpuOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]);
 }

@@ -41,8 +41,8 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# run <seconds> <what> <command…>: runs the command with its output in the log. Prints the last line
-# of the output every 15 s. Ends the command after the given number of seconds.
+# run <seconds> <what> <command…>: runs the command and writes the output to the log. Prints the
+# last line of the output every 15 s. Ends the command after the given number of seconds.
 run() {
   local limit=$1 what=$2 status=0 began=$SECONDS next=15 passed
   shift 2

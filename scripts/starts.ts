@@ -1,8 +1,7 @@
 /**
- * Measures the CPU seconds of short commands of the compiled program, as a ratio to an empty Node process of the same run. Run `npm run build` first.
+ * Measures the CPU time of short commands of the compiled program, as a ratio to the CPU time of an empty Node process. Run `npm run build` first.
  *
- *   npm run starts                                # --help and --version
- *   npm run starts -- --database postgres://…     # also status and parcel, in a database with a published region
+ * npm run starts # --help and --version npm run starts -- --database postgres://… # also status and parcel, in a database with a published region
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ import { ROOT } from '../pipelines/config.ts';
 import { childEnvironment } from '../test/harness/environment.ts';
 import { textTable } from '../pipelines/text-table.ts';
 
-/** Number of runs of each command. The table shows the median of the runs. */
+/** Number of runs of each command. The table shows the median. */
 const RUNS = 7;
 
 const PROGRAM = join(ROOT, 'dist/pipelines/mappale.mjs');

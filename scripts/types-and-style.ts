@@ -1,6 +1,6 @@
 /**
- * Prints the type errors and the style violations. Each line begins with the kind of problem. `npm run typecheck` and `npm run lint` find the same
- * problems, but each of the two reads and checks all files. Here both share one program of the compiler.
+ * Prints type errors and style violations. Each line begins with the kind of problem. `npm run typecheck` and `npm run lint` find the same problems, but each
+ * of these commands parses and type-checks all files. This script parses and type-checks the files only once.
  */
 import { fileURLToPath } from 'node:url';
 import { ESLint } from 'eslint';
@@ -15,7 +15,7 @@ const host: ts.ParseConfigFileHost = {
 };
 const config = ts.getParsedCommandLineOfConfigFile(`${ROOT}tsconfig.json`, undefined, host);
 if (config === undefined) throw new Error('expected tsconfig.json, found none');
-// The linter needs the parent of each node.
+// Sets the parent of each node, because the linter needs the parents.
 const program = ts.createProgram({ rootNames: config.fileNames, options: config.options, host: ts.createCompilerHost(config.options, true) });
 /** Prints a line and sets the exit code to 1. */
 function report(line: string): void {

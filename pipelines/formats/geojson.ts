@@ -13,7 +13,7 @@ import { geoJsonWkb, toEwkb } from './wkb.ts';
 
 /** Maximum number of features that the reader returns in a batch. */
 const BATCH_FEATURES = 500;
-/** Maximum size in bytes of a document without its features. */
+/** Maximum size in bytes of the document's text outside the features. */
 const OUTSIDE_BYTES = 16_777_216;
 
 const [QUOTE, BACKSLASH, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\:[]{}');
@@ -145,7 +145,7 @@ function parse(bytes: Buffer, at: string): Json {
   }
 }
 
-/** Replaces NaN and infinities with null. JSON does not allow NaN and infinities, but some programs write them for missing values. */
+/** Replaces NaN and infinities with null. JSON does not allow NaN and infinities, but some programs write NaN or Infinity for missing values. */
 function withoutNaN(text: string): string {
   const parts: string[] = [];
   for (let at = 0; at < text.length;) {
@@ -173,8 +173,8 @@ function namesIn(feature: JsonObject): number {
 }
 
 /**
- * Returns a name that occurs twice in a feature or in one of its direct child objects, or null if every name is unique. `JSON.parse` keeps only the last value
- * of a repeated name.
+ * Returns a member name that occurs twice in a feature or in a direct child object of the feature. Null if every name is unique. `JSON.parse` keeps only the
+ * last value of a repeated name.
  */
 function repeatedName(feature: Buffer): string | null {
   const open: Set<string>[] = [];
@@ -198,7 +198,7 @@ function repeatedName(feature: Buffer): string | null {
 }
 
 interface FeatureHandler {
-  /** Called after the last feature, with the document without its features. */
+  /** Called after the last feature. `outside` is the document without features. */
   readonly document: (outside: JsonObject) => void;
   /** Called with each name that occurs twice among the properties of a feature. */
   readonly repeated: (name: string) => void;

@@ -50,7 +50,8 @@ export async function printPdf(browser: string, html: string, out: string): Prom
   try {
     const page = join(folder, 'page.html');
     await writeFile(page, html);
-    // Chromium does not start its sandbox as root. Printing is safe without the sandbox, because the page has no scripts and sends no requests.
+    // Disables the sandbox for root, because Chromium cannot start a sandbox as root. Printing is safe without the sandbox, because the page has no scripts and
+    // sends no requests.
     const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
     const failure = await promisify(execFile)(browser, [
       '--headless', '--disable-gpu', ...sandbox, '--no-first-run', '--disable-background-networking', '--no-pdf-header-footer', `--user-data-dir=${join(folder, 'profile')}`,

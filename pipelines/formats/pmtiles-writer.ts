@@ -1,7 +1,7 @@
 /**
- * Writes PMTiles 3: all tiles of a map in one file, which clients read by byte ranges. The writer writes tiles in the order of their numbers, stores equal
- * tiles once, and keeps the directory entries in memory until the end. The first 16 KiB contain the header and the root directory, as readers expect. The
- * metadata and the leaf directories follow the tiles, because the size of the directories is known only at the end.
+ * Writes PMTiles 3: all tiles of a map in one file, which clients read by byte ranges. The tiles are sorted by number, and equal tiles are stored once. The
+ * directory entries are in memory until the end. The first 16 KiB contain the header and the root directory, as readers expect. The metadata and the leaf
+ * directories follow the tiles, because the size of the directories is known only at the end.
  */
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -70,7 +70,11 @@ export class PmtilesFile {
     this.#facts = facts;
   }
 
-  /** Adds a tile. @param tile uncompressed tile, with a greater number than all previous tiles @throws Error if the number is not greater (a bug) */
+  /**
+   * Adds a tile.
+   * @param tile uncompressed tile, with a greater number than all previous tiles @throws Error if the tile's number is not greater than all previous numbers (a
+   * bug)
+   */
   async add(number: TileNumber, tile: Buffer): Promise<void> {
     this.#file ??= await open(this.#path, 'w');
     const id = tileId(number);
@@ -119,7 +123,7 @@ export class PmtilesFile {
     header.writeUInt8(3, 7);
     const places = [HEADER_BYTES, rootBytes, ...metadata, ...leaves, FRONT_BYTES, this.#bytes, this.#tiles, this.#entries.length, this.#known.size];
     for (const [index, value] of places.entries()) header.writeBigUInt64LE(BigInt(value), 8 + index * 8);
-    // The first 1 says that the tiles are in the order of their numbers.
+    // The value 1 at byte 96 means that the tiles are sorted by number.
     for (const [index, value] of [1, GZIP, GZIP, MVT, minzoom, maxzoom].entries()) header.writeUInt8(value, 96 + index);
     for (const [index, degrees] of bounds.entries()) header.writeInt32LE(Math.round(degrees * 1e7), 102 + index * 4);
     header.writeUInt8(minzoom, 118);

@@ -30,11 +30,12 @@ export interface RasterGrid {
 
 export type Cells = Float32Array | Float64Array;
 
-/** An open raster. The caller must close it, because the raster may be in a temporary file. */
+/** An open raster. The caller must close the raster, because the raster may be in a temporary file. */
 export interface Raster {
   readonly grid: RasterGrid;
   /**
-   * Reads a block. @returns all cells of the block, row by row from the north-west; NaN for a cell outside the raster or with no data, NaN, infinity or −9999
+   * Reads a block. @returns all cells of the block, row by row from the north-west. NaN for a cell that is outside the raster or has no finite value; −9999
+   * also becomes NaN
    * @throws input errors `RASTER_DAMAGED`
    */
   readBlock(column: number, row: number): Promise<Cells>;
@@ -76,7 +77,7 @@ export async function openRaster(path: string, member: string = ''): Promise<Ras
 }
 
 /**
- * Opens a raster that is not in a zip. @param at name of the raster in messages @param name published file name; the name of a VIIRS tile contains its position
+ * Opens a raster that is not in a zip. @param at name of the raster in messages @param name published file name, which contains the position of a VIIRS tile
  */
 async function openPlain(path: string, at: string, name: string): Promise<Raster> {
   const handle = await open(path, 'r');

@@ -98,7 +98,7 @@ export async function bytesAt(path: string, position: number, count: number): Pr
 }
 
 /**
- * Returns the path of the file with the same name and another extension, in lower or upper case like GDAL; null if no such file exists.
+ * Returns the path of a shapefile's part with a given extension, or null if the part does not exist. Like GDAL, accepts the extension in lower or upper case.
  * @throws input error `NOT_A_FILE`, because GDAL would wait for a pipe
  */
 async function sidecar(path: string, extension: string): Promise<string | null> {

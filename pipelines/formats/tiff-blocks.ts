@@ -132,7 +132,7 @@ export function unpackLzw(packed: Buffer, most: number): Buffer {
       output[written] = code;
       written += 1;
     } else {
-      // The code `next` is defined by its first use: the bytes of the previous code, followed by the first of these bytes.
+      // The first use of the code `next` defines the code: the bytes of the previous code, followed by the first of these bytes.
       const known = code < next || (code === next && before >= 0);
       if (!known) throw new Error(`code ${code} before its definition`);
       const length = code < next ? lengths[code] ?? 0 : written - before + 1;

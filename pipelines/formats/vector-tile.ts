@@ -29,7 +29,7 @@ export interface TileFeature {
   readonly tags: Readonly<Record<string, TileValue>>;
 }
 
-/** Returns the box of a tile with its buffer: west, south, east, north, in degrees (EPSG:4326). */
+/** Returns the box of a tile including the buffer, in degrees (EPSG:4326): west, south, east, north. */
 export function boxOfTile({ z, x, y }: TileNumber): readonly [number, number, number, number] {
   const [side, more] = [2 ** z, BUFFER / EXTENT];
   const latitude = (row: number): number => (Math.atan(Math.sinh(Math.PI * (1 - (2 * row) / side))) * 180) / Math.PI;
@@ -79,7 +79,7 @@ export function vectorTile(tile: TileNumber, name: string, features: readonly Ti
     feature.packed(4, commands);
     layer.bytes(2, feature.done());
   }
-  if (!reader.ended) throw new Error('there are more geometries than features');
+  if (!reader.ended) throw new Error('expected one geometry per feature, found more geometries');
   for (const key of keys.keys()) layer.bytes(3, Buffer.from(key));
   for (const value of values.keys()) layer.bytes(4, valueOf(JSON.parse(value) as TileValue));
   layer.number(5, EXTENT);

@@ -3,8 +3,8 @@
  * needs no GDAL (`geojson.ts`).
  *
  * GDAL reads the intact part of a damaged file, and at most writes a message to stderr. A truncated .dbf ends the layer early, and a truncated .shp gives
- * features without geometry (GDAL 3.6, observed). Therefore this module compares the headers with the file sizes, and the number of features that GDAL returns
- * with the number in the header. This module also distinguishes an unreadable geometry from a missing geometry.
+ * features without geometry (GDAL 3.6, observed). Therefore this module compares the headers with the file sizes. The module also compares the number of
+ * features from GDAL with the number in the header. This module also distinguishes an unreadable geometry from a missing geometry.
  *
  * Coordinates are in the order of the file. For these formats, easting precedes northing, and longitude precedes latitude, even if EPSG defines another order.
  * GDAL swaps axes only in transformations, and this module transforms nothing.

@@ -20,13 +20,14 @@ export class XmlError extends Error {
 
 export interface XmlElement {
   /**
-   * Name of the element: `prefix:local` with the caller's prefix, `local` without a namespace, or `{uri}local` for a namespace without a prefix of the caller.
+   * Name of the element, as `prefix:local` with the caller's prefix of the namespace. The name is `{uri}local` if the caller has no prefix, and `local` without
+   * a namespace.
    */
   readonly name: string;
   /** Attributes by name, without namespace declarations. The names have the same form as element names. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: XmlElement[];
-  /** Text of the element, without the text of its children. */
+  /** Text of the element, without the text of the child elements. */
   text: string;
   /** Position of the start tag. */
   readonly place: Place;
@@ -54,8 +55,8 @@ export class XmlElementParser {
   #unclosed = '';
 
   /**
-   * @param declared prefix → URI of the namespaces declared outside the element; `''` is the default namespace @param names prefix → URI of the caller's
-   * prefixes
+   * @param declared prefix → URI of the namespaces declared outside the element; `''` is the default namespace @param names prefix → URI, for the prefixes of
+   * returned names
    */
   constructor(declared: Readonly<Record<string, string>>, names: Readonly<Record<string, string>>) {
     this.#prefixOf = new Map(Object.entries(names).map(([prefix, uri]) => [uri, prefix]));
@@ -149,8 +150,8 @@ export interface XmlRoot {
 }
 
 /**
- * Parses the text up to the end of the root's start tag, byte by byte, so that the position of the end is exact. The encoding must be UTF-8, with or without a
- * byte order mark.
+ * Parses a document up to the end of the root's start tag. Parses byte by byte, so that the position of the end is exact. The encoding must be UTF-8, with or
+ * without a byte order mark.
  */
 export class XmlPrologueParser {
   readonly #parser = new SaxesParser({ xmlns: true });

@@ -136,8 +136,8 @@ interface Place {
 }
 
 /**
- * Finds the start and end of a zip in a file. The offsets in a zip are relative to the zip's start. If a tool has corrected the offsets, they are relative to
- * the file's start.
+ * Finds the start and end of a zip in a file. The offsets in a zip are relative to the zip's start. If a tool has corrected the offsets, the offsets are
+ * relative to the file's start.
  * @returns null if the file has no end record that matches a central directory
  */
 async function placeOf(bytes: Bytes): Promise<Place | null> {
@@ -478,7 +478,7 @@ async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | n
   if (repeated.length > 0) throw repeats(label, repeated);
   // The 16-bit count of members may have overflowed or may be wrong. The reader would then ignore later members.
   if (directoryBytes !== null && directoryBytes > readBytes) {
-    throw new Error(`a directory of ${directoryBytes} bytes, but its ${entries.size} counted members need only ${readBytes} bytes`);
+    throw new Error(`a directory of ${directoryBytes} bytes, but the ${entries.size} counted members need only ${readBytes} bytes`);
   }
   if (compressedBytes > bytes.size) throw new Error(`overlapping members: ${compressedBytes} bytes of members in a zip of ${bytes.size} bytes`);
   for (const entry of entries.values()) refuseBomb(entry, label);

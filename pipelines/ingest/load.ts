@@ -1,4 +1,6 @@
-/** Steps 3 and 4a: moves staged rows to the layers of one release, accounts for every record, checks the layers and attaches the layers as partitions. */
+/**
+ * Steps 3 and 4a: moves staged rows to the layers of one release and accounts for every record. Then checks the layers and attaches the layers as partitions.
+ */
 import type { Database, Session } from '../db/index.ts';
 import { copyMembers } from '../db/changed-rows.ts';
 import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, lookIn, renameIndexes, tablesIn } from '../db/ddl.ts';
@@ -113,7 +115,7 @@ async function takeOver(session: Session, { schema, located, releaseId, reused }
 
 /**
  * Creates views of the complete layers, which include the rows of other releases to which this release refers. @returns the schema of the views, or the
- * workspace if there are no such rows
+ * workspace if the release refers to no rows of other releases
  */
 async function provideWhole(session: Session, { schema, located, releaseId, reused }: Staged): Promise<string> {
   const referred = reused.filter(({ rows }) => rows === 'referred');

@@ -75,7 +75,7 @@ const NAMES_LOOKED_AT = 1_000;
 
 /**
  * Detects that the user named a folder one level too deep. In this case, files with publishers' names are next to the folder or in sibling folders.
- * @returns the same command with the parent folder, or null if there are no such files
+ * @returns the same command with the parent folder, or null if no such files are found
  */
 export function folderHint(folders: readonly string[], sources: readonly RegisteredSource[]): string | null {
   const isNamed = (name: string): boolean => sources.some(({ names }) => names.some((pattern) => pattern.test(name)));

@@ -108,7 +108,7 @@ export async function stage(database: Database, located: Located, fingerprint: s
 }
 
 /**
- * Reads one file, and verifies that the file has not changed since the computation of its hash.
+ * Reads one file, and verifies that the file has not changed since the survey.
  * @throws MappaleError of the source; `FILE_CHANGED_WHILE_READ` if the file or one of its sidecars changed; system errors
  */
 export async function readFile(source: RegisteredSource, file: LocatedFile, sink: Sink): Promise<void> {
@@ -300,7 +300,7 @@ class StageSink implements Sink {
     return rows;
   }
 
-  /** Records all reused members with one statement, because a release may have a thousand comuni and most of them are usually unchanged. */
+  /** Records all reused members with one statement, because usually most comuni of a release are unchanged, and a release may have a thousand comuni. */
   async #writeTaken(): Promise<Staged['reused']> {
     if (this.#taken.length === 0) return [];
     const referred = referredReleases(this.#given.located.source, this.#taken.map(({ from }) => from));
@@ -389,8 +389,8 @@ class StageSink implements Sink {
 }
 
 /**
- * Returns the earlier releases to whose rows a new release refers: those with the most reused rows. A release can refer to rows only in layers with places,
- * because each row of such a layer belongs to one current file.
+ * Returns the earlier releases to whose rows a new release refers. These are the releases with the most reused rows. A release can refer to rows only in layers
+ * with places, because each row of such a layer belongs to one current file.
  */
 function referredReleases({ layer, places = {}, manifest }: RegisteredSource, taken: readonly EarlierMember[]): ReadonlySet<number> {
   if (manifest.keep !== 'newest' || !layer.writes.every((relation) => tableOf(relation) in places)) return new Set();

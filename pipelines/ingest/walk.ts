@@ -43,7 +43,7 @@ export class Folders {
         else found.#file(root, info);
       });
     }
-    // Searches links last, so that each file gets its real path. The loop also visits links that are found in the target of a link.
+    // Searches links last, so that each file is listed with the real path. The loop also visits links that are found in the target of a link.
     for (const link of found.#links) found.#at(link, () => found.#linked(link));
     return found;
   }
@@ -118,7 +118,7 @@ export class Folders {
     this.files.set(path, { path, ...stampOf(info) });
   }
 
-  /** Returns the names in a folder. Lists the folder first if the search did not visit it, because the user named a single file. */
+  /** Returns the names in a folder. Lists the folder first if the search did not visit the folder, because the user named a single file. */
   #namesIn(folder: string): ReadonlyMap<string, readonly string[]> {
     let found = this.#names.get(folder);
     if (found === undefined) {
@@ -163,7 +163,7 @@ export function isUntouched(before: Stamp | SeenFile, now: Stamp): boolean {
 }
 
 /**
- * Checks that files have not changed since they were found.
+ * Checks that files have not changed since the survey.
  * @throws input error `FILE_CHANGED_WHILE_READ`; `FILE_UNREADABLE` or `LINK_CIRCULAR` if the disk or the path of a file fails
  */
 export function refuseChanged(files: readonly FoundFile[], cause?: unknown): void {

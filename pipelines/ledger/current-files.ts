@@ -40,7 +40,7 @@ export interface LoadedFile {
   readonly place: string | null;
   readonly name: string;
   readonly sha256: string;
-  /** Digest of the code that read the file; null if the file must be read again for its rejects. */
+  /** Digest of the code that read the file; null if the file must be read again because of rejected records. */
   readonly reader: string | null;
   readonly present: boolean;
   readonly arrived: number;
@@ -222,7 +222,7 @@ function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, re
 }
 
 /**
- * Returns the region of a place according to the file's structure, the list of comuni, the rows or the user, in this order. Null if none of them gives a
+ * Returns the region of a place according to the file's structure, the list of comuni, the rows or the user, in this order. Null if all of these give no
  * region.
  */
 export function regionOf(file: LoadedFile, held: FilePlaces, place: string, register: Register): number | null {

@@ -48,7 +48,7 @@ export class Inventory {
     return new Inventory(files, [...this.releases.values(), ...releases], this.register, this.#sources);
   }
 
-  /** Returns the inventory without these files. */
+  /** Returns the inventory without the files with the given ids. */
   without(fileIds: ReadonlySet<number>): Inventory {
     return this.with(this.files.filter(({ fileId }) => !fileIds.has(fileId)));
   }

@@ -23,9 +23,7 @@ interface CurrentLayer {
 /** Maximum number of comuni that a message lists. */
 const NAMED = 20;
 
-/**
- * Refuses two files of the same age unless their content is equal. @throws MappaleError `FILES_CONTRADICT` (exit 3) with the names of both files
- */
+/** Refuses two files of the same age with different content. @throws MappaleError `FILES_CONTRADICT` (exit 3) with the names of both files */
 export async function refuseTies(database: Database, sources: readonly RegisteredSource[], layers: readonly CurrentLayer[]): Promise<void> {
   for (const { relation, current } of layers) {
     for (const { files: [a, b], places } of current.ties) {
@@ -58,7 +56,7 @@ export async function refuseFewer(database: Database, region: number, name: stri
   const known = new Set(published.map(({ id }) => id));
   for (const { relation, current } of layers) {
     for (const { file, before, was, now, lost } of current.fewer) {
-      // Accepts the file if a publication already uses it, or if no publication uses the superseded files.
+      // Accepts a file that a publication already uses. Also accepts a file if no publication uses the superseded files.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
       throw new MappaleError(`${name}: a complete file has fewer comuni than the current file`, {
         code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}; missing: ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,

@@ -11,7 +11,7 @@ export interface Run {
   readonly runId: number;
   /**
    * Runs a step and records the step in the ledger. @param detailOf returns the facts of the result to store with the step
-   * @throws MappaleError `LOCK_LOST` (exit 6) if the run lost its lock
+   * @throws MappaleError `LOCK_LOST` (exit 6) if the run no longer holds the lock
    */
   step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
   /** Returns a known value, or reads the value again if other runs may have changed it. */
@@ -104,7 +104,7 @@ function lockLost(cause?: unknown): MappaleError {
 
 /**
  * Locks the run's row in the ledger inside a transaction that writes durable data. The next run must close this row before that run writes. Therefore a run
- * that lost its lock cannot commit during or after another run.
+ * without the lock cannot commit during or after another run.
  * @throws MappaleError `LOCK_LOST` (exit 6)
  */
 export async function fence(session: Session, runId: number): Promise<void> {

@@ -27,7 +27,7 @@ export interface Evidence {
   /** Value that the feature contributed. */
   readonly value: string | null;
   readonly rule: string;
-  /** Overlap, distance or weight of the feature; null if the rule measures nothing. */
+  /** Overlap, distance or weight of the feature; null if the rule has no such measure. */
   readonly measure: number | null;
   readonly unit: string | null;
   readonly source: string;

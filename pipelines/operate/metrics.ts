@@ -15,7 +15,7 @@ export interface PublishedState {
   readonly warnings: readonly { readonly source: string; readonly region: number; readonly columns: number; readonly cutExports: number }[];
   /** Last run with exit code 0 or 3 that published or checked the region. */
   readonly succeeded: readonly { readonly region: number; readonly ended: number }[];
-  /** Failures of the last run. `region` is a slug. Null as region or source means that the failure concerns several or none. */
+  /** Failures of the last run. `region` is a slug. A null region or source means that the failure concerns several regions or sources, or none. */
   readonly failures: readonly { readonly region: string | null; readonly source: string | null; readonly exitCode: number }[];
   /** Number of publications that the quality gate refused, in all runs in the ledger. */
   readonly refusals: readonly { readonly region: string | null; readonly section: string; readonly count: number }[];
@@ -27,7 +27,7 @@ export interface PublishedState {
   readonly refreshed: { readonly exitCode: number; readonly ended: number } | null;
 }
 
-/** State of a database. If the database does not answer, only the part that is known without the database. */
+/** State of a database. If the database does not answer, only `refreshed` has content. */
 type DescribedState = PublishedState | Pick<PublishedState, 'regions' | 'sources' | 'warnings' | 'refreshed'>;
 
 /** Results of the downloads by `watch`, for each source. */
@@ -70,7 +70,7 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
   gauge('cut_exports', 'Files in use that may be incomplete exports of a web service.', ['source', 'region'],
     warnings.flatMap(({ source, region, cutExports }) => (cutExports === 0 ? [] : [[{ source, region: regionSlug(region) }, cutExports] as const])));
   if ('held' in state) {
-    gauge('last_success_timestamp_seconds', 'Time of the last run with exit code 0 or 3 that published the region or found it up to date.', ['region'],
+    gauge('last_success_timestamp_seconds', 'Time of the last run with exit code 0 or 3 that published or checked the region.', ['region'],
       state.succeeded.map(({ region, ended }) => [ofRegion(region), ended]));
     gauge('last_failure_code', 'Exit code of a failure in the last run, by region and source; none without failures.', ['region', 'source'],
       state.failures.map(({ region, source, exitCode }) => [{ region: region ?? '', source: source ?? '' }, exitCode]));

@@ -48,7 +48,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       for (const partition of partitions) await dropTable(session, 'previous', partition);
       for (const { releaseId, sourceId } of releases) {
         const layers = sources.find(({ id }) => id === sourceId)?.layer.writes ?? [];
-        // One transaction deletes a release's ledger row and layers, so that an interruption cannot delete only one of the two.
+        // Deletes a release's ledger row and layers in one transaction, so that an interruption keeps both or neither.
         await session.transaction(async () => {
           for (const layer of layers) await dropTable(session, 'layer', `${tableOf(layer)}_${releaseId}`);
           await session.query(statement('forget_release'), [releaseId]);

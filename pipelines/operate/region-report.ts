@@ -61,7 +61,7 @@ export interface ReportedRelease {
   readonly broken_members: readonly string[];
   /** Seconds between reading the first record and attaching the layers. */
   readonly seconds: number | null;
-  /** True if records = rows + rejects + duplicates, and if both counts are equal. */
+  /** True if records = rows + rejects + duplicates, and the counts in the ledger equal the counts of members, rejects and duplicates. */
   readonly holds: boolean;
   /** Warnings of the checks of the release's rows; null if another run or an older version of the program loaded the release. */
   readonly warnings: readonly Warning[] | null;
@@ -127,7 +127,7 @@ export interface Distribution {
   readonly province: string;
   readonly field: string;
   readonly now: Moment | null;
-  /** Statistics of the previous publication; null if the previous publication has none for this field and slice. */
+  /** Statistics of the previous publication; null if the previous publication has no statistics of this field and slice. */
   readonly before: Moment | null;
 }
 
@@ -166,7 +166,7 @@ export interface RegionReport {
   readonly distributions: readonly Distribution[];
   readonly rejects: readonly ReportedRejects[];
   readonly checks: {
-    /** Checks with their expectation. `asked`: whether the check ran for this publication, or null if not recorded. */
+    /** Checks with the expectation of each check. `asked`: whether the check ran for this publication, or null if not recorded. */
     readonly all: readonly { readonly name: string; readonly level: string; readonly expects: string; readonly asked: boolean | null; readonly rows: number }[];
   };
   /** Columns that publishers added to files of the region and of Italy. The report has no sample values, because users may send the report to other people. */

@@ -131,8 +131,8 @@ function fetchDue(context: WatchContext, regions: readonly Region[], folder: str
 }
 
 /**
- * Writes the metrics, without those of the database if the database does not answer. A failure to write only prints a warning, because a monitoring system
- * detects old metrics.
+ * Writes the metrics. If the database does not answer, leaves out the metrics of the database. A failure to write only prints a warning, because a monitoring
+ * system detects old metrics.
  */
 async function exportMetrics(
   context: WatchContext, attempt: Attempt, write: (database: Context['database'] | null) => Promise<void>, path: string,
@@ -144,7 +144,7 @@ async function exportMetrics(
   if (await attempt(() => context.open(({ database }) => written(database))) === null) await written(null);
 }
 
-/** Returns the data folders without a download folder that could not be created, if there are other folders. */
+/** Returns the data folders. Leaves out a download folder that could not be created, if other folders exist. */
 function readable([first, ...others]: NightlyOptions['data']): string[] {
   return others.length > 0 && !existsSync(first) ? others : [first, ...others];
 }

@@ -17,7 +17,7 @@ import { whyUnused } from './unused.ts';
 /** Facts on which a plan depends. */
 export interface Known {
   readonly sources: readonly RegisteredSource[];
-  /** Versions of the database engine and its libraries that affect built values. */
+  /** Versions of the database engine and the engine's libraries, which affect built values. */
   readonly engine: Facts;
   /** Loaded files. */
   readonly inventory: Inventory;
@@ -126,7 +126,7 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
   };
 }
 
-/** Returns whether a plan has nothing to read and nothing to build. */
+/** Returns whether a plan reads and builds nothing. */
 export function isDone({ loads, builds }: Plan): boolean {
   return loads.length === 0 && builds.every(({ products }) => staleOf(products).length === 0);
 }
@@ -161,7 +161,10 @@ function keyOf(source: RegisteredSource, file: LocatedFile): string {
   return logicalKey(knownOf(source, file));
 }
 
-/** Returns whether a loaded file has the same bytes as a located file, and the same recognised properties or those of an earlier version. */
+/**
+ * Returns whether a loaded file is the same as a located file. The bytes must be equal. The recognised properties must be equal, or an earlier version
+ * recognised other properties.
+ */
 function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile): boolean {
   return logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey(knownOf(source, file));
 }
@@ -223,7 +226,7 @@ function regionsToBuild({ sources, published }: Known, inventory: Inventory, loa
   return [...new Set([...[...published.keys()].filter((region) => region > 0), ...inventory.regionsOf(PUBLISHABLE), ...found])].sort((a, b) => a - b);
 }
 
-/** Describes a hold, with the command that ends it. */
+/** Describes a hold, with the command that ends the hold. */
 export function heldText({ kind, region, heldBy, heldAt, reason }: Hold): string {
   const [name, unpin] = [regionName(region), `npx mappale unpin ${regionSlug(region)}`];
   const who = `by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;

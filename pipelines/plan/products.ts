@@ -41,7 +41,7 @@ export interface Product {
 }
 
 /**
- * Returns the SQL files that build a region's tables. Each file follows the files that build its inputs.
+ * Returns the SQL files that build a region's tables. Each file follows the files that build the file's inputs.
  * @throws Error if the headers of the files form a cycle (a bug)
  */
 export function productFiles(region: number): SqlFile[] {
@@ -49,7 +49,7 @@ export function productFiles(region: number): SqlFile[] {
 }
 
 /**
- * Sorts items so that each item follows the items that build its inputs. Otherwise keeps the given order.
+ * Sorts items so that each item follows the items that build the item's inputs. Keeps the given order where possible.
  * @throws Error if the headers of the files form a cycle (a bug)
  */
 export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T[] {

@@ -7,8 +7,8 @@ import type { Product } from './products.ts';
 export const WORTHWHILE = 3;
 
 /**
- * - `patch`: replaces the rows that changed. The table is built whole if more than one in `WORTHWHILE` parcels changed, or if one of the table's inputs is
- *   built whole after all.
+ * - `patch`: replaces the rows that changed. If more than one in `WORTHWHILE` parcels changed, the table is built whole. The same applies if one of the
+ *   table's inputs is built whole.
  * - `compare`: keeps the published table if the table's inputs have the same rows. Otherwise builds the table whole, and keeps the published table if both are
  *   equal.
  * - `whole`: builds all rows.

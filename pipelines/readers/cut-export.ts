@@ -1,7 +1,7 @@
 /**
  * Detects exports of a web service that may be incomplete. WFS and ArcGIS servers answer page by page, and a full page looks like a complete answer. An export
- * may be incomplete if the number of features is a usual page size, or smaller than the server's count in the file. Such an export is loaded, but supersedes no
- * other file.
+ * may be incomplete if the number of features is a usual page size. The same applies if the number is smaller than the server's count in the file. Such an
+ * export is loaded, but supersedes no other file.
  */
 import { bytesAt } from '../formats/shapefile.ts';
 import type { LocatedFile } from '../contract/survey.ts';

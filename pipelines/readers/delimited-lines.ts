@@ -64,9 +64,7 @@ export function decodeLine(bytes: Buffer): string {
 /** Matches a quoted cell and the following blanks, up to the separator. */
 const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y } as const;
 
-/**
- * Splits a line into cells. A quotation mark has a meaning only at the start of a cell that also ends with one, because names contain single quotation marks.
- */
+/** Splits a line into cells. Only a cell that starts and ends with a quotation mark is quoted, because names contain single quotation marks. */
 export function cellsOf(line: string, separator: ';' | ','): string[] {
   const cells: string[] = [];
   let start = 0;

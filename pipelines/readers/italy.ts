@@ -71,7 +71,7 @@ const ITALY_LAEA = { west: 3_950_000, south: 1_325_000, east: 5_150_000, north: 
 /**
  * Determines whether a geometry of a map of Europe may be in Italy. @param ewkb geometry in degrees or EPSG:3035. A geometry in another CRS is only checked
  * with `metresMisplaced`
- * @returns null if a part of the geometry may be in Italy, `outside` for a geometry outside Italy, or the reason for a wrong geometry
+ * @returns null if a part of the geometry may be in Italy, `outside` if no part is in Italy, or the reason for refusing the geometry
  */
 export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
   const srid = ewkb.readUInt32LE(5);

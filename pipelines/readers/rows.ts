@@ -13,7 +13,7 @@ export interface RowReading<K extends string> extends Omit<ExpectedColumns<K>, '
   readonly schema: ZodType<Readonly<Record<string, unknown>>>;
 }
 
-/** Writes or rejects one record. Receives the record's fields, position and published text. */
+/** Writes one record as a row, or rejects the record. @param values fields of the record @param raw published text of the record */
 export type Place = (values: readonly string[], position: number, raw: string) => void;
 
 /**

@@ -58,8 +58,8 @@ export interface LayerAside {
 }
 
 /**
- * How to read a file's layers. For files with different layers, a function that returns how to read a layer, why the layer is not read, or null for a layer of
- * another subject.
+ * How to read a file's layers. For files with different layers, a function that returns how to read a layer, or why the layer is not read. The function returns
+ * null for a layer of another subject.
  */
 type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | LayerAside | null);
 
@@ -75,7 +75,7 @@ export interface LayerNames {
   readonly changes: RegExp;
 }
 
-/** Returns the reason why a layer or file with this name is not read, or null if the name has the year to read or no year. */
+/** Returns the reason why a layer or file is not read, judging by the name. Null if the name contains the year to read or no year. */
 export function whyAside(name: string, { subject, year, map, changes }: LayerNames): LayerAside | null {
   if (changes.test(name)) return { aside: `changes between two years; the ${subject} of ${year} is read` };
   const [, digits = year] = map.exec(name) ?? [];
@@ -138,7 +138,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
   }
 }
 
-/** Returns the zip entries of one vector file: all extensions of the same name in the same folder, or all files in a geodatabase folder. */
+/** Returns the zip entries of one vector file: the entry with all its sidecars, or all files in a geodatabase folder. */
 function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
   if (/\.gdb$/i.test(path)) return zip.entries.filter((entry) => entry.path.startsWith(`${path}/`));
   const stem = path.replace(VECTOR_FILE, '.').toLowerCase();

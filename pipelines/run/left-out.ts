@@ -20,7 +20,7 @@ export interface Omission {
   readonly source: RegisteredSource;
   /** Vintage; null if the file was not recognised. */
   readonly vintage: string | null;
-  /** Region of the release; null if the release is national or its region is unknown. */
+  /** Region of the release; null for a national release, or if the region is unknown. */
   readonly region: number | null;
   /** Names of the files. */
   readonly files: readonly string[];
@@ -37,13 +37,13 @@ interface AffectedSection {
   readonly vintages: readonly string[];
 }
 
-/** An omission as the report lists it, with the affected regions and sections. */
+/** An omission in the form of the report, with the affected regions and sections. */
 export interface LeftOut extends Omit<Omission, 'source' | 'region'> {
   readonly source: string;
   readonly regions: readonly { readonly unit: number; readonly name: string; readonly sections: readonly AffectedSection[] }[];
 }
 
-/** An omission as the ledger stores it, with the code and message of the failure. */
+/** An omission in the form that the ledger stores, with the code and message of the failure. */
 export interface NotedLeftOut extends Omit<LeftOut, 'failure'> {
   readonly failure: { readonly error: string; readonly message: string };
 }

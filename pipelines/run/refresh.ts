@@ -1,4 +1,4 @@
-/** Updates regions in phases: survey the data folders, load new files, find the regions of comuni, build Italy's tables, build and publish the regions. */
+/** Updates regions in phases. The phases survey the data folders, load new files, find the regions of comuni, and build and publish Italy and the regions. */
 import { basename } from 'node:path';
 import { dropBuild, leftBuilds } from '../build/join.ts';
 import { onEngine } from '../contract/registry.ts';
@@ -80,9 +80,9 @@ async function surveyFolders(context: Context, { data, regions }: Pick<RefreshOp
 }
 
 /**
- * Updates the requested regions. If a release or region fails, the others continue. A region keeps its publication if a check fails, or if a release with
- * parcels, addresses or the list of comuni fails. If any other release cannot be read, the region is published without that release. @returns the report.
- * `failures` is not empty if some of the work failed
+ * Updates the requested regions. If a release or region fails, the other releases and regions continue. A region keeps the current publication if a check
+ * fails, or if a release with parcels, addresses or the list of comuni fails. If any other release cannot be read, the region is published without that
+ * release. @returns the report. `failures` is not empty if some of the work failed
  */
 export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
   const startedAt = performance.now();
@@ -135,7 +135,7 @@ async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
   });
 }
 
-/** Ends a refresh that has nothing to load and nothing to build. */
+/** Ends a refresh for which the plan has nothing to load and nothing to build. */
 async function nothingToDo(reporting: Reporting, options: RefreshOptions, planned: Plan): Promise<RefreshReport> {
   const { context, trouble, regions } = reporting;
   const { database } = context;
@@ -184,7 +184,7 @@ function ending(done: RefreshReport, { data }: RefreshOptions, regions: Readonly
   return { exitCode: exitCodeOf(done), report: kept };
 }
 
-/** A failure as the ledger stores it, for metrics. `sections` are the sections that the quality gate refused. */
+/** A failure in the form that the ledger stores, for metrics. `sections` are the sections that the quality gate refused. */
 interface NotedFailure {
   readonly error: string;
   readonly exit_code: number;

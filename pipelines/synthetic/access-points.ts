@@ -97,7 +97,7 @@ const comma = (value: number): string => String(value).replace('.', ',');
 
 export interface PlacedAccesses {
   readonly accesses: readonly Access[];
-  /** Index of the parcel of each access, and the distance to the parcel in metres (0 inside), by key of the access. */
+  /** Parcel index and distance in metres (0 inside the parcel) of each access, by key of the access. */
   readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
   /** Accesses of each parcel in the order of an answer, by index of the parcel. */
   readonly owned: ReadonlyMap<number, readonly Access[]>;

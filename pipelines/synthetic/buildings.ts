@@ -45,8 +45,8 @@ interface ParcelBuildings {
 }
 
 /**
- * Returns the source of a comune's buildings: `topographic` (the national topographic database, with uses) in the province of Isernia, `register` (the land
- * register) in Trento, otherwise `aggregates`. Null for the last comune, which is in no file.
+ * Returns the source of a comune's buildings. `topographic`: the national topographic database, in the province of Isernia. `register`: the land register, in
+ * Trento. `aggregates`: elsewhere. Null for the last comune, which is in no file.
  */
 export function buildingSource(region: SyntheticRegion, comune: SyntheticComune): 'topographic' | 'register' | 'aggregates' | null {
   if (comune.province.sigla === 'TN') return 'register';
@@ -54,7 +54,7 @@ export function buildingSource(region: SyntheticRegion, comune: SyntheticComune)
   return comune.province.sigla === 'IS' ? 'topographic' : 'aggregates';
 }
 
-/** Returns the buildings of a comune, in the order of their numbers. */
+/** Returns the buildings of a comune, sorted by number. */
 export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): Generator<SyntheticBuilding> {
   for (const sheet of region.sheets(comune)) yield* drawnOn(region, sheet);
 }

@@ -106,7 +106,7 @@ export function boxArea(...boxes: readonly CellBox[]): CellArea {
   return { pieces: boxes.map(boxPiece), polygons: boxes.map((box) => [boxRing(box)]) };
 }
 
-/** Returns a ring with a corner at least every half cell, because a long edge that is straight in degrees would not be straight in a projection. */
+/** Returns a ring with a corner at least every half cell. A long edge that is straight in degrees would be a curve in a projection. */
 export function finely(ring: CellRing): CellRing {
   return ring.flatMap(([x, y], index) => {
     const [toX, toY] = ring[index + 1] ?? [x, y];

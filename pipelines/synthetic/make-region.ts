@@ -328,7 +328,7 @@ class Grouping {
     return true;
   }
 
-  /** Returns the parcels, in the order of the first cell of each parcel from the south-west. */
+  /** Returns the parcels in the order of their south-western cells. */
   groups(): Group[] {
     const emitted = new Set<number>();
     return Array.from(this.#owner).flatMap((group, cell): Group[] => {
@@ -340,7 +340,7 @@ class Grouping {
   }
 }
 
-/** Groups the 120 cells of a sheet into exactly 100 parcels, in the order of the first cell of each parcel from the south-west. */
+/** Groups the 120 cells of a sheet into exactly 100 parcels. The order of the parcels is that of their south-western cells. */
 function layout(sheetIndex: number, random: Random): Group[] {
   const grouping = new Grouping();
   takeLines(grouping, sheetIndex, random);

@@ -127,7 +127,7 @@ export function unionOf(sets: readonly MultiPolygon[]): MultiPolygon {
   return first === undefined ? [] : union(first, ...others);
 }
 
-/** Returns the point on a segment that is nearest to a given point, in the plane. */
+/** Returns the point of a segment with the smallest distance to a given point, in the plane. */
 export function nearestOnSegment([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): Point {
   const dx = x2 - x1;
   const dy = y2 - y1;

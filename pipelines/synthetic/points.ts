@@ -1,6 +1,7 @@
 /**
  * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region. A point has a position, a parcel, and correct or incorrect
- * published data. Every point is at an access of the synthetic address file, so the point's parcel is known, and street and number identify the same place.
+ * published data. Every point is at an access of the synthetic address file. Therefore the point's parcel is known, and street and number identify the same
+ * place.
  */
 import { accessesOf, type Access } from './access-points.ts';
 import { itemAt } from './items.ts';

@@ -70,7 +70,7 @@ export interface SyntheticSheet {
   readonly comuneCatastale: SyntheticComuneCatastale | null;
 }
 
-/** Column and row of a cell in its sheet, from the south-west. */
+/** Column and row of a cell in a sheet, counted from the south-west. */
 export type SyntheticCell = readonly [number, number];
 
 export interface SyntheticParcel {

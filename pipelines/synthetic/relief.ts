@@ -1,7 +1,7 @@
 /**
  * Generates the ground of a synthetic region: hills with slopes up to 50°, plains with slopes below 1°, and level areas. The surface model, with trees and
- * roofs, differs from the ground model, so that tests detect a confusion of the two. Each model has the grid of its publisher. The true values of a parcel are
- * computed in TypeScript from the numbers in the files.
+ * roofs, differs from the ground model, so that tests detect a confusion of the two. Each model has the grid of the model's publisher. The true values of a
+ * parcel are computed in TypeScript from the numbers in the files.
  */
 import { utm32, type EastNorth } from './map-projection.ts';
 import { boxOf, mapPoints, placeOf, type Box } from './plane-geometry.ts';
@@ -57,7 +57,7 @@ export interface Model {
   readonly rows: readonly [first: number, end: number];
   /** Returns the value of a cell in the file; NaN means no data. */
   readonly value: (column: number, row: number) => number;
-  /** Returns the fractional column and row of a point given in degrees. The centre of a cell has the fraction 0.5. */
+  /** Returns the fractional column and row of a point, whose longitude and latitude are in degrees. The centre of a cell has the fraction 0.5. */
   readonly place: (point: LonLat) => readonly [number, number];
   /** Returns the width and height in metres of a cell in a row. */
   readonly cellMetres: (row: number) => readonly [number, number];
@@ -188,7 +188,7 @@ interface Shape {
   readonly wilson: number;
 }
 
-/** Returns slope, aspect and ruggedness at a cell from the cell and the eight neighbours; null if one of the nine cells has no value. */
+/** Returns slope, aspect and ruggedness at a cell, computed from a block of 3 × 3 cells; null if one of these cells has no value. */
 function shapeOf(model: Model, column: number, row: number): Shape | null {
   const at = (dx: number, dy: number): number => model.value(column + dx, row + dy);
   const around = [[-1, -1], [0, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [0, 1], [1, 1]].map(([dx = 0, dy = 0]) => at(dx, dy));

@@ -19,7 +19,7 @@ export interface ZipEntryOptions {
 export type ZipEntry = readonly [path: string, content: ZipContent, options?: ZipEntryOptions];
 
 /**
- * Returns a zip with the entries in the given order. Requests each entry only after the previous entry was read, so that a zip can be an entry of another zip
+ * Returns a zip with the entries in the given order. Requests each entry only after the previous entry was read. Therefore a zip can be an entry of another zip
  * without a temporary file.
  */
 export function zipStream(entries: Iterable<ZipEntry> | AsyncIterable<ZipEntry>): Readable {

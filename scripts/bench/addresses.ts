@@ -1,5 +1,5 @@
 /**
- * Measures how fast three programs read addresses from a synthetic INDIR file: the source's reader alone, the stage step, and psql's `\copy` into text columns.
+ * Measures how fast addresses are read from a synthetic INDIR file. Compares the source's reader alone, the stage step, and psql's `\copy` into text columns.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';

@@ -87,7 +87,7 @@ async function benchServer(database: Database, url: string, seconds: number): Pr
 }
 
 async function measure(url: string, name: string, paths: readonly string[], keys: readonly string[], seconds: number): Promise<Measured> {
-  // Gives each connection its own tokens, because requests of one token wait for each other.
+  // Gives each connection separate tokens, because requests with the same token wait for each other.
   const own = Math.floor(keys.length / CONNECTIONS);
   const flood = (duration: number): Promise<autocannon.Result> => {
     let begun = 0;
@@ -116,8 +116,8 @@ function requestsWith(key: string, paths: readonly string[]): autocannon.Request
 }
 
 /**
- * Sends requests at a steady rate, even if earlier answers have not arrived. Measures the latency from the time at which the request was due. autocannon cannot
- * do this, because autocannon sends all requests of a second at once.
+ * Sends requests at a steady rate, even if earlier answers have not arrived. Measures the latency from the time at which the request was due. The tool
+ * autocannon cannot send at a steady rate, because it sends all requests of a second at once.
  */
 async function paced(
   url: string, requests: readonly autocannon.Request[], { rate, seconds, connections }: { rate: number; seconds: number; connections: number },
@@ -198,7 +198,7 @@ function loadsOf(mixed: readonly string[], key: string): Load[] {
   ];
 }
 
-/** Names of the sections except those of rasters, buildings and points. */
+/** Names of the sections without data from rasters, buildings and points. */
 const NINE = 'basic,risk,subsidence,coastal_erosion,valuation,valuation_history,economics,demographics,address';
 
 /** Returns requests for parcels and addresses from all over the region. */

@@ -18,7 +18,7 @@ const PARCELS = 200_000;
 /** Slug of the region of the synthetic files. */
 const REGION = 'molise';
 
-/** Queries of `\copy`, whose exports are compared with those of mappale, without and with geometries. */
+/** Queries of the `\copy` exports that the benchmark compares with mappale's exports, without and with geometries. */
 const PEERS = {
   '\\copy': 'select e.* from bench.exported e',
   '\\copy with geometries': 'select e.*, p.geom from bench.exported e join core.parcel p using (fid)',

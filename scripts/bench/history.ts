@@ -134,7 +134,7 @@ export function findState(history: readonly Line[], asked: string): string {
   const found = isLast ? states.reverse().slice(Number(back ?? 0), Number(back ?? 0) + 1) : clean.length === 1 ? clean : begins;
   const [state, ...others] = found;
   if (state !== undefined && others.length === 0) return state;
-  throw new MappaleError(state === undefined ? `no bench was run on ${asked}` : `${asked} matches more than one state`, {
+  throw new MappaleError(state === undefined ? `no benchmark was run on ${asked}` : `${asked} matches more than one state`, {
     code: 'BENCH_STATE', kind: 'usage', detail: `expected one of ${statesOf(history).map(shortState).join(', ') || 'none, the history is empty'}`,
   });
 }

@@ -38,7 +38,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
 function parseSize(text: string): number {
   const size = Number(text);
   if (Number.isInteger(size) && size > 0) return size;
-  throw new MappaleError('the bench size is not a whole number', { code: 'BENCH_SIZE', kind: 'usage', detail: `expected a number such as 200000, found ${text}` });
+  throw new MappaleError('the size of the benchmark is not a whole number', { code: 'BENCH_SIZE', kind: 'usage', detail: `expected a number such as 200000, found ${text}` });
 }
 
 /** @throws MappaleError `BENCH_UNKNOWN`, `DATABASE_URL_MISSING` (exit 2) */
@@ -46,13 +46,13 @@ async function measure(name: string | undefined, sizes: readonly number[]): Prom
   const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]];
   const { databaseUrl } = readConfig();
   if (!databaseUrl.startsWith('postgres')) {
-    throw new MappaleError('benches need a PostgreSQL server', {
-      code: 'DATABASE_URL_MISSING', kind: 'usage', hint: 'Set DATABASE_URL=postgres://… to a server on which the role may create databases. Benches do not change the databases of the server.',
+    throw new MappaleError('benchmarks need a PostgreSQL server', {
+      code: 'DATABASE_URL_MISSING', kind: 'usage', hint: 'Set DATABASE_URL=postgres://… to a server on which the role may create databases. Benchmarks do not change other databases of the server.',
     });
   }
   for (const bench of chosen) {
     if (bench === undefined) {
-      throw new MappaleError('unknown bench', { code: 'BENCH_UNKNOWN', kind: 'usage', detail: `expected ${Object.keys(BENCHES).join(', ')} or compare, found ${name ?? ''}` });
+      throw new MappaleError('unknown benchmark', { code: 'BENCH_UNKNOWN', kind: 'usage', detail: `expected ${Object.keys(BENCHES).join(', ')} or compare, found ${name ?? ''}` });
     }
     // Reads the commit before the run, because files may change during the run.
     const circumstances = await onDatabase(databaseUrl, 'write', circumstancesOf);

@@ -1,6 +1,6 @@
 /**
- * Compares three refreshes with a full load of a synthetic region. The first refresh has nothing to do. Before the second refresh, the benchmark writes one
- * comune in a hundred again, with other bytes and the same values. Before the third refresh, the benchmark changes the parcels of one comune in a hundred.
+ * Compares three refreshes with a full load of a synthetic region. Before the first refresh, no file changes. Before the second refresh, the benchmark writes
+ * one comune in a hundred again, with other bytes and the same values. Before the third refresh, the benchmark changes the parcels of one comune in a hundred.
  */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -57,7 +57,7 @@ export const run: Bench = (databaseUrl, [parcels = PARCELS]) => SyntheticFiles.d
   return [{ bench: 'load', ...load }, { bench: 'sections', ...measurementOf(parcels, [...sections, all]) }];
 }));
 
-/** Runs the plain scripts on the tables of a load, and compares the times and values with those of the load. */
+/** Runs the plain scripts on the tables of a load, and compares times and values with the load. */
 function compareSections({ url }: Fresh, { steps }: Measurement): Promise<ComparedSection[]> {
   const secondsIn = (names: readonly string[]): number => steps.reduce((total, { name, seconds }) => total + (names.includes(name) ? seconds ?? 0 : 0), 0);
   return onDatabase(url, 'write', async (database) => {
@@ -83,7 +83,10 @@ function runPlain(session: Session, name: string): Promise<number> {
   return secondsOf(() => session.script(text, file));
 }
 
-/** Returns the seconds of each section and of the section's plain script, and the ratio of both without and with the loading of layers. */
+/**
+ * Returns the build time of each section, the time of the section's plain script, and the ratio of the two. Also returns the ratio that includes the loading of
+ * layers.
+ */
 function measurementOf(parcels: number, sections: readonly ComparedSection[]): Measurement {
   return ofSteps(
     parcels,

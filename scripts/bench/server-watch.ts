@@ -1,6 +1,6 @@
 /**
- * Measures CPU time, memory, WAL and disk usage of a database server during some work. CPU time and memory come from `/proc`, and are null if the server runs
- * on another machine or the server's processes are not readable. Both cover the whole server, so no other client should use the server.
+ * Measures CPU time, memory, WAL and disk usage of a database server during some work. CPU time and memory come from `/proc`. Both are null if the server runs
+ * on another machine, or if the server's processes are not readable. Both cover the whole server, so no other client should use the server.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';

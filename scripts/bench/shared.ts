@@ -20,7 +20,8 @@ export const execute = promisify(execFile);
 export type Result = Measurement & { readonly bench: string };
 
 /**
- * Runs a benchmark, prints its measurements and returns them. `sizes` are numbers of parcels, rows or points. Without sizes, a benchmark uses default sizes.
+ * Runs a benchmark, prints the measurements and returns the measurements. `sizes` are numbers of parcels, rows or points. Without sizes, a benchmark uses
+ * default sizes.
  */
 export type Bench = (databaseUrl: string, sizes: readonly number[]) => Promise<readonly Result[]>;
 
@@ -121,7 +122,7 @@ export interface Ran extends Usage {
   readonly tables: ReadonlyMap<string, number>;
 }
 
-/** Starts the program in a child process, which writes its resource usage to file descriptor 3 at exit. */
+/** Starts the program in a child process. At exit, the child process writes the resource usage to file descriptor 3. */
 function start(args: readonly string[], settings: Readonly<Record<string, string>>, stderr: 'pipe' | 'ignore'): ChildProcess {
   const preload = pathToFileURL(join(ROOT, 'scripts', 'bench', 'usage.mjs')).href;
   const given = Object.entries({ MAPPALE_LOG: 'json', ...settings }).map(([name, value]) => `${name}=${value}`);
@@ -232,7 +233,7 @@ export function isInstalled(program: string): Promise<boolean> {
   return execute(program, ['--version']).then(() => true, () => false);
 }
 
-/** Copies a file with ogr2ogr into unlogged tables without an index, then drops their schema. @returns seconds */
+/** Copies a file with ogr2ogr into unlogged tables without an index, then drops the schema of these tables. @returns seconds */
 export async function ogr2ogr(database: Database, databaseUrl: string, path: string, more: readonly string[]): Promise<number> {
   await database.query('create schema ogr');
   const seconds = await secondsOf(() => execute('ogr2ogr', [

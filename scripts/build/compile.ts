@@ -57,7 +57,7 @@ function writeManifest(): void {
   writeFileSync(join(DIST, 'package.json'), `${JSON.stringify({ name, version, license, type }, null, 2)}\n`);
 }
 
-/** Writes the digests of all SQL files, because computing the digests at run time would take a third of the time of a short command. */
+/** Writes the digests of all SQL files. Computing the digests at run time would take a third of the time of a short command. */
 async function writeDigests(): Promise<void> {
   const sources = await loadSources();
   partsOf(sources);

@@ -7,7 +7,7 @@ export interface Expression {
   /** Pattern of the expression; null for an expression that the program builds at run time. */
   readonly pattern: string | null;
   readonly flags: string;
-  /** `file:line` of each use of the expression. */
+  /** Uses of the expression, each as `file:line`. */
   readonly places: readonly string[];
 }
 
@@ -41,7 +41,7 @@ function constructedOf(node: ts.Node): Found | null {
   return { text: pattern.getText().replace(/\s+/g, ' '), pattern: valueOf(pattern), flags: flags !== undefined && ts.isStringLiteralLike(flags) ? flags.text : '' };
 }
 
-/** Returns the value of a string that consists of literals and constants of the same file. Returns null for any other string. */
+/** Returns the value of a string expression that consists of literals and constants of the same file; null for any other expression. */
 function valueOf(node: ts.Expression): string | null {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) return joined([valueOf(node.left), valueOf(node.right)]);

@@ -458,8 +458,8 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const plan: Kind[] = [];
   for (let night = 0; night < nights; night += 1) {
     const [next = quiet] = queue;
-    // A good night must follow a bad night. The good night cannot be a day on which a source is due, because a second request on the same day would still find
-    // the first file.
+    // A good night must follow a bad night. The good night cannot be a day on which a source is due. A second request on the same day would still find the
+    // first file.
     const mustWait = isBad(next) && released(night + 1) !== undefined;
     plan.push(released(night) ?? (mustWait ? quiet : queue.shift() ?? quiet));
   }

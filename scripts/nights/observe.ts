@@ -1,4 +1,4 @@
-/** Reads the database after a night with SQL of its own. Also moves recorded times back by the time between two nights. */
+/** Reads the database after a night, with SQL that the program does not use. Also moves recorded times back by the time between two nights. */
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { REGION } from './world.ts';
 

@@ -54,8 +54,8 @@ function reproducible(sbom: Sbom): Sbom {
     component.properties = component.properties?.filter(({ name }) => name !== 'cdx:npm:package:path');
     if (component.properties?.length === 0) delete component.properties;
   }
-  // Keeps one of several components with the same reference. npm 10 repeats a package that is installed in several folders, but CycloneDX requires unique
-  // references.
+  // Keeps one of several components with the same reference, because CycloneDX requires unique references. npm 10 repeats a package that is installed in
+  // several folders.
   const weight = ({ hashes, properties = [] }: Component): number => properties.length + (hashes === undefined ? 0.5 : 0);
   const byWeight = sbom.components.toSorted((a, b) => weight(b) - weight(a));
   sbom.components = [...new Map(byWeight.map((component) => [component['bom-ref'], component])).values()];
@@ -81,7 +81,7 @@ function sbomText(sbom: Sbom): string {
 /** Returns the paths of the licence files of a package as text. */
 function licenceFiles(folder: string, { os }: Locked): string {
   // npm installs such a package only on one platform, but the notices must not depend on the platform.
-  if (os !== undefined) return 'see the package on its platform';
+  if (os !== undefined) return 'see the installed package on the platform';
   if (!existsSync(join(ROOT, folder))) throw new Error(`${folder} is not installed. Run npm ci first.`);
   const files = readdirSync(join(ROOT, folder)).filter((file) => LICENCE_FILE.test(file)).sort();
   return files.length === 0 ? 'the package has no licence file' : files.map((file) => `${folder}/${file}`).join(' ');

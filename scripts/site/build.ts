@@ -1,4 +1,4 @@
-/** Builds the site: writes all pages as Markdown into a temporary folder and runs VitePress there. */
+/** Builds the site: writes all pages as Markdown into a temporary folder, and runs VitePress in this folder. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -19,15 +19,15 @@ import { navigationOf } from './navigation.ts';
 import { sourcePages } from './source-pages.ts';
 import type { DatabaseTable } from './tables.ts';
 
-/** Pictures that documents show. */
+/** Paths of the pictures that documents show. */
 const PICTURES = readdirSync(join(ROOT, 'docs')).filter((name) => /\.(?:jpg|png|svg)$/.test(name)).map((name) => `docs/${name}`);
 
-/** Returns every page of the site. @param tables tables of the database, for the dictionary */
+/** Returns all pages of the site. @param tables tables of the database, for the data dictionary */
 export async function sitePages(sources: readonly RegisteredSource[], tables: readonly DatabaseTable[]): Promise<Page[]> {
   return [...documentPages(), errorPage(), await commandPage(), ...dictionaryPages(sources, tables), ...await sourcePages(sources)];
 }
 
-/** Returns pages of files and folders of the repository, so that links to them can be rewritten. */
+/** Returns the page of each file and folder of the repository, so that links to files can be replaced with links to pages. */
 function pagesOfRepository(sources: readonly RegisteredSource[]): Record<string, string> {
   const folders = [...sources.map(({ folder }) => folder), ...SECTIONS.map(({ name }) => `sql/sections/${name}`), 'docs/decisions'];
   const files = [...documentFiles(), ...folders, ...sources.map(({ folder }) => `${folder}/notes.md`), ...SECTIONS.map(({ name }) => `sql/sections/${name}/section.ts`)];
@@ -35,8 +35,8 @@ function pagesOfRepository(sources: readonly RegisteredSource[]): Record<string,
 }
 
 /**
- * Builds the site and replaces the folder.
- * @param base path below which a web server serves the site
+ * Builds the site and replaces the output folder.
+ * @param base URL path below which a web server serves the site
  * @throws Error with the output of VitePress, for example for a link to a page that does not exist
  */
 export async function buildSite(out: string, base: string, tables: readonly DatabaseTable[]): Promise<readonly Page[]> {
@@ -72,11 +72,11 @@ async function writeSource(folder: string, pages: readonly Page[], facts: SiteFa
     await writeFile(join(folder, path), text);
   }
   for (const picture of PICTURES) await cp(join(ROOT, picture), join(folder, picture));
-  // The built pages import Vue from here.
+  // Links node_modules, because the built pages import Vue.
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 
-/** Renames a folder, or copies it to another file system. */
+/** Moves a folder. Copies the folder if the target is on another file system. */
 async function moveFolder(from: string, to: string): Promise<void> {
   await rename(from, to).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EXDEV') throw error;

@@ -1,4 +1,4 @@
-/** Writes the page of all commands, with their options and examples. */
+/** Writes the page of all commands, with options and examples. */
 import type { Command } from 'commander';
 import { program } from '../../cli/main.ts';
 import { SETTINGS } from '../../pipelines/config.ts';
@@ -7,7 +7,7 @@ import { anchor, code, fence, link, page, prose, table, type Page } from './mark
 
 const MEANING: Readonly<Record<keyof typeof EXIT, string>> = {
   done: 'done, or nothing to do',
-  bug: 'a bug: please report it with the output',
+  bug: 'a bug: please report the bug with the output',
   usage: 'usage or configuration',
   input: 'input missing or changed',
   rejects: 'too many records refused',
@@ -21,12 +21,12 @@ export function exitCodes(): string {
 }
 
 interface TypedCommand {
-  /** Words to type after `mappale`. */
+  /** Words of the command after `mappale`. */
   readonly typed: string;
   readonly command: Command;
 }
 
-/** Returns a command, or its subcommands. */
+/** Returns the subcommands of a command, or the command itself if the command has no subcommands. */
 function leaves(command: Command, typed: string): TypedCommand[] {
   return command.commands.length === 0 ? [{ typed, command }] : command.commands.flatMap((child) => leaves(child, `${typed} ${child.name()}`));
 }
@@ -63,10 +63,10 @@ function blocksOf({ typed, command }: TypedCommand): string[] {
 export async function commandPage(): Promise<Page> {
   const commands = (await program()).commands.flatMap((command) => leaves(command, command.name()));
   return page('commands.md', 'Commands', [
-    `${code('npx mappale COMMAND --help')} prints the same in a terminal. Results go to stdout, everything else to stderr.`,
+    `${code('npx mappale COMMAND --help')} prints the description of a command in a terminal. Results go to stdout, and all other output to stderr.`,
     table(['Command', 'Purpose'], commands.map((each) => [link(`#${anchor(titleOf(each))}`, each.typed), prose(each.command.description())])),
-    '## Settings of the environment',
-    // The descriptions are Markdown, because README has the same table.
+    '## Environment variables',
+    // The descriptions are already Markdown, because the README has the same table.
     table(['Setting', 'Meaning'], Object.entries(SETTINGS).map(([name, description]) => [code(name), description])),
     '## Exit codes',
     exitCodes(),

@@ -1,4 +1,4 @@
-/** Configures VitePress. The build writes a configuration file that calls `siteConfig` with the values of the site. */
+/** Configures VitePress. The build writes a configuration file that calls `siteConfig` with the facts of the site. */
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { MarkdownEnv, MarkdownOptions, UserConfig } from 'vitepress';
@@ -9,12 +9,12 @@ export interface SiteFacts {
   /** The checkout. */
   readonly root: string;
   readonly version: string;
-  /** Path below which a web server serves the site: `/`, `/mappale/`. */
+  /** URL path below which a web server serves the site, such as `/` or `/mappale/`. */
   readonly base: string;
   readonly navigation: readonly Entry[];
-  /** Pages of files and folders of the repository. */
+  /** Page of each file and folder of the repository. */
   readonly pages: Readonly<Record<string, string>>;
-  /** Folders of pages whose relative links start in another folder. */
+  /** Folder in which the relative links of a page start, for pages generated from a file in another folder. */
   readonly folders: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,7 @@ export function siteConfig({ root, version, base, navigation, pages, folders }: 
       toc: { slugify: anchor },
       config: (md) => {
         md.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
-        // Vue would evaluate two opening braces as the start of an expression.
+        // Escapes two opening braces, which Vue would evaluate as the start of an expression.
         const { text } = md.renderer.rules;
         md.renderer.rules.text = (...parameters) => text!(...parameters).replaceAll('{{', '&#123;&#123;');
         md.core.ruler.push('repository-links', ({ tokens, env }) => {
@@ -53,7 +53,7 @@ export function siteConfig({ root, version, base, navigation, pages, folders }: 
     },
   };
 
-  /** Returns the page of a link, or null for a file without a page. @throws Error for a file that does not exist */
+  /** Returns the page to which a link leads, or null for a file without a page. @throws Error if the file does not exist */
   function targetOf(href: string, page: string, folder: string): string | null {
     const [path = '', fragment] = href.split('#');
     const target = posix.join(folder, path).replace(/\/$/, '');
@@ -63,7 +63,7 @@ export function siteConfig({ root, version, base, navigation, pages, folders }: 
   }
 }
 
-/** Changes relative links to links of the site. A link to a file without a page becomes text with the path as its title. */
+/** Replaces relative links with links of the site. Replaces a link to a file without a page with text that has the path as the title. */
 function rewriteLinks(tokens: readonly Token[], targetOf: (href: string) => string | null): void {
   let isText = false;
   for (const token of tokens) {

@@ -1,4 +1,7 @@
-/** Writes the data dictionary. Each section has a page, from its `section.ts` and `map.ts`. The tables of the database have one page, from their comments. */
+/**
+ * Writes the data dictionary. Each section has a page, from the section's `section.ts` and `map.ts`. All tables are on one page, from the comments in the
+ * database.
+ */
 import { z } from 'zod';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import type { Column, Section } from '../../pipelines/contract/section.ts';
@@ -24,12 +27,12 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** Names of types as they are shown to readers. */
+/** Names of JSON Schema types for readers. */
 const TYPES = new Map([['integer', 'whole number'], ['string', 'text'], ['boolean', 'true or false']]);
 
 type Field = readonly [path: string, type: string, meaning: string];
 
-/** Returns every field of a block. Fields inside lists and objects have a path with dots. */
+/** Returns all fields of a section's record. Fields inside lists and objects have a path with dots. */
 export function fieldsOf(block: z.ZodType): Field[] {
   const root = z.toJSONSchema(block) as Schema;
   const plain = (schema: Schema): Schema => (schema.$ref === undefined ? schema : { ...root.$defs?.[schema.$ref.replace('#/$defs/', '')], ...(schema.description === undefined ? {} : { description: schema.description }) });
@@ -47,7 +50,7 @@ export function fieldsOf(block: z.ZodType): Field[] {
     if (choice.items !== undefined) return inside(choice.items, path);
     return Object.entries(choice.properties ?? {}).flatMap(([name, field]): Field[] => {
       const own = path === '' ? name : `${path}.${name}`;
-      // The coordinates of a geometry are left out, because the description of the geometry explains these lists of lists.
+      // Leaves out the coordinates of a geometry, because the description of the geometry explains the coordinates.
       const below = name === 'geometry' ? [] : inside(field, own);
       return [[own, typed(field), field.description ?? plain(field).description ?? ''], ...below];
     });
@@ -55,7 +58,7 @@ export function fieldsOf(block: z.ZodType): Field[] {
   return inside(root, '').filter(([path], index, all) => all.findIndex(([other]) => other === path) === index);
 }
 
-/** Returns the units of fields, from the columns and the map of a section. */
+/** Returns the unit of each field, from the columns and the map of a section. */
 function unitsOf({ name: section, tables, flat }: Section): ReadonlyMap<string, string> {
   const columns = Object.values(tables).flatMap(({ columns: all }) => Object.entries(all));
   const ofColumns = columns.flatMap(([name, { unit }]): [string, string][] => (unit === undefined ? [] : [[flat[name]?.of ?? name, unit], [name, unit]]));
@@ -115,7 +118,7 @@ function tablesPage(tables: readonly DatabaseTable[]): Page {
   ]);
 }
 
-/** Returns the link to a table on the page of tables. */
+/** Returns the link to a table's place on the page of tables. */
 export function tableLink(relation: string): string {
   return link(`/tables.md#${anchor(relation)}`, relation);
 }

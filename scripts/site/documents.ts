@@ -1,4 +1,4 @@
-/** Returns the pages of the site that are Markdown files of the repository. Pages keep their paths, with `index.md` for `README.md`. */
+/** Returns the pages of the site that are Markdown files in the repository. A page has the path of the file, with `index.md` for `README.md`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
@@ -9,14 +9,14 @@ const FOLDERS = ['docs', 'test', 'sources'] as const;
 
 const DECISIONS = 'docs/decisions';
 
-/** Returns the paths of the documents. The notes of a source are left out, because they are part of the source's page. Fixtures are left out too. */
+/** Returns the paths of the documents. Leaves out fixtures, and the notes of sources, which are part of the sources' pages. */
 export function documentFiles(): string[] {
   const isDocument = (name: string): boolean => name.endsWith('.md') && !/\/(?:fixture|golden)\/|\/notes\.md$/.test(name);
   const inside = FOLDERS.flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name.replaceAll('\\', '/')}`));
   return [...readdirSync(ROOT), ...inside].filter(isDocument).sort();
 }
 
-/** Returns the page of a file or folder of the repository, or null if there is no page. */
+/** Returns the page of a file or folder of the repository, or null for a file or folder without a page. */
 export function pageOf(file: string): string | null {
   const path = file.replace(/\/$/, '');
   if (path.endsWith('/notes.md') || /^sources\/[^/.]+(\/|$)/.test(path)) return `sources/${path.split('/')[1] ?? ''}.md`;
@@ -30,7 +30,7 @@ export function titleOf(markdown: string): string {
   return /^# (.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? '';
 }
 
-/** Returns all documents and a list of the decisions. */
+/** Returns the pages of all documents, and a page that lists the decisions. */
 export function documentPages(): Page[] {
   const pages = documentFiles().map((file): Page => {
     const markdown = readFileSync(join(ROOT, file), 'utf8');

@@ -5,7 +5,7 @@ import { documentedErrors, type DocumentedError } from './errors.ts';
 import { code, facts, page, prose, type Page } from './markdown.ts';
 
 const GROUPS: readonly (readonly [title: string, kinds: readonly ExitKind[], meaning: string])[] = [
-  ['Command line and machine', ['usage'], 'Exit 2. Nothing was done.'],
+  ['Command line and machine', ['usage'], 'Exit 2. The command did nothing.'],
   ['Files', ['input', 'rejects'], 'Exit 3, or 4 if too many records were refused. Other files are read. The published data stays unchanged.'],
   ['Checks', ['checks'], 'Exit 5. The new data is not published. The published data stays unchanged.'],
   ['The database', ['database'], 'Exit 6. The published data stays unchanged. The same command continues where it stopped.'],
@@ -13,7 +13,7 @@ const GROUPS: readonly (readonly [title: string, kinds: readonly ExitKind[], mea
   ['Bugs', ['bug'], 'Exit 1. Please report the bug with the output.'],
 ];
 
-/** Returns each code once, with the most complete texts. */
+/** Returns one error per code: the one with the most complete texts. */
 function byCode(errors: readonly DocumentedError[]): DocumentedError[] {
   const found = new Map<string, DocumentedError>();
   const weight = ({ message, hint, fix }: DocumentedError): number =>
@@ -28,13 +28,13 @@ function byCode(errors: readonly DocumentedError[]): DocumentedError[] {
 export function errorPage(): Page {
   const all = byCode(documentedErrors());
   return page('errors.md', 'When something goes wrong', [
-    'An error states what happened and where, and what was expected and found. The last line is a command to type. With `--json`, the error is an object on stdout with the same code.',
+    'An error message states what happened, where, and which values were expected and found. The last line is a command to type. With `--json`, the error is a JSON object on stdout with the same code.',
     'First run `npx mappale` and `npx mappale doctor`. Both commands change nothing.',
     exitCodes(),
     ...GROUPS.flatMap(([title, kinds, meaning]) => [`## ${title}`, meaning, ...all.filter(({ kind }) => kinds.includes(kind)).flatMap((each) => [
       `### ${each.code}`, facts([['Message', prose(each.message)], ['Hint', prose(each.hint)], ['Command', each.fix === '' ? '' : code(each.fix)]]),
     ])]),
     '## Errors of PostgreSQL',
-    'Other codes that begin with `SQL_` end with the five-character code of a PostgreSQL error. The message of such an error is the message of PostgreSQL.',
+    'All other codes that begin with `SQL_` are errors of PostgreSQL, with the message of PostgreSQL. Such a code ends with the five characters of the PostgreSQL error code.',
   ]);
 }

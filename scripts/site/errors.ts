@@ -1,4 +1,4 @@
-/** Reads every expected error from the source code: code, exit code, texts, hint and fix. */
+/** Reads all errors that the program expects from the source code, with code, exit code, texts, hint and fix. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -11,11 +11,11 @@ export interface DocumentedError {
   readonly code: string;
   readonly kind: ExitKind;
   readonly message: string;
-  /** The expected and found values. May be empty. */
+  /** Text with the expected and found values; may be empty. */
   readonly detail: string;
-  /** Sentences that explain what to do. May be empty. */
+  /** Sentences that explain what the user can do; may be empty. */
   readonly hint: string;
-  /** The command that fixes the error. May be empty. */
+  /** Command that fixes the error; may be empty. */
   readonly fix: string;
 }
 
@@ -23,10 +23,10 @@ const FIELDS = ['message', 'code', 'kind', 'detail', 'hint', 'fix'] as const;
 
 type Expressions = Partial<Record<(typeof FIELDS)[number], ts.Expression>>;
 
-/** Arguments of a call, by the names of their parameters. */
+/** Arguments of a call, by parameter name. */
 type Given = ReadonlyMap<string, ts.Expression>;
 
-/** Returns the texts that an expression may have. Parts that are known only at run time become `…`. */
+/** Returns the texts that an expression may have, with `…` for parts that are known only at run time. */
 function textsOf(expression: ts.Expression | undefined, given: Given): string[] {
   if (expression === undefined) return [''];
   if (ts.isStringLiteralLike(expression)) return [expression.text];
@@ -37,7 +37,7 @@ function textsOf(expression: ts.Expression | undefined, given: Given): string[] 
     const argument = given.get(expression.text);
     return argument === undefined ? ['…'] : textsOf(argument, new Map());
   }
-  // `retyped` repeats the typed command with a change. The second argument is the usual form of the command.
+  // Uses the second argument of `retyped`, which is the usual form of the command.
   if (ts.isCallExpression(expression) && expression.expression.getText() === 'retyped') return textsOf(expression.arguments[1], given);
   if (ts.isBinaryExpression(expression)) {
     const [left, right] = [textsOf(expression.left, given), textsOf(expression.right, given)];
@@ -54,7 +54,7 @@ function joined(parts: readonly (readonly string[])[]): string[] {
   return parts.reduce<string[]>((texts, part) => texts.flatMap((text) => part.map((next) => text + next)), ['']).slice(0, 4);
 }
 
-/** Returns the parts of an error that is created by a call, or is sent as a message from one thread to another. */
+/** Returns the parts of an error that a node creates: by a call, or as a message from one thread to another. */
 function partsOf(node: ts.Node): { readonly name?: string; readonly message?: ts.Expression | undefined; readonly facts?: ts.Expression | undefined } {
   if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
     const name = node.expression.getText();
@@ -67,7 +67,7 @@ function partsOf(node: ts.Node): { readonly name?: string; readonly message?: ts
   return { message: valueOf('error'), facts: valueOf('facts') };
 }
 
-/** Returns the expressions of an error, or null if the node creates no error. */
+/** Returns the expressions of an error's parts, or null if the node creates no error. */
 function errorIn(node: ts.Node): Expressions | null {
   const { name, message, facts } = partsOf(node);
   if (message === undefined || facts === undefined || !ts.isObjectLiteralExpression(facts)) return null;
@@ -93,7 +93,7 @@ function functionOf(node: ts.Node): { readonly name: string; readonly parameters
   return null;
 }
 
-/** Yields a node and every node below it. */
+/** Yields a node of the syntax tree and all descendants. */
 function* below(node: ts.Node): Generator<ts.Node> {
   yield node;
   const children: ts.Node[] = [];
@@ -101,14 +101,14 @@ function* below(node: ts.Node): Generator<ts.Node> {
   for (const child of children) yield* below(child);
 }
 
-/** A function that creates errors from its arguments. */
+/** A function that creates errors from arguments. */
 interface Factory {
   readonly name: string;
   readonly parameters: readonly string[];
   readonly isMethod: boolean;
 }
 
-/** Returns the function that creates an error with one of its parameters as the code. Returns null if the code is a literal. */
+/** Returns the function around a node if a parameter of this function is the error code, or null if the code is a literal. */
 function factoryOf(node: ts.Node, code: ts.Expression | undefined): Factory | null {
   if (code === undefined || !ts.isIdentifier(code)) return null;
   for (let around: ts.Node | undefined = node.parent; around !== undefined; around = around.parent) {
@@ -125,7 +125,7 @@ function documented(made: Expressions, given: Given): DocumentedError[] {
   return codes.flatMap((each) => kinds.map((kind) => ({ code: each, kind, message: texts('message'), detail: texts('detail'), hint: texts('hint'), fix: texts('fix') })));
 }
 
-/** @param files all files of the program, because another file may call a method that creates errors */
+/** Returns the errors that a file creates. @param files all files of the program, because another file may call a method that creates errors */
 function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): DocumentedError[] {
   const found: DocumentedError[] = [];
   for (const node of below(file)) {
@@ -147,7 +147,7 @@ function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): Documente
   return found;
 }
 
-/** Returns all errors by code. An error that the program creates in several places is returned several times. */
+/** Returns all errors, sorted by code. Returns an error several times if the program creates the error in several places. */
 export function documentedErrors(): DocumentedError[] {
   const files = ['pipelines', 'api', 'cli', 'sources'].flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/(?:^|\/)(?:fixture|golden|synthetic)/.test(name)).map((name) => join(ROOT, folder, name)).sort())

@@ -1,13 +1,13 @@
-/** Finds the sources of a section: the layers that its SQL reads, directly or through other tables. */
+/** Finds the sources of a section by the layers that the section's SQL reads, directly or through other tables. */
 import { sourceOfLayer, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { tableOfSection } from '../../pipelines/contract/sections.ts';
 import { tableFiles, type Relation } from '../../pipelines/contract/sql-files.ts';
 import type { Section } from '../../pipelines/contract/section.ts';
 
-/** Tables that every section reads. The sources of these tables are listed for `basic` only. */
+/** Tables that every section reads. Only the section `basic` lists the sources of these tables. */
 const GROUND: readonly Relation[] = ['core.parcel', 'core.comune', 'core.sheet'];
 
-/** Returns the sources of a section, in the order of the list. */
+/** Returns the sources of a section, in the order of `sources`. */
 export function sourcesOf({ name, tables }: Section, sources: readonly RegisteredSource[]): readonly RegisteredSource[] {
   const files = tableFiles();
   const seen = new Set<Relation>();

@@ -1,6 +1,6 @@
 /**
- * Builds the site of the documentation: `npm run docs`. The option `--out` is the output folder (default `.mappale/site`). The option `--base` is the path
- * below which a web server serves the site (default `/`). The comments of the tables come from a temporary embedded database.
+ * Builds the documentation site: `npm run docs`. The option `--out` is the output folder (default `.mappale/site`). The option `--base` is the URL path below
+ * which a web server serves the site (default `/`). The comments of the tables come from a temporary embedded database.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,4 +18,4 @@ const tables = await onDatabase('pglite:memory', 'write', async (database) => {
   return tablesOf(database);
 });
 const pages = await buildSite(folder, base, tables);
-process.stdout.write(`${pages.length} pages: ${folder}\nTo read them: python3 -m http.server --directory ${folder}\n`);
+process.stdout.write(`${pages.length} pages: ${folder}\nTo read the pages: python3 -m http.server --directory ${folder}\n`);

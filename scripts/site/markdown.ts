@@ -1,19 +1,19 @@
-/** Writes pieces of Markdown and escapes their text. */
+/** Formats Markdown, and escapes text for Markdown. */
 
-/** A generated page. Links that begin with `/` start at the root of the site. */
+/** A page of the site. Links that begin with `/` start at the root of the site. */
 export interface Page {
-  /** Path from the root of the site: `sections/risk.md`. */
+  /** Path of the page from the root of the site, such as `sections/risk.md`. */
   readonly path: string;
   readonly title: string;
   readonly markdown: string;
 }
 
-/** Escapes the characters that have a meaning in Markdown. */
+/** Escapes the characters of a text that have a meaning in Markdown. */
 export function escaped(text: string): string {
   return text.replace(/[\\*_[\]<>&~#]/g, '\\$&');
 }
 
-/** Returns text as Markdown: words between backquotes as code, web addresses as links. */
+/** Returns text as Markdown, with words between backquotes as code and URLs as links. */
 export function prose(text: string): string {
   return text.split(/(`[^`]+`|https?:\/\/[^\s"<>]*[^\s"<>.,;:)])/).map((part, index) => {
     if (index % 2 === 0) return escaped(part);
@@ -29,7 +29,7 @@ export function link(href: string, text: string): string {
   return `[${escaped(text)}](${href})`;
 }
 
-/** Returns the anchor of a heading in the form of GitHub. */
+/** Returns the anchor of a heading in GitHub's form. */
 export function anchor(heading: string): string {
   return heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replace(/\s/g, '-');
 }
@@ -42,12 +42,12 @@ export function list(items: readonly string[]): string {
   return items.map((item) => `- ${item}`).join('\n');
 }
 
-/** Returns a list of named facts. Empty facts are left out. */
+/** Returns a Markdown list of named facts. Leaves out empty facts. */
 export function facts(lines: readonly (readonly [name: string, markdown: string])[]): string {
   return list(lines.filter(([, markdown]) => markdown !== '').map(([name, markdown]) => `**${name}**: ${markdown}`));
 }
 
-/** Returns a table without the columns that are empty in every row. @param rows cells as Markdown */
+/** Returns a Markdown table without the columns that are empty in every row. @param rows cells as Markdown */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const shown = titles.map((_title, column) => rows.some((row) => row[column] !== ''));
   const line = (cells: readonly string[]): string =>
@@ -55,7 +55,7 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   return [line(titles), line(titles.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** Returns a page of blocks. Empty blocks are left out. */
+/** Returns a page that consists of blocks of Markdown. Leaves out empty blocks. */
 export function page(path: string, title: string, blocks: readonly string[]): Page {
   return { path, title, markdown: [`# ${escaped(title)}`, ...blocks.filter((block) => block !== '')].join('\n\n') + '\n' };
 }

@@ -1,9 +1,9 @@
-/** Builds the navigation of the site: the groups of `docs/README.md`, the generated pages, and all other documents. */
+/** Builds the menu of the site from the groups of `docs/README.md`, the generated pages, and all other documents. */
 import { posix } from 'node:path';
 import { pageOf } from './documents.ts';
 import type { Page } from './markdown.ts';
 
-/** An entry in the form that VitePress reads. */
+/** A menu entry in VitePress's form. */
 export interface Entry {
   readonly text: string;
   readonly link?: string;
@@ -11,7 +11,7 @@ export interface Entry {
   readonly items?: readonly Entry[];
 }
 
-/** @param index the text of docs/README.md: a heading for each group, and links in the first column of its table */
+/** Returns the groups of documents. @param index text of docs/README.md, in which each group is a heading and a table with links in the first column */
 export function groupsOf(index: string): { readonly title: string; readonly paths: readonly string[] }[] {
   return index.split(/^## /m).slice(1).map((part) => {
     const [title = '', ...lines] = part.split('\n');
@@ -21,7 +21,7 @@ export function groupsOf(index: string): { readonly title: string; readonly path
   });
 }
 
-/** Returns the menu of the site. Every page is in the menu once. */
+/** Returns the menu of the site, in which every page occurs once. */
 export function navigationOf(pages: readonly Page[], index: string): Entry[] {
   const left = new Map(pages.map((page) => [page.path, page]));
   const entry = (path: string, below: readonly Entry[] = []): Entry => {

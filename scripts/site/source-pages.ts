@@ -1,4 +1,4 @@
-/** Writes a page for each source, from its manifest, download and notes. */
+/** Writes a page for each source, from the source's manifest, download and notes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
@@ -11,25 +11,25 @@ import { tableLink } from './dictionary.ts';
 import { sourcesOf } from './feeds.ts';
 import { code, escaped, facts, link, list, page, prose, table, type Page } from './markdown.ts';
 
-/** Any day can be used, because the number of files that a region needs does not depend on the date. */
+/** Date for counting the files of a region. Any date gives the same number of files. */
 const SOME_DAY = new Date('2026-11-01');
 
 function cycleText(cycle: Cycle): string {
   return cycle === 'daily' ? 'every day' : `after ${cycle.join(', ')} (month-day)`;
 }
 
-/** Returns how to get the files of all regions. */
+/** Returns lines that explain how to get the files of the source. */
 function downloadLines(download: Download, id: string): string[] {
   const regions = REGIONS.filter((region) => (download.files?.(region, SOME_DAY) ?? []).length > 0).length;
   const manual = [...new Set(REGIONS.flatMap((region) => download.byHand?.(region) ?? []))];
   return [
     ...(regions === 0 ? [] : [`${code(`npx mappale fetch REGION --sources ${id}`)} downloads the files${regions === REGIONS.length ? '' : ` (${regions} of ${REGIONS.length} regions)`}${download.tokenParameter === undefined ? '' : ` with a token in ${code(`MAPPALE_${id.toUpperCase()}_TOKEN`)}`}`]),
-    ...(download.onlyNamed === undefined ? [] : [`only if the source is named: ${prose(download.onlyNamed)}`]),
+    ...(download.onlyNamed === undefined ? [] : [`downloaded only if the source is named: ${prose(download.onlyNamed)}`]),
     ...manual.map((hand) => `by hand: ${prose(hand)}`),
   ];
 }
 
-/** Returns notes without their title, with each heading one level lower. */
+/** Returns the notes of a source without the title, with each heading one level lower. */
 function notesBelow(notes: string): string {
   return notes.replace(/^# .*\n+/, '').replace(/^##/gm, '###').trim();
 }
@@ -55,7 +55,7 @@ function sourcePage(source: RegisteredSource, download: Download): Page {
     ]),
     '## Downloads',
     list([...downloadLines(download, id), ...manifest.downloads.map(({ url, note }) => `${prose(url)}: ${prose(note)}`)]),
-    '## Published fields that are not used',
+    '## Published fields that mappale does not use',
     Object.keys(ignored).length === 0 ? 'None.' : table(['Field', 'Reason'], Object.entries(ignored).map(([name, why]) => [code(name), prose(why)])),
     '## Quirks and decisions',
     notesBelow(readFileSync(join(ROOT, folder, 'notes.md'), 'utf8')),

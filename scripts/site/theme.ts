@@ -1,2 +1,2 @@
-/** Selects the default theme of VitePress without its fonts. */
+/** Selects VitePress's default theme without web fonts. */
 export { default } from 'vitepress/theme-without-fonts';

@@ -1,4 +1,4 @@
-/** Reads the sentences of the files that git tracks. */
+/** Reads the sentences in all files that git tracks. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { sentencesOf, type Sentence } from './texts.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Files that are not checked: publishers' bytes, expected outputs, applied migrations, Italian text, and the list of phrases. */
+/** Matches files that are not checked: publishers' bytes, expected outputs, applied migrations, Italian text, and the list of phrases. */
 const LEFT_OUT = /(?:^|\/)(?:fixture|golden)\/|^sql\/migrations\/|italian|^scripts\/words\/(?:phrases|exceptions)\.ts$|^test\/architecture\/words\.test\.ts$|^LICENSE$/;
 
 export function readSentences(): Sentence[] {
@@ -18,7 +18,7 @@ export function readSentences(): Sentence[] {
   });
 }
 
-/** Returns the entries that are not released yet. Older entries are not rewritten. */
+/** Returns the entries of the changelog that are not released yet. Older entries are not checked. */
 function newest(changelog: string): string {
   const [before = '', section = ''] = changelog.split(/^## /m);
   return `${before}${section}`;

@@ -1,10 +1,8 @@
 /**
  * Lists the phrases of `phrases.ts` in everything that people read.
  *
- *   npm run words                        every finding: file:line, phrase, sentence
- *   npm run words -- sql test/api        only files below these folders
- *   npm run words -- --sample 200 --seed 7   sentences drawn at random, to be read by a person
- *   npm run words -- --known             writes the number of phrases of each file to known.json
+ * npm run words every finding: file:line, phrase, sentence npm run words -- sql test/api only files below these folders npm run words -- --sample 200 --seed 7
+ * random sentences, for a person to read npm run words -- --known writes the number of findings in each file to known.json
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -25,6 +23,6 @@ if (values.sample !== undefined) {
 } else {
   const findings = findingsOf(sentences, EXCEPTIONS);
   for (const { file, line, phrase, instead, text } of findings) console.log(`${file}:${line}\t${phrase} -> ${instead}\t${text}`);
-  console.error(`${findings.length} phrases in ${sentences.length} sentences`);
+  console.error(`found ${findings.length} phrases in ${sentences.length} sentences`);
   process.exitCode = findings.length === 0 ? 0 : 1;
 }

@@ -1,11 +1,11 @@
-/** Finds the sentences that people read in the files of the project. The sentences are in comments, messages, test names and documents. */
+/** Finds the sentences for people in the project's files: in comments, messages, test names and documents. */
 import ts from 'typescript';
 
 export type Kind = 'comment' | 'message' | 'test name' | 'document';
 
 export interface Sentence {
   readonly file: string;
-  /** Line number of the text that contains the sentence, from 1. */
+  /** Line number, from 1, of the comment, message, test name or paragraph that contains the sentence. */
   readonly line: number;
   readonly kind: Kind;
   /** The sentence on one line, without code spans and quotations. */
@@ -18,10 +18,10 @@ interface Text {
   readonly text: string;
 }
 
-/** Least number of words of a text. A shorter text is a name or a value. */
+/** Minimum number of words of a message. A shorter text is a name or a value. */
 const FEWEST_WORDS = 3;
 
-/** Returns the sentences of a file in their order. Returns no sentences for unknown types of files. */
+/** Returns the sentences of a file, in file order; none for an unknown type of file. */
 export function sentencesOf(file: string, content: string): Sentence[] {
   return textsOf(file, content).flatMap(({ line, kind, text }) => sentences(text).map((sentence) => ({ file, line, kind, text: sentence })));
 }
@@ -35,7 +35,7 @@ function textsOf(file: string, content: string): Text[] {
   return [];
 }
 
-/** Splits a text at the end of sentences, paragraphs, list items, table cells and lines `key: value`. */
+/** Splits a text after sentences, paragraphs, list items, table cells and lines of the form `key: value`. */
 function sentences(text: string): string[] {
   return text
     .replace(/```[\s\S]*?```/g, '\n\n')
@@ -70,7 +70,7 @@ function* scriptTexts(file: string, content: string): Generator<Text> {
   yield* texts.sort((a, b) => a.at - b.at);
 }
 
-/** Joins successive line comments, and removes the comment marks. */
+/** Joins line comments on successive lines, and removes the comment marks. */
 function joinRanges(content: string, ranges: readonly ts.CommentRange[]): { pos: number; text: string }[] {
   const joined: { pos: number; end: number; text: string }[] = [];
   for (const { pos, end } of ranges) {
@@ -89,7 +89,7 @@ function isRead(node: ts.Node): boolean {
   return !ts.isImportDeclaration(parent) && !ts.isExportDeclaration(parent) && !ts.isTaggedTemplateExpression(parent) && !ts.isLiteralTypeNode(parent);
 }
 
-/** Returns a literal's text with `…` for inserted values, or null if the text has no words. */
+/** Returns the text of a string literal with `…` for inserted values, or null if the text has too few words. */
 function flat(node: ts.Node): string | null {
   const text = ts.isTemplateExpression(node) ? node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join('') : (node as ts.StringLiteralLike).text;
   return text.split(/\s+/).filter((word) => /^[A-Za-z][a-z]*[.,;:)]?$/.test(word)).length >= FEWEST_WORDS && !/^\s*(?:select|insert|with|create|alter|update|delete|drop)\s/.test(text) ? text : null;
@@ -102,14 +102,14 @@ function isTestName(node: ts.Node): boolean {
   return /^(?:it|test|describe)\b/.test(call.expression.getText());
 }
 
-/** Returns the comments of SQL, and the string literals that contain words, such as texts of `comment on` and errors. */
+/** Returns the comments of an SQL file, and the string literals that contain words, such as texts of `comment on` and of errors. */
 function sqlTexts(content: string): Text[] {
   const code = content.replace(/--[^\n]*/g, (comment) => ' '.repeat(comment.length));
   const literals = [...code.matchAll(/'((?:[^']|'')*)'/g)].map(({ index, 1: text = '' }): Text => ({ line: lineAt(content, index), kind: 'message', text: text.replaceAll("''", '’') }));
   return [...joinComments(content, '--'), ...literals.filter(({ text }) => text.split(/\s+/).filter((word) => /^[A-Za-z][a-z]+/.test(word)).length >= FEWEST_WORDS)].sort((a, b) => a.line - b.line);
 }
 
-/** Returns comments to the end of the line. Comments on successive lines are one text. */
+/** Returns the line comments of a file. Comments on successive lines are one text. */
 function joinComments(content: string, mark: string): Text[] {
   const texts: Text[] = [];
   let last = -1;
@@ -124,7 +124,7 @@ function joinComments(content: string, mark: string): Text[] {
   return texts;
 }
 
-/** Returns the paragraphs of Markdown outside code blocks. */
+/** Returns the paragraphs of a Markdown file outside code blocks. */
 function documentTexts(content: string): Text[] {
   const texts: Text[] = [];
   const plain = content.replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ' '));

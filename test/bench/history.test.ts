@@ -42,8 +42,8 @@ describe('a state of the code', () => {
 
   it('causes an error that lists the measured states if it was not measured or is ambiguous', () => {
     expect(() => findState(history, 'ab')).toThrow('matches more than one state');
-    expect(() => findState(history, 'fff')).toThrow('no bench was run on fff');
-    expect(() => findState(history, 'last~3')).toThrow('no bench was run on last~3');
+    expect(() => findState(history, 'fff')).toThrow('no benchmark was run on fff');
+    expect(() => findState(history, 'last~3')).toThrow('no benchmark was run on last~3');
     expect(() => findState([], 'last')).toThrow('no bench was run');
   });
 

@@ -1,7 +1,7 @@
 -- purpose: parcels whose sections differ from the plain scripts by more than rounding
 -- reads: section.risk, section.subsidence, section.coastal_erosion, section.demographics, section.land_cover, plain.risk, plain.subsidence, plain.coastal_erosion, plain.demographics, plain.land_cover
 -- writes: plain.difference
--- grain: one row per section, with its parcels and the parcels that differ
+-- grain: one row per section, with the number of parcels and the number of differing parcels
 -- crs: none
 
 -- Shares have 6 decimals, motions in mm and distances in m have 2 decimals. The last decimal may differ by one, because sums in another order have other
