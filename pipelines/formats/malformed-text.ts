@@ -28,8 +28,8 @@ const DIFFERENT = 2_000;
 /** Maximum number of different doubly encoded texts in a correctly saved file. */
 const OWN_TEXTS = 2;
 /**
- * Maximum share of doubly encoded texts among the non-ASCII texts of a correctly saved file. The street lists of 2026 have 5 %. In a wrongly saved file, most
- * texts are doubly encoded.
+ * Maximum share of doubly encoded texts among the non-ASCII texts of a correctly saved file. In the street lists of 2026, this share is 5 %. In a wrongly saved
+ * file, most texts are doubly encoded.
  */
 const OWN_SHARE = 0.2;
 /** First UTF-8 bytes of `Ã`, `Â` and `â€`. */

@@ -102,7 +102,7 @@ const CODES = 1 << LONGEST;
  */
 export function unpackLzw(packed: Buffer, most: number): Buffer {
   const output = Buffer.allocUnsafeSlow(most);
-  // A code stands for a range of earlier output bytes, given by offset and length.
+  // A code means a range of earlier output bytes, given by offset and length.
   const from = new Int32Array(CODES);
   const lengths = new Int32Array(CODES);
   let written = 0;

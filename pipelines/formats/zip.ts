@@ -551,7 +551,7 @@ function repeats(at: string, names: readonly string[]): MappaleError {
   const [first = ''] = names;
   return inputError('the zip contains two members with the same name', {
     code: 'ZIP_MEMBER_REPEATED', at: `${at}!${first}`,
-    detail: `expected each name once, found ${names.slice(0, 5).join(', ')} again${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
+    detail: `expected unique names, found repeated: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
     hint: 'The program cannot decide which member is correct. Download the zip again, or create a zip with only the correct member.',
   });
 }

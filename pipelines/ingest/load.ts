@@ -200,7 +200,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged,
       rows.set(id, (rows.get(id) ?? 0) + n);
     }
   }
-  // Creates the tables that load.sql creates only if needed.
+  // Creates the tables `duplicates` and `entangled`, if load.sql did not create these tables.
   await session.query(statement('duplicates'));
   await session.query(statement('entangled'));
   for (const name of ['note_rejects', 'note_duplicates']) await session.query(statement(name), [releaseId]);

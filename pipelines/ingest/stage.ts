@@ -54,7 +54,7 @@ export interface Staged {
   readonly reused: readonly ReusedMember[];
 }
 
-/** A member with the same bytes as a member of an earlier release, whose rows are reused. */
+/** A member that has the same bytes as a member of an earlier release. The release reuses the rows of the earlier member. */
 interface ReusedMember {
   /** Number of the member in the ledger. */
   readonly memberId: number;
@@ -217,7 +217,7 @@ class StageSink implements Sink {
   }
 
   aside(path: string, reason: string): void {
-    this.#given.log.debug(`${labelOf(this.#fileName, path)} is a known part that is not read: ${reason}`);
+    this.#given.log.debug(`${labelOf(this.#fileName, path)} is known, but mappale does not read it: ${reason}`);
   }
 
   async member(facts: MemberFacts): Promise<MemberSink> {

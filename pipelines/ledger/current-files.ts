@@ -122,7 +122,7 @@ function isWhole(file: LoadedFile): boolean {
 }
 
 /**
- * Returns 0 for a file of Italy, 1 for a region, 2 for a part of a region, 3 for one comune. Of two files with the same date, the file with the higher number
+ * Returns 0 for a file of Italy, 1 for a region, 2 for a part of a region, 3 for one comune. If two files have the same date, the file with the higher number
  * has priority.
  */
 function narrowness(file: LoadedFile): number {
@@ -221,10 +221,7 @@ function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, re
   return region === 0 || placeRegion === null || placeRegion === region || (!isPackaged && kept.has(place));
 }
 
-/**
- * Returns the region of a place according to the file's structure, the list of comuni, the rows or the user, in this order. Null if all of these give no
- * region.
- */
+/** Returns the region of a place according to the file's structure, the list of comuni, the rows or the user, in this order. Null if no region is known. */
 export function regionOf(file: LoadedFile, held: FilePlaces, place: string, register: Register): number | null {
   return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion ?? file.assigned;
 }

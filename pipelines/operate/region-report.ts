@@ -82,8 +82,9 @@ interface ReportedTable {
 }
 
 /**
- * States of coverage. `mapped`: mapped with objects. `none`: mapped without objects. `partial`: some places are mapped, or some maps cover the comune.
- * `not_mapped`: outside the loaded files. `not_loaded`: no file is loaded. `not_applicable`: the section applies to no examined parcel.
+ * States of coverage. `mapped`: the files cover the place and have objects there. `none`: the files cover the place and have no objects there. `partial`: the
+ * files cover some places, or some of the maps cover the comune. `not_mapped`: the loaded files do not cover the place. `not_loaded`: no file is loaded.
+ * `not_applicable`: the section applies to no examined parcel.
  */
 export const COVERAGE_STATES = ['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable'] as const;
 

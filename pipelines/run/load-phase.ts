@@ -130,7 +130,7 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
     }
   };
   const { releaseId: release, records, rows, rejects, duplicates, warnings } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
-    // Does not record a failure of the database, because the database may be unavailable. The next run then recovers.
+    // Does not record a failure of the database, because the database may be unavailable. The next run then removes the workspace and reads the release again.
     const failed = error instanceof MappaleError && error.kind !== 'database' ? await failRelease(database, fingerprint, error) : null;
     if (failed !== null) await dropSchema(database, stagingSchema(failed));
     throw error;

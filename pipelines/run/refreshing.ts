@@ -27,7 +27,7 @@ export interface RefreshOptions {
   readonly concurrent?: boolean;
 }
 
-/** State of a refresh that writes. */
+/** State of a running refresh, which writes to the database. */
 export interface Refreshing {
   readonly context: Context;
   readonly options: RefreshOptions;

@@ -1,7 +1,7 @@
 /** Determines former codes of comuni in the synthetic region, for the lists of comuni and for sources that still use former codes. */
 import type { SyntheticComune } from './region.ts';
 
-/** A suppressed comune. */
+/** A former comune, which was merged into another comune. */
 export interface FormerComune {
   readonly istatCode: string;
   readonly name: string;

@@ -154,7 +154,7 @@ function comuniOf(place: Place, { count, largest, usual, across, width, height }
     return {
       index,
       belfiore: `Z${String(index + 1).padStart(3, '0')}`,
-      // Uses last digits above 200, because the codes of the real comuni in the two provinces end in numbers below 200.
+      // The last three digits are above 200, because the codes of the real comuni in the two provinces end in numbers below 200.
       istatCode: `${province.code}${String(number < 99 ? 901 + number : 201 + number - 99).padStart(3, '0')}`,
       name: otherName === null ? italianName : `${italianName}/${otherName}`,
       italianName,
@@ -345,7 +345,7 @@ function layout(sheetIndex: number, random: Random): Group[] {
   const grouping = new Grouping();
   takeLines(grouping, sheetIndex, random);
   if (sheetIndex % 2 === 0) takeRing(grouping, random);
-  // Makes parcels of two separate polygons, which are at least one column apart and do not touch.
+  // Creates parcels that consist of two separate polygons, at least one column apart.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 3);
     const row = random.below(SHEET_ROWS);

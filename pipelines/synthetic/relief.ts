@@ -83,7 +83,7 @@ export function groundModel(region: SyntheticRegion): Model {
   };
 }
 
-/** Returns the surface model in cells of 1″ with centres at whole seconds. Column 0 has its centre at 0° E, and row 0 at 0° N. */
+/** Returns the surface model in cells of 1″ with centres at whole seconds. The centre of column 0 is at 0° E, and the centre of row 0 at 0° N. */
 export function surfaceModel(region: SyntheticRegion): Model {
   const relief = groundOf(region.seed);
   const [west, south, east, north] = region.box;
@@ -144,7 +144,7 @@ export interface Terrain {
   readonly cells: number;
 }
 
-/** Returns the true terrain values of a parcel; null if a cell of the parcel has no value in the model. */
+/** Returns the true slope, aspect and other relief values of a parcel; null if a cell of the parcel has no value in the model. */
 export function reliefOf(model: Model, { polygons }: Pick<SyntheticParcel, 'polygons'>): Terrain | null {
   const cells = cellsOf(model, polygons);
   const elevations = cells.map(([column, row]) => model.value(column, row));

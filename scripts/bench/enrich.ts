@@ -49,7 +49,7 @@ async function measure(url: string, folder: string, points: number): Promise<Res
   say(`enrich: ${thousands(points)} points in ${thousands(parcels)} parcels, ${columns} columns: ${number(seconds, 1)} s, ${thousands(rate)} rows/s`);
   say(`  ${thousands(found)} found, ${megabytes((await stat(out)).size)} written; Node ${number(cpuSeconds, 1)} s of CPU, peak memory ${number(peakMiB)} MiB`);
   say(`  the server, two requests for each of ${number(few)} points: one client ${number(alone)} points/s, three clients ${number(three)} points/s`);
-  say(`  the table is ${number(rate / alone)} and ${number(rate / three)} times as fast`);
+  say(`  enrich is ${number(rate / alone)} times as fast as one client, and ${number(rate / three)} times as fast as three clients`);
   return {
     bench: 'enrich',
     ...ofSteps(parcels, [stepOf('points of a table', seconds, points), rateOf('one by one', alone), rateOf('three at a time', three)], { columns, found }),

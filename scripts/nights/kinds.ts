@@ -141,7 +141,7 @@ export class Scene {
     this.world.truth.set('addresses', await this.changeZip(this.world.truthOf('addresses'), (_, csv) => csv, () => `INDIR_MOLI_${this.world.day.replaceAll('-', '')}.csv`));
   }
 
-  /** Serves parcels, of which a few are removed. @param base number of parcels in the first files */
+  /** Serves the parcels without a few parcels. @param base number of parcels in the first files */
   async offerParcels(base: number): Promise<void> {
     // Removes another number of parcels than the last time, because otherwise the file would not change.
     const last = base - this.files.parcels;
@@ -436,7 +436,7 @@ export interface PlanOptions {
   readonly random: Random;
   /** Returns the number of parcels of the first files. */
   readonly parcels: () => number;
-  /** Group of which each kind runs once; null for the nights of a year. */
+  /** Group whose kinds of night run once each; null for the nights of a year. */
   readonly group: string | null;
 }
 

@@ -12,7 +12,7 @@ export interface YearOptions {
   readonly parcels: number;
   /** Start of the first night, in milliseconds since 1970. */
   readonly start: number;
-  /** Group of which each kind of night runs once; null for the nights of a year. */
+  /** Group whose kinds of night run once each; null for the nights of a year. */
   readonly group: string | null;
   /** URL of an empty database. */
   readonly databaseUrl: string;

@@ -109,7 +109,7 @@ function tablesPage(tables: readonly DatabaseTable[]): Page {
   const schemas = [...new Set(tables.map(({ relation }) => relation.split('.')[0]!))].sort();
   const tablesIn = (schema: string): readonly DatabaseTable[] => tables.filter(({ relation }) => relation.startsWith(`${schema}.`));
   return page('tables.md', 'Tables of the database', [
-    'The tables, in the format of `\\d+` in psql. Other programs read `core` and `section`. Geometries are in EPSG:4326.',
+    'This page lists the tables in the format of `\\d+` in psql. Other programs read `core` and `section`. Geometries are in EPSG:4326.',
     table(['Schema', 'Content', 'Tables'], schemas.map((schema) => [link(`#${schema}`, schema), SCHEMAS[schema] ?? '', String(tablesIn(schema).length)])),
     ...schemas.flatMap((schema) => [`## ${schema}`, ...tablesIn(schema).flatMap(({ relation, comment, columns }) => [
       `### ${escaped(relation)}`, prose(comment),
