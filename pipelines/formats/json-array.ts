@@ -52,7 +52,7 @@ function refusingRepeated(at: string): Transform {
         const names = open.at(-1);
         const name = String(token.value);
         if (names?.has(name) === true) {
-          done(columnsChanged(at, `expected unique column names, found twice: "${name}"`));
+          done(columnsChanged(at, `expected the known columns, found doubled: "${name}"`));
           return;
         }
         names?.add(name);
