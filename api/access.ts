@@ -249,7 +249,7 @@ function requireSlot(slot: Slot, client: 'token' | 'caller', { perToken, patienc
   if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'server_busy');
 }
 
-/** Returns a function that admits requests without a key. The workers of a server share the counts. */
+/** Returns a function that admits requests without a key. The workers of a server share the request counts. */
 export function openAdmitter(count: Count, takeSlot: TakeSlot): AdmitOpen {
   return async ({ address, gone }, identified, work) => {
     const network = networkOf(address);

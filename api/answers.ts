@@ -61,7 +61,7 @@ const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, cover
 const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
 
 export const licenses = z.array(z.strictObject({
-  section: z.string().describe('Section that has values from the source; *: show the attribution for every section'),
+  section: z.string().describe('Section with values from the source; *: show the attribution with every answer'),
   source: z.string().describe('Title of the dataset'),
   holder: z.string().describe('Holder of the rights'),
   license: z.string().describe('Name of the licence'),

@@ -36,7 +36,7 @@ export function receiver(identify: Identify, takeSlot: TakeSlot): Receive {
       const problem = `${BODIES.perToken} bodies of this token are being read; send the request again in 1 second`;
       throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: BODIES.perToken }, { 'retry-after': '1', connection: 'close' }, 'token_busy');
     }
-    if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is reading too many bodies; send the request again in 1 second', 'server_busy');
+    if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is already reading the maximum number of bodies; send the request again in 1 second', 'server_busy');
     try {
       return await read(request, limits);
     } finally {

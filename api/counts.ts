@@ -1,4 +1,4 @@
-/** Counts requests and bad keys in memory if the database is read-only, such as a standby. All workers of a server share the counts. */
+/** Counts requests and bad keys in memory if the database is read-only, for example a standby server. All workers of a server share the counts. */
 
 /** Number of requests or bad keys of a token or network in a fixed period. */
 interface Period {
@@ -8,7 +8,7 @@ interface Period {
 }
 
 export interface Counted extends Period {
-  /** True if the limit would be exceeded. In this case the count is unchanged. */
+  /** True if the limit would be exceeded, so that nothing was added. */
   readonly over: boolean;
 }
 

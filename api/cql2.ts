@@ -10,7 +10,7 @@ type FilterLanguage = (typeof FILTER_LANGUAGES)[number];
 /** Maximum length, number of conditions and depth of a filter. */
 export const FILTER_BOUNDS = { bytes: 8_192, conditions: 50, depth: 10 } as const;
 
-/** Type of each property that a filter may name. The database uses the same names. */
+/** Type of each property that a filter may name. The database functions use the same property names. */
 export const FILTER_PROPERTIES = {
   cadastral_reference: 'string', municipality_code: 'string', sheet: 'string', label: 'string', kind: 'string', region_code: 'number', area_m2: 'number',
 } as const;

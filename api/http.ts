@@ -75,7 +75,7 @@ export function httpServer(
       refused(requestId, error, why);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
-    // This answer must follow the answer to the previous request on the connection.
+    // The refusal must follow the answer to the previous request on the connection.
     const before = latest.get(socket);
     if (before === undefined || before.writableFinished || before.destroyed) answer();
     else before.once('close', answer);

@@ -323,7 +323,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getQueryables',
     page: queryablesPage,
     summary: 'Get the queryable properties of a collection',
-    description: 'Returns a JSON Schema of the properties that a filter may name. Some of these properties are also parameters of `items`. Such a parameter selects features with an equal value.',
+    description: 'Returns a JSON Schema of the properties that a filter may name. Some of these properties are also parameters of `items`. Such a parameter of `items` selects features with an equal value.',
     parameters: noParameters,
     pathParameters: collectionPath,
     answer: queryables,

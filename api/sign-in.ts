@@ -133,7 +133,7 @@ export async function requireSession(request: FastifyRequest, signIn: SignIn): P
   if (!isAtHome(request)) throw NO_PATH();
   const session = request.headers['x-api-key'] === undefined ? sessionOf(request) : null;
   if (session !== null && (await signIn.hour(session, 'look')) !== null) return;
-  const problem = 'this path needs a browser that was signed in with the link of mappale serve, and accepts no token; open the link that mappale serve prints when it starts';
+  const problem = 'this path needs a signed-in browser and accepts no token; open the link that mappale serve prints when it starts';
   throw new ApiError('API_KEY_REQUIRED', problem, undefined, BY_LINK);
 }
 
@@ -149,7 +149,7 @@ interface SignInOptions {
 export function serveSignIn(app: FastifyInstance, { base, signIn, explains }: SignInOptions): void {
   app.post(`${base}/map/sign-in`, async (request, reply) => {
     const { host, origin, 'content-type': type } = request.headers;
-    // A page of another site can send a form. It cannot send this header Origin, and cannot send JSON without permission.
+    // A page of another site can send a form, but neither this header Origin nor, without permission, JSON.
     if (!isAtHome(request) || origin !== `http://${host ?? ''}` || type?.split(';')[0]?.trim() !== 'application/json') throw NO_PATH();
     const came = await signIn.exchange(await readSecret(request));
     if ('refused' in came) throw REFUSED[came.refused]();

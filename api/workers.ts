@@ -1,6 +1,7 @@
 /**
- * Runs several worker processes that serve one port. The primary process starts the workers and keeps the shared state: the sums of all metrics, and the
- * queues, so that the limits of a token apply to all workers together. Each worker keeps all other state separately. The database counts requests and
+ * Runs several worker processes that serve one port. The primary process starts the workers and keeps the shared state, which consists of the sums of
+ * all metrics and of the queues. Because of the shared queues, the limits of a token apply to all workers together. Each worker keeps all other state
+ * separately. The database counts requests and
  * bad keys. Every
  * answer names its publication, so cached content never mixes publications.
  */

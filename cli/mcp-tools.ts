@@ -74,7 +74,7 @@ function sectionsOf(relation: Relation): string[] {
 
 const latitude = z.number().describe('Degrees, WGS 84');
 const longitude = z.number().describe('Degrees, WGS 84');
-/** Schema of a parcel id. It also accepts a number, because answers contain the fid as a number. */
+/** Schema of a parcel id, which also accepts a number, because answers contain the fid as a number. */
 const parcelId = z.union([z.string(), z.int()]).describe('fid, such as 1400000000, or national cadastral reference, such as H833_001300.594');
 
 export const TOOLS: readonly Tool<z.ZodRawShape>[] = [

@@ -23,7 +23,7 @@ export function parcelCommand(): Command {
     'mappale parcel --stdin < references.txt > records.jsonl',
   ])
     .argument('[id]', 'fid or national cadastral reference, CCCCZFFFFAS.label')
-    .option('--stdin', 'read a fid or reference from each line of standard input, and print a JSON object per line, in the same order; the exit code is 3 if a parcel is not found')
+    .option('--stdin', 'read one fid or reference per line from standard input, and print one JSON object per line, in the same order; exits with code 3 if a parcel is not found')
     .option('--include <sections>', 'comma-separated names; default: all')
     .option('--json', 'has no effect, because the record is always JSON')
     .action(async (id: string | undefined, { include, stdin = false }: Options) => {

@@ -40,7 +40,7 @@ export function watchCommand(): Command {
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
     .option('--json', 'print each summary as JSON on one line, as with MAPPALE_LOG=json')
     .action(async (names: string[], options: Options) => {
-      // These modules are imported in this function, because they load the HTTP client and the metrics writer.
+      // Modules with the HTTP client and the metrics writer are imported only here, because other commands start faster without these modules.
       const { describeNight, sleepUntil, runNight, untilNext } = await import('../pipelines/operate/watch.ts');
       const config = readConfig();
       const [first = '', ...others] = foldersOf(options);

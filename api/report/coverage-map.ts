@@ -105,7 +105,7 @@ export function coverageMap(name: string, comuni: readonly ComuneCoverage[], sta
     const state = stateOf(comune) ?? 'unknown';
     byState.set(state, [...(byState.get(state) ?? []), comune]);
   }
-  // To keep the page of a large region small, the most frequent state is drawn once for all comuni. The other states are drawn over the most frequent state.
+  // To keep the page of a large region small, the most frequent state is drawn once for all comuni. All other states are drawn over the most frequent state.
   const [commonest, ...others] = [...byState].sort(([, a], [, b]) => b.length - a.length);
   const counts = [...COVERAGE_STATES, 'unknown' as const].flatMap((state) => {
     const found = byState.get(state) ?? [];

@@ -185,7 +185,7 @@ async function showPlace(lat, lng, current, name, isAddress) {
   if (isAddress) markPlace(lat, lng);
   const around = await parcelsIn([lng, lat, lng, lat], true);
   if (!current()) return;
-  // The point of an address may be on the road in front of its parcel. In this case the nearest parcel is used.
+  // The point of an address may be on the road in front of its parcel. If no parcel contains the point, the nearest parcel is used.
   const [found] = [...around].sort((a, b) => Number(holds(b.geometry, lng, lat)) - Number(holds(a.geometry, lng, lat)) || distance(a.centroid, { lat, lng }) - distance(b.centroid, { lat, lng }));
   if (found !== undefined) return showParcel(found.fid, current, { around, move: isAddress });
   if (isAddress) view.goTo({ zoom: 17, lat, lng });
