@@ -2,7 +2,7 @@
 -- reads: core.access_point, core.street, layer.accesso, layer.odonimo_indir, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.release
 -- writes: api.address_files, api.address_points, api.findings_by_place, api.findings_by_street, api.findings_by_release, api.address_findings, api.address_quality
 -- grain: one row per finding
--- crs: EPSG:4326; distances are geodesic (geography) and rounded to centimetres before they are compared, grids are in EPSG:32632 and 32633
+-- crs: EPSG:4326; geodesic distances (geography), rounded to centimetres before comparison; grids in EPSG:32632 and 32633
 
 create or replace function api.address_files(p_region int4, p_comuni text[])
 returns table (belfiore text, is_current bool, file_id int4, file text, vintage text)
@@ -50,7 +50,7 @@ begin
     from held h
     join used u on u.place = h.place
     where h.turn > u.turn
-      -- Two versions of the program may have read the same bytes.
+      -- Ignores earlier files with the same bytes. Two versions of the program may have read one file twice.
       and h.sha256 <> u.sha256
     order by h.place, h.turn
   )
@@ -71,7 +71,7 @@ begin
   from before b;
 end
 $$;
-comment on function api.address_files(int4, text[]) is 'The current file of addresses of each comune (is_current), and the newest older file with rows in the database';
+comment on function api.address_files(int4, text[]) is 'The current address file of each comune (is_current), and the newest older address file whose rows are still in the database';
 
 create or replace function api.address_points(p_region int4, p_comuni text[])
 returns table (belfiore text, address_id int8, street_id int8, street text, civic int4, exponent text, colour text, metric_m int4, geom geometry)
@@ -109,7 +109,7 @@ begin
   with point as materialized (
     select
       p.*,
-      -- The point at 7 decimals as one number. The longitude is followed by the latitude in 9 digits.
+      -- The point as one integer. The longitude times 1e7 is followed by the latitude times 1e7 with 9 digits.
       (st_x(p.geom) * 1e7)::int8 * 1000000000 + (st_y(p.geom) * 1e7)::int8 as spot
     from api.address_points(p_region, p_comuni) p
     where p.geom is not null
@@ -164,7 +164,7 @@ begin
       p.*,
       count(*) over (partition by p.belfiore, z.zone) as points
     from point p
-    -- Near 12 degrees of longitude, comuni use either UTM zone.
+    -- Between 11 and 13 degrees of longitude, comuni use one of two UTM zones, so both zones are tried.
     join (values (32632, 0, 13), (32633, 11, 90)) as z (zone, west, east) on st_x(p.geom) between z.west and z.east
     cross join lateral (select st_transform(p.geom, z.zone) as geom offset 0) t
     where abs(st_x(t.geom) - 10 * round(st_x(t.geom) / 10)) <= 0.01
@@ -200,7 +200,7 @@ begin
   ) f;
 end
 $$;
-comment on function api.findings_by_place(int4, text[]) is 'Addresses that are outside the boundary of their comune, share a point with another number, or are on a grid of 10 m';
+comment on function api.findings_by_place(int4, text[]) is 'Addresses that are outside the boundary of their comune, share a point with another number, or are exactly on a grid of 10 m';
 
 create or replace function api.findings_by_street(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
@@ -239,7 +239,7 @@ begin
         2
       )::float8 as distance_m
     from between_two b
-    -- 500 m are more than 0.0044 degrees everywhere in Italy. This test is fast, and excludes most addresses.
+    -- In Italy, 500 m are always more than 0.0044 degrees. This fast test excludes most addresses before the geodesic distance is computed.
     where (b.x - b.x_before) ^ 2 + (b.y - b.y_before) ^ 2 > 0.0044 ^ 2
       and (b.x - b.x_after) ^ 2 + (b.y - b.y_after) ^ 2 > 0.0044 ^ 2
   )
@@ -288,7 +288,7 @@ create or replace function api.findings_by_release(p_region int4, p_comuni text[
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
 language plpgsql stable as $$
 declare
-  -- The releases are known before the query is planned, so PostgreSQL reads only their partitions.
+  -- Selects the releases before the query is planned, so PostgreSQL reads only the partitions of these releases.
   v_releases constant int4[] := array(
     select distinct coalesce(m.row_release_id, m.release_id)
     from api.address_files(p_region, p_comuni) f
@@ -341,7 +341,7 @@ begin
     and b.belfiore = n.belfiore
   cross join lateral (
     select case
-      -- 20 m are more than 0.00017 degrees everywhere in Italy. This test is fast, and excludes most addresses.
+      -- In Italy, 20 m are always more than 0.00017 degrees. This fast test excludes most addresses before the geodesic distance is computed.
       when st_distance(n.geom, b.geom) > 0.00017 then round(st_distance(n.geom::geography, b.geom::geography)::numeric, 2)::float8
     end as distance_m
     offset 0
@@ -354,7 +354,7 @@ begin
     'missing',
     b.address_id,
     coalesce(s.name, i.display_name),
-    -- Same values as in core.access_point.
+    -- Computes the same values as core.access_point.
     case
       when b.progressivo_snc is not null then api.street_number(null, null, null, null)
       else api.street_number(
@@ -380,7 +380,7 @@ begin
   );
 end
 $$;
-comment on function api.findings_by_release(int4, text[]) is 'Addresses that moved by more than 20 m, are new, or are missing, compared with the earlier file of the comune. Empty if there is no earlier file';
+comment on function api.findings_by_release(int4, text[]) is 'Addresses that moved by more than 20 m, are new, or are missing, compared with the comune''s earlier address file. The result is empty if there is no earlier file';
 
 create or replace function api.address_findings(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
@@ -479,4 +479,4 @@ begin
   left join bounded d on d.belfiore = c.belfiore;
 end
 $$;
-comment on function api.address_quality(int4, text[], int8) is 'Findings about the addresses of comuni, counted by kind. Column addresses is null if the comune has no loaded file of addresses. Column compared_with is null if the database has no earlier file. Column count is null if a needed file or boundary is not loaded, or the comune has more than p_most addresses';
+comment on function api.address_quality(int4, text[], int8) is 'Findings about the addresses of comuni, counted by kind. Column addresses is null if the comune has no loaded file of addresses. Column compared_with is null if the database has no earlier file. Column count is null if a file or boundary that the check needs is not loaded, or if the comune has more than p_most addresses';

@@ -8,7 +8,7 @@ create or replace function api.admin_key(p_name text) returns text
 language sql stable as $$
   select regexp_replace(core.lower_case(unaccent(p_name)), '[^a-z0-9]+', ' ', 'g')
 $$;
-comment on function api.admin_key(text) is 'The same key for all spellings of a name, without case, accents and punctuation';
+comment on function api.admin_key(text) is 'Key of a name for comparisons. Spellings that differ only in case, accents and punctuation have the same key';
 
 create or replace function api.known_regions()
 returns table (code int2, name text, area_km2 float8)
@@ -18,7 +18,7 @@ begin
   select r.code, r.name, r.area_km2
   from core.region r
   union all
-  -- Without a list of comuni, published regions have the names of their files.
+  -- If the list of comuni is not loaded, a published region has the name given in its files.
   select
     u.unit_code::int2,
     (select min(f.region_name) from core.comune_found f where f.region_code = u.unit_code),
@@ -29,17 +29,17 @@ begin
     and not exists (select from core.region r where r.code = u.unit_code);
 end
 $$;
-comment on function api.known_regions() is 'The listed regions, and published regions that are not listed. The area is in square kilometres, null without boundaries';
+comment on function api.known_regions() is 'The regions of the ISTAT list, and published regions that are not in the list. The area is in square kilometres, null if no boundaries are loaded';
 
 create or replace function api.find_regions(p_region text) returns int2[]
 language sql stable as $$
   select coalesce(array_agg(r.code), '{}')
   from api.known_regions() r
   where trim(api.admin_key(p_region)) in (api.admin_key(r.name), r.code::text, lpad(r.code::text, 2, '0'))
-    -- Names in two languages, such as Valle d'Aosta/Vallée d'Aoste.
+    -- Matches each part of a name in two languages, such as Valle d'Aosta/Vallée d'Aoste.
     or trim(api.admin_key(p_region)) in (select trim(api.admin_key(x.part)) from string_to_table(r.name, '/') as x (part))
 $$;
-comment on function api.find_regions(text) is 'Codes of the regions that a name or code matches. Empty if none matches';
+comment on function api.find_regions(text) is 'Codes of the regions with a given name or code. Empty if no region matches';
 
 create or replace function api.find_provinces(p_province text) returns text[]
 language sql stable as $$
@@ -48,7 +48,7 @@ language sql stable as $$
   where trim(api.admin_key(p_province)) in (trim(api.admin_key(p.name)), p.code, core.lower_case(p.abbreviation))
     or trim(api.admin_key(p_province)) in (select trim(api.admin_key(x.part)) from string_to_table(p.name, '/') as x (part))
 $$;
-comment on function api.find_provinces(text) is 'Codes of the provinces that a name, code or car plate code matches. Empty if none matches';
+comment on function api.find_provinces(text) is 'Codes of the provinces with a given name, code or car plate code. Empty if no province matches';
 
 create or replace function api.admin_regions(out publication text, out answer text)
 language plpgsql volatile security definer
@@ -68,7 +68,7 @@ begin
   from api.known_regions() r;
 end
 $$;
-comment on function api.admin_regions() is 'The regions, by code';
+comment on function api.admin_regions() is 'The regions, ordered by code';
 
 create or replace function api.admin_provinces(p_region text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -92,7 +92,7 @@ begin
   where v_regions is null or p.region_code = any (v_regions);
 end
 $$;
-comment on function api.admin_provinces(text) is 'The provinces of Italy or of a given region, by code';
+comment on function api.admin_provinces(text) is 'The provinces of Italy or of a given region, ordered by code';
 
 create or replace function api.admin_municipalities(p_province text, p_region text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -126,7 +126,7 @@ begin
     from core.comune k
     left join core.region r on r.code = k.region_code
     union all
-    -- Unlisted comuni have the names in the files.
+    -- Comuni that are not in the ISTAT list have the names given in their files.
     select
       f.belfiore,
       null,
@@ -143,4 +143,4 @@ begin
     and (v_provinces is null or c.province_code = any (v_provinces));
 end
 $$;
-comment on function api.admin_municipalities(text, text) is 'The comuni of Italy or of a given province or region, by ISTAT code. Unlisted comuni are last';
+comment on function api.admin_municipalities(text, text) is 'The comuni of Italy or of a given province or region, ordered by ISTAT code. Comuni that are not in the ISTAT list are last';

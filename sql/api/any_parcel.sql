@@ -17,4 +17,4 @@ as $$
   where p.kind = 'land'
   limit 1
 $$;
-comment on function api.any_parcel() is 'A published land parcel, its representative point and the code of its comune. Nulls if no region is published';
+comment on function api.any_parcel() is 'A published land parcel, its representative point and the code of its comune. All results are null if no region is published';

@@ -1,4 +1,4 @@
--- purpose: the version of the database, for a server that may not read tables
+-- purpose: the SQL files applied to the database, for a server whose role may not read tables
 -- reads: ledger.applied_file
 -- writes: api.applied_files
 -- grain: one call at the start of a server

@@ -4,7 +4,7 @@
 -- grain: one row per publication and parcel
 -- crs: EPSG:4326, longitude latitude
 
--- A publication of the changelog is a swap (ledger.swap) of the region or of Italy. Rollbacks and withdrawals are publications, too.
+-- In the changelog, a publication is a swap (ledger.swap) of the region or of Italy, including rollbacks and withdrawals.
 
 create or replace function api.changes_begin(p_region int4, p_swap int4, p_fid int4, p_day date, out swap int4, out fid int4, out refusal json)
 language plpgsql stable as $$
@@ -13,7 +13,7 @@ declare
   v_start constant timestamptz := p_day::timestamp at time zone 'Europe/Rome';
   v_first ledger.swap;
   v_is_cut bool;
-  -- The last swap whose changes are no longer kept, or the last swap before the first publication.
+  -- Last swap whose changes are no longer kept, or the last swap before the region's first publication.
   v_base int4;
 begin
   if not api.keeps_history() then
@@ -42,7 +42,7 @@ begin
   if p_swap > (select max(s.swap_id) from ledger.swap s) then
     refusal := json_build_object('reason', 'unknown');
   elsif v_is_cut and (p_swap < v_base or (p_swap = v_base and p_fid is not null) or v_start < v_since) then
-    -- The first day with all changes kept, and the publication after which all changes are kept.
+    -- Reports the first day of which all changes are kept, and the publication after which all changes are kept.
     refusal := json_build_object('reason', 'not_kept', 'kept_since', (v_since at time zone 'Europe/Rome')::date + 1, 'kept_after', v_base);
   elsif p_day is null then
     swap := greatest(p_swap, v_base);
@@ -52,7 +52,7 @@ begin
   end if;
 end
 $$;
-comment on function api.changes_begin(int4, int4, int4, date) is 'The position in the changelog of a region from which changes are returned. The position is after a fid of a publication, after a complete publication (fid null), or at the start of a day in Europe/Rome. Refusal not_kept has the first day and the first publication that can be answered. Refusal unknown: there is no such publication. Refusal not_published: the region was never published. Refusal never_kept: databases on several nodes keep no history';
+comment on function api.changes_begin(int4, int4, int4, date) is 'Position in the changelog of a region after which changes are returned. The position is a fid of a publication, the end of a publication (fid null), or the start of a day in Europe/Rome. Refusal not_kept: changes that old are no longer kept; the refusal has the first possible day and publication. Refusal unknown: there is no such publication. Refusal not_published: the region was never published. Refusal never_kept: a database on several nodes keeps no history';
 
 create or replace function api.removed_parcels(p_region int4, p_after int4, p_end int4, p_most int4, out fids int4[], out parcels json)
 language plpgsql stable as $$
@@ -65,7 +65,7 @@ begin
     select distinct on (k.fid)
       k.fid,
       k.reference,
-      -- References of land registers begin with IT.
+      -- References of land registers begin with IT. and contain no code of a comune.
       case when k.reference !~ '^IT[.]' then left(k.reference, 4) end as belfiore
     from core.parcel_register k
     where k.region_code = p_region
@@ -76,7 +76,7 @@ begin
   ) r;
 end
 $$;
-comment on function api.removed_parcels(int4, int4, int4, int4) is 'The first parcels between two fids that a withdrawn region ever had. A withdrawn region has no tables. Parcels have the format of past.columns_at, without geometries. The comune of a land register is null';
+comment on function api.removed_parcels(int4, int4, int4, int4) is 'First parcels of a withdrawn region with fids in a range, including retired parcels. The parcels come from the register of fids, because a withdrawn region has no tables. Parcels have the format of past.columns_at, without geometries. The comune is null for a parcel of a land register';
 
 create or replace function api.changed_parcels(
   p_region int4, p_range int4[], p_swap int4, p_fid int4, p_day date, p_until int4, p_most int4, p_sections text[],
@@ -114,7 +114,7 @@ begin
   loop
     v_after := case when v_swap.swap_id = v_begin.swap then v_begin.fid else p_range[1] - 1 end;
     if not exists (select from ledger.publication u where u.unit_code = p_region and u.state = 'current') then
-      -- For a withdrawn region the server returns only the removal of parcels, and no values.
+      -- For a withdrawn region, only the removal of the parcels is returned, without earlier changes.
       continue when v_swap.unit_code = 0 or v_swap.publication_id is not null
         or exists (select from ledger.swap s where s.unit_code = p_region and s.swap_id > v_swap.swap_id);
       select r.* into fids, parcels_before from api.removed_parcels(p_region, v_after, p_range[2], p_most) r;
@@ -134,7 +134,7 @@ begin
   fids := null;
 end
 $$;
-comment on function api.changed_parcels(int4, int4[], int4, int4, date, int4, int4, text[]) is 'The first parcels that the first publication after a position in the changelog (api.changes_begin) may have changed. Parcels are returned before and after the publication, as in past.columns_at. Argument p_range has the first fid of the region and the end of its fids. Argument p_until is the last publication (null: the newest). Column last of the result is the last publication. Column swap is the number of the publication, null if no parcel follows';
+comment on function api.changed_parcels(int4, int4[], int4, int4, date, int4, int4, text[]) is 'First parcels that may have changed in the first publication after a position in the changelog (api.changes_begin). The values of each parcel are returned before and after the publication, in the format of past.columns_at. Argument p_range has the first fid of the region, and the first fid after the region. Argument p_until is the last publication to return (null: the newest). Result last is the number of that publication. Result swap is the number of the publication that changed the parcels, null if no changed parcel follows';
 
 create or replace function api.publication_summary(p_swap int4, p_region int4) returns json
 language plpgsql stable as $$
@@ -176,7 +176,7 @@ begin
   );
 end
 $$;
-comment on function api.publication_summary(int4, int4) is 'A publication, rollback or withdrawal (ledger.swap) with its number, region (0: Italy), time and kind. The result has the numbers of parcels of a region (null: of all regions) and of comuni with changes (nulls: not counted). Sources have their cut-off dates';
+comment on function api.publication_summary(int4, int4) is 'A publication, rollback or withdrawal (ledger.swap) with its number, region (0: Italy), time and kind. The result has the number of changed parcels and of comuni with changes, in a region or (argument null) in all regions. Both numbers are null if the changes were not counted. Each source has its cut-off date';
 
 create or replace function api.publication_feed(p_region int4, p_most int4, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -198,7 +198,7 @@ begin
   );
 end
 $$;
-comment on function api.publication_feed(int4, int4) is 'The latest publications, rollbacks and withdrawals of a region and of Italy (region null: of all), newest first, as in api.publication_summary';
+comment on function api.publication_feed(int4, int4) is 'Latest publications, rollbacks and withdrawals of a region and of Italy, newest first, each as in api.publication_summary. If the region is null, those of all regions';
 
 create or replace function api.publication_counts(p_swap int4, p_region int4, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -230,4 +230,4 @@ begin
   );
 end
 $$;
-comment on function api.publication_counts(int4, int4) is 'Numbers of parcels by comune that a publication added, removed, changed or left unchanged, in a region (null: in all regions). The result includes api.publication_summary (null: no such publication of the region is kept)';
+comment on function api.publication_counts(int4, int4) is 'For each comune, numbers of parcels that a publication added, removed, changed or left unchanged, in a region (null: in all regions). The result includes api.publication_summary. The result is null if no such publication of the region is kept';

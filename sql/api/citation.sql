@@ -1,4 +1,4 @@
--- purpose: the licences of the sources that records cite
+-- purpose: licences of the sources that a record cites
 -- reads: ledger.citation
 -- writes: api.cited_licenses, api.citations
 -- grain: one call per record
@@ -18,13 +18,13 @@ begin
     )
     select coalesce(json_agg(l.license::json order by array_position(p_sections, l.section), l.source_id collate "C"), '[]'::json)
     from license l
-    -- The cadastre and the quotations have the same holder, under different licences.
+    -- Compares the terms instead of the holder, because the cadastre and the quotations have the same holder but different licences.
     where l.section <> '*'
       or not exists (select from license o where o.section <> '*' and o.term = l.term)
   );
 end
 $$;
-comment on function api.cited_licenses(text[], uuid[]) is 'Licences of combinations of sources, by section and source. Mandatory licences are last, without those whose terms equal the terms of another licence';
+comment on function api.cited_licenses(text[], uuid[]) is 'Licences of the cited combinations of sources, ordered by section and source. Mandatory licences are last. A mandatory licence is left out if another licence has the same terms';
 
 create or replace function api.citations(p_cited uuid[], out combinations json)
 language plpgsql stable security definer
@@ -38,4 +38,4 @@ begin
   );
 end
 $$;
-comment on function api.citations(uuid[]) is 'JSON array of [citation, section, sources, licences as JSON texts, terms] of combinations of sources';
+comment on function api.citations(uuid[]) is 'JSON array with one element [citation, section, sources, licences as JSON texts, terms] per combination of sources';

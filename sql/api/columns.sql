@@ -4,8 +4,8 @@
 -- grain: one call per batch
 -- crs: EPSG:4326, latitude and longitude in degrees
 
--- Answers are arrays of arrays that a program reads by position. "Place" is the number of the row in the batch, from 1. Rows without a result are left out.
--- Each statement reads a batch as a set. The planner does not know the size of the batch and uses an index in all cases.
+-- Results are arrays of arrays, which the program reads by position. Element place is the number of a row in the batch, from 1. Rows without a result are left
+-- out. Each statement processes the whole batch. The planner does not know the size of the batch, and uses an index for any size.
 
 create or replace function api.unpublished_region(p_region int4) returns int4
 language plpgsql stable as $$
@@ -16,7 +16,7 @@ begin
   );
 end
 $$;
-comment on function api.unpublished_region(int4) is 'The code of the region if the region is not published. Null if the region is published or no region was given';
+comment on function api.unpublished_region(int4) is 'Returns the given region code if that region is not published. Null if the region is published or if the argument is null';
 
 create or replace function api.parcels_of_points(p_lats float8[], p_lngs float8[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -37,12 +37,12 @@ begin
         a.place,
         array_agg(p.fid order by api.shown_area(p.area_m2), p.fid) as fids
       from asked a
-      -- As in api.parcels_at, a point on a border or a printed corner is in all adjacent parcels.
+      -- As in api.parcels_at, a point on a border, or a vertex copied with 7 decimals, is in all adjacent parcels.
       join core.parcel p on st_dwithin(p.geom, a.point, 1e-7)
       group by a.place
     ),
-    -- If no parcel contains the point, its comune's boundary may show that the region is not published. Without a boundary, the point may be outside the boxes of
-    -- all published regions.
+    -- If no parcel contains the point, tests whether a comune of an unpublished region contains the point. If no boundaries are loaded, tests whether the point
+    -- is outside the boxes of all published regions.
     abroad as (
       select
         a.place,
@@ -90,7 +90,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: for each point (degrees) the smallest parcel that contains the point, border included, and the number of such parcels. Element region is the code of the unpublished region that contains the point, 0 if this region is unknown';
+comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: for each point (degrees), the smallest parcel with the point inside or on the border, and the number of such parcels. Element region is the code of the unpublished region that contains the point, 0 if this region is unknown';
 
 create or replace function api.parcels_of_fids(p_fids int4[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -130,7 +130,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: whether each fid is published. Element region is the code of the fid''s region if the region is not published. Element retired: the fid was published before. Element successor is the published parcel with the same geometry';
+comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: for each fid, whether its parcel is published. Element region is the code of the fid''s region if that region is not published. Element retired is true if the fid was published earlier. Element successor is the fid of the published parcel with the same geometry';
 
 create or replace function api.parcels_of_references(p_references text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -166,14 +166,14 @@ begin
     select json_agg(json_build_array(f.place, f.fid, f.candidates, r.region_code))
     from found f
     left join core.comune c on f.fid is null and c.belfiore = left(f.reference, 4)
-    -- References of land registers begin with IT.TN or IT.BZ.
+    -- For a land register, the region follows from the beginning of the reference, IT.TN or IT.BZ.
     cross join lateral (select api.unpublished_region(coalesce(c.region_code, case when f.fid is null and f.reference ~ '^IT[.](TN|BZ)[.]' then 4 end)) as region_code) r
     where f.fid is not null
       or r.region_code is not null
   );
 end
 $$;
-comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference. Element region is the code of the comune''s region if the region is not published';
+comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference. Element region is the code of the comune''s region if that region is not published';
 
 create or replace function api.parcels_of_labels(
   p_places int4[], p_comuni text[], p_names text[], p_sections text[], p_sheets text[], p_labels text[], out publication text, out answer text
@@ -188,7 +188,7 @@ begin
     with asked as materialized (
       select
         q.place,
-        -- A comune may be given by its ISTAT code.
+        -- A row may name the comune by its ISTAT code.
         coalesce(q.belfiore, c.belfiore) as belfiore,
         nullif(core.comune_key(q.name), '') as name_key,
         q.section,
@@ -199,7 +199,7 @@ begin
         on q.belfiore is null
         and c.istat_code = q.name
     ),
-    -- As in api.search_parcels, a sheet is one range of references for each possible section letter. Each range is read once.
+    -- As in api.search_parcels, a sheet is one range of references for each possible section letter. Each range is read only once per batch.
     sheet as (
       select distinct
         a.belfiore,
@@ -224,7 +224,7 @@ begin
         and p.reference < t.start || 'zzzz'
         and starts_with(p.reference, t.start)
     ),
-    -- The keys are computed once for the batch, not for each row.
+    -- Computes the keys of the land registers once per batch instead of once per row.
     land_register as materialized (
       select
         c.prefix,
@@ -314,7 +314,7 @@ begin
       from jsonb_array_elements(p_readings) with ordinality as q (readings, place)
       cross join lateral jsonb_array_elements(api.geocode_search(jsonb_build_object('readings', q.readings), 5)) with ordinality as h (value, nth)
     ),
-    -- All hits with the best score, because the query does not distinguish these hits.
+    -- Keeps all results with the best score, because the query does not distinguish these results.
     best as materialized (
       select h.*
       from hit h
@@ -354,7 +354,7 @@ begin
       group by p.place
     ) g
     full join (
-      -- The search found no address, and no region of the named comuni is published.
+      -- Queries without a result, if none of the regions of the named comuni is published.
       select
         q.place,
         min(u.region_code) as region_code
@@ -369,7 +369,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for the readings of each query, an array of arrays. Element fid is the parcel at the address, null if there is none. Element candidates is the number of results with the best score. If nothing is found, element region is the code of the named comune''s unpublished region';
+comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for each query. Argument p_queries is an array with the array of readings of each query. Element fid is the parcel at the address, null if no parcel is there. Element candidates is the number of results with the best score. If no address is found, element region is the code of the named comune''s region, if that region is not published';
 
 create or replace function api.columns_of(p_fids int4[], p_sections text[], p_from anyelement, out answer text)
 language plpgsql stable as $$
@@ -380,11 +380,11 @@ declare
   v_belfiori text[];
   v_points geometry[];
   v_kinds text[];
-  -- Adds negative fids, which no parcel has and which Citus assigns to several nodes. If a single node had all fids of a batch, Citus would send the whole
+  -- Adds negative fids, which are unused and belong to several nodes. If a single node had all fids of a batch, Citus would send the whole
   -- statement to that node, although the node lacks the tables that the functions read.
   v_asked constant int4[] := p_fids || array(select -g.n from generate_series(1, 16) as g (n));
 begin
-  -- A separate statement, because Citus would send a statement on parcels to their node, which lacks the local tables.
+  -- Uses a separate statement. Citus would send a statement with other tables to the node of the parcels, which lacks the local tables.
   with asked as materialized (
     select
       p.fid,
@@ -432,7 +432,7 @@ begin
         from asked p
         left join described d on d.fid = p.fid
       ),
-      -- Coverage is computed once for all parcels with the same input of the computation.
+      -- Computes the coverage once for all parcels with equal arguments of api.section_coverage.
       covered as materialized (
         select
           k.likeness,
@@ -453,7 +453,7 @@ begin
   answer := concat('{', answer, '}');
 end
 $$;
-comment on function api.columns_of(int4[], text[], anyelement) is 'JSON object of sections, each an array of [fid, coverage, cells]. Cells are the columns of the existing given parcels, in the order that the section defines (null: no values). Coverage is the same as in a record, null if the cells contain it. Sections must be known names';
+comment on function api.columns_of(int4[], text[], anyelement) is 'JSON object with one member per section, an array of [fid, coverage, cells] of the given parcels that exist. Element cells has the values of the section''s columns, in the order that the section defines (null: no values). Element coverage is the same as in a record, null if the cells contain the coverage. Argument p_sections must contain names of sections';
 
 create or replace function api.parcel_columns(p_fids int4[], p_sections text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -491,4 +491,4 @@ begin
   );
 end
 $$;
-comment on function api.column_licenses(int4, text[]) is 'Attributions of sections as in api.licenses, without repetitions, for a region (null: for all published regions)';
+comment on function api.column_licenses(int4, text[]) is 'Attributions of sections in a region (null: in all published regions), as in api.licenses, without repetitions';

@@ -7,12 +7,12 @@
 create or replace function api.completions(p_word text, p_places text[], out completions jsonb)
 language plpgsql stable security definer
 set search_path to core, section, ledger, public, pg_temp
--- Planning takes longer than execution, so the plan is kept.
+-- The plan is kept, because planning takes longer than execution.
 set plan_cache_mode to force_generic_plan
 as $$
 declare
   shortest constant int4 := 2;
-  -- The server searches each completion. The limits keep the complete search shorter than a pause in typing.
+  -- The server searches addresses for each completion. These limits keep all searches together shorter than a pause in typing.
   most_words constant int4 := 5;
   most_comuni constant int4 := 3;
 begin
@@ -59,7 +59,7 @@ begin
       limit most_comuni
     ),
     found as (
-      -- A match of several words is rarely a coincidence. A single word may also belong to a street.
+      -- Comuni that match several words come before street words, because such a match is rarely a coincidence. A single word may belong to a street.
       select 1 - c.words as rank, -c.comune_located::numeric as nth, c.words, c.belfiore as text, true as is_comune
       from comune c
       union all
@@ -77,4 +77,4 @@ begin
   );
 end
 $$;
-comment on function api.completions(text, text[]) is 'JSON array of completions for the end of a query. Completions are words of street names that begin with p_word, the most frequent first. They are also comuni with located addresses whose name begins with an element of p_places (the last word, the last two, …). Each completion has the number of words that it replaces, and the word or the cadastral code';
+comment on function api.completions(text, text[]) is 'JSON array of completions for the end of a query. Some completions are words of street names that begin with p_word, most frequent first. Other completions are comuni with located addresses whose name begins with an element of p_places (the last word, the last two words, …). Each completion has the number of query words to replace, and the new word or the cadastral code';

@@ -7,8 +7,8 @@
 create or replace function api.publication_tag(p_unit int4) returns text
 language plpgsql stable as $$
 begin
-  -- Every answer may name a comune, so the publication of Italy is always included. The time of publication distinguishes it from a publication with the same
-  -- number in another database. The version of the SQL that builds the answers is included too.
+  -- The publication of Italy is always included, because every answer may name a comune. The time of a publication distinguishes the publication from one with
+  -- the same number in another database. The version of the SQL files is included, because the SQL builds the answers.
   return (
     select concat_ws(
       '-',
@@ -24,10 +24,10 @@ begin
   );
 end
 $$;
-comment on function api.publication_tag(int4) is 'Identifier of all input of an answer about a region (null: about all regions): the content and time of the current publications, and the version of the SQL';
+comment on function api.publication_tag(int4) is 'Identifies the data that an answer about a region (null: about all regions) is built from: the current publications with their times, and the version of the SQL';
 
 create or replace function api.envelope(p_data json, p_meta json) returns text
 language sql stable as $$
   select concat('{"data":', coalesce(p_data::text, '[]'), ',"meta":', p_meta::text, '}')
 $$;
-comment on function api.envelope(json, json) is 'JSON text of a list with its meta. The list is empty if data is null';
+comment on function api.envelope(json, json) is 'JSON text of an answer with a list as member data, and with member meta. The list is empty if the argument is null';

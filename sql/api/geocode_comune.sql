@@ -1,7 +1,7 @@
--- purpose: the gazetteer for the reader of queries
+-- purpose: places that words of an address query name
 -- reads: core.comune_name, core.place_name, core.comune, core.province
 -- writes: api.transposed, api.similar_from, api.geocode_comune
--- grain: one call per query; keys are results of core.comune_key
+-- grain: one call per query, with keys from core.comune_key
 -- crs: none
 
 create or replace function api.transposed(p_word text) returns text[]
@@ -14,25 +14,26 @@ language sql immutable parallel safe as $$
   where length(p_word) between 4 and 64
     and substr(p_word, n, 1) <> substr(p_word, n + 1, 1)
 $$;
-comment on function api.transposed(text) is 'The word with each pair of neighbouring letters exchanged, such as roma for rmoa. Empty for words with fewer than 4 letters';
+comment on function api.transposed(text) is 'Variants of a word, each with one pair of neighbouring letters exchanged, such as roma for rmoa. Empty for words with fewer than 4 letters';
 
--- Only a superuser can restore a function with `set pg_trgm...`.
+-- Uses set_config instead of a `set` clause, because only a superuser can restore a function with `set pg_trgm...` from a dump.
 create or replace function api.similar_from(p_threshold real) returns text
 language plpgsql stable as $$
 declare
-  -- Loads the library of pg_trgm, which defines the setting.
+  -- This call loads the library of pg_trgm, which defines the setting.
   v_former constant real := show_limit();
 begin
   perform set_config('pg_trgm.similarity_threshold', p_threshold::text, true);
   return v_former::text;
 end
 $$;
-comment on function api.similar_from(real) is 'Sets the threshold of the operator % of pg_trgm until the end of the transaction. Returns the former threshold';
+comment on function api.similar_from(real) is 'Sets the similarity threshold of the pg_trgm operator % until the end of the transaction. Returns the previous threshold';
 
--- The names of all Italian comuni are known even if only one region is loaded. A comune's name therefore finds this comune or nothing.
+-- The function knows the names of all Italian comuni, even if only one region is loaded. A query that names an unloaded comune therefore never returns an
+-- address of another comune.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
--- Planning takes longer than execution, so the plan is kept.
+-- The plan is kept, because planning takes longer than execution.
 set plan_cache_mode to force_generic_plan
 as $$
 declare
@@ -58,21 +59,21 @@ begin
         and n.key = any (p_keys)
         and (
           n.kind in ('name', 'second', 'former')
-          -- A foreign name counts only if no locality has the same name.
+          -- A foreign name matches only if no locality has the same name.
           or n.kind = 'foreign' and not exists (select from core.comune_name o where o.key = n.key)
         )
     ),
-    -- Without the list of comuni a key might be the name of another comune, so no similar names are searched.
+    -- Similar names are searched only if the list of comuni is loaded. Without the list, a key might be the exact name of an unknown comune.
     unknown as (
       select k.asked
       from unnest(p_keys) as k (asked)
       where p_fuzzy
-        -- levenshtein refuses more than 255 bytes; no comune has a name of 64.
+        -- levenshtein accepts at most 255 bytes, and all names of comuni have fewer than 64 letters.
         and length(k.asked) between 3 and 64
         and not exists (select from core.place_name n where n.key = k.asked)
         and not exists (select from core.comune_name n where n.key = k.asked)
     ),
-    -- Complete words with which the name of exactly one comune begins, such as `Lamezia`.
+    -- Finds keys of complete words that begin the name of exactly one comune, such as `Lamezia`.
     begun as (
       select
         u.asked,
@@ -151,7 +152,7 @@ begin
         ) as past_provinces
       from counted h
       left join core.comune c on c.belfiore = h.belfiore
-      -- Locality names that many comuni share (Centro, Stazione) identify no comune, unless another key names the comune.
+      -- A locality name that many comuni share, such as Centro, identifies no comune unless another key names the comune.
       where h.kind <> 'locality'
         or h.homonyms <= 10
         or h.belfiore in (select o.belfiore from hit o where o.kind <> 'locality')
@@ -172,7 +173,7 @@ begin
         and n.key = any (p_keys)
         and (
           n.kind = 'province' and p.code is not null
-          -- Two-letter plates are read as provinces wherever they occur.
+          -- Two-letter car plate codes are excluded here, because the query parser reads them as provinces.
           or n.kind = 'past_province' and length(n.key) > 2
         )
     )
@@ -197,4 +198,4 @@ begin
   return v_found;
 end
 $$;
-comment on function api.geocode_comune(text[], bool) is 'JSON array of places that the keys name. Keys match exactly. With p_fuzzy, they also match with one or two different letters, or as the beginning of exactly one name. Each place has the searched key, cadastral code, kind of name, province, region, and plates and names of earlier provinces. The function knows all comuni of Italy, and provinces (without a cadastral code)';
+comment on function api.geocode_comune(text[], bool) is 'JSON array of places that the keys name. Keys match exactly. If p_fuzzy is true, a key also matches with one or two different letters, or as the beginning of exactly one name. Each place has the searched key, cadastral code, kind of name, province, region, and plates and names of earlier provinces. The function knows all comuni of Italy, and provinces (without a cadastral code)';

@@ -13,8 +13,8 @@ begin
     with target as (
       select st_setsrid(st_makepoint(p_lng, p_lat), 4326) as geom
     ),
-    -- The index orders by degrees instead of metres. The nearest addresses in degrees give an upper limit for the smallest distance in metres. Then every
-    -- address within this limit is measured.
+    -- The index orders by distance in degrees. The addresses nearest in degrees give an upper limit for the distance in metres. Then every address within this
+    -- limit is measured in metres.
     first as (
       select max(st_distance(n.geom::geography, t.geom::geography)) as reach_m, count(*) as n
       from target t
@@ -25,7 +25,7 @@ begin
         limit p_limit
       ) n
     ),
-    -- A degree of latitude has at least 110,574 m. Distances are rounded to a hundredth of a metre.
+    -- A degree of latitude has at least 110,574 m. The addition allows for distances rounded to 0.01 m.
     reach as (
       select
         least(p_radius_m, case when f.n < p_limit then p_radius_m else f.reach_m end) + 0.01 as m,
@@ -68,4 +68,4 @@ begin
   );
 end
 $$;
-comment on function api.geocode_reverse(float8, float8, float8, int4) is 'At most p_limit addresses within p_radius_m metres of a point (latitude, longitude), with distance_meters, nearest first. Addresses at the same distance are ordered by address_id';
+comment on function api.geocode_reverse(float8, float8, float8, int4) is 'At most p_limit addresses within p_radius_m metres of a point (latitude, longitude), with distance_meters, nearest first. Addresses with equal distances are ordered by address_id';

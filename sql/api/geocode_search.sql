@@ -4,14 +4,14 @@
 -- grain: one call per query
 -- crs: EPSG:4326
 
--- The search has three steps, each with one index. First the typed words become ids, and mistyped words are corrected with the dictionary. Then streets are
--- found by ids, in the comune or in all Italy, and scored by the share of matching words. The house number is searched last and only in the best streets, so it
--- never decides the comune.
+-- The search has three steps, each with one index. The first step converts the typed words to token ids, and corrects mistyped words with the dictionary. The
+-- second step finds streets by token ids, in the comune or in all Italy, and scores each street by its share of matching words. The last step searches the
+-- house number in the best streets only, so the house number never decides the comune.
 
 create or replace function api.geocode_tokens(p_tokens text[], p_regions int2[], p_fuzzy bool)
 returns table (place int4, id int4, weight float8, quality float8, df int4)
 language plpgsql stable rows 20
--- In this file, planning takes longer than execution, and every plan uses an index for any arguments.
+-- In this file, planning takes longer than execution, and the generic plan uses an index for all arguments.
 set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
@@ -37,7 +37,7 @@ begin
     join core.token k on k.text = a.text
     where k.region_code = any (p_regions)
   ),
-  -- Each correction is a dictionary lookup. Words beyond this limit are not corrected, because no street has so many words.
+  -- Each correction needs a dictionary lookup. Only the first six unknown words are corrected, because no street has more words.
   doubtful as (
     select
       a.place,
@@ -45,7 +45,7 @@ begin
     from asked a
     cross join lateral (select exists (select from exact e where e.place = a.place) as known) k
     where (p_fuzzy or not k.known)
-      -- A missing number is a different number, and no typing error. levenshtein accepts at most 255 bytes.
+      -- Words with digits are not corrected, because a similar number is a different number. levenshtein accepts at most 255 bytes.
       and a.text !~ '[0-9]'
       and length(a.text) between 3 and 64
     order by k.known, a.place
@@ -65,7 +65,7 @@ begin
       and length(k.text) <= 64
       and k.region_code = any (p_regions)
     union all
-    -- Two exchanged letters are one error, although a short word may then share no trigram.
+    -- Searches exchanged letters separately, because a short word with two exchanged letters may have no trigram in common with the correct word.
     select
       a.place,
       a.text,
@@ -111,7 +111,7 @@ begin
   perform set_config('pg_trgm.similarity_threshold', v_former, true);
 end
 $$;
-comment on function api.geocode_tokens(text[], int2[], bool) is 'Dictionary words for the typed words. These are the same words, or at most six words with one or two different letters. Similar words are searched for at most six typed words without an exact match (with p_fuzzy: for all). Result place is the number of the typed word';
+comment on function api.geocode_tokens(text[], int2[], bool) is 'Dictionary words for the typed words: the exact word, or at most six words with one or two different letters. Similar words are searched for at most six typed words. If p_fuzzy is false, they are searched only for typed words without an exact match. Column place is the number of the typed word';
 
 create or replace function api.geocode_streets(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, street_id int8, belfiore text, comune_located int4, score numeric)
@@ -120,7 +120,7 @@ set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  -- Weight of a word that is in no street name of the region. A word in one of eight thousand names has the same weight.
+  -- Weight of a word that is in no street name of the region. A word that is in one of 8,000 street names has about this weight.
   unknown_weight constant numeric := 9;
   v_tokens text[] := array(select jsonb_array_elements_text(p_reading -> 'tokens'));
   v_type text := p_reading ->> 'streetType';
@@ -160,7 +160,7 @@ begin
   if v_comuni is not null then
     v_regions := array(select distinct s.region_code from core.street_name s where s.belfiore = any (v_comuni));
   else
-    -- Works without a list of comuni too.
+    -- The regions are also found if no list of comuni is loaded.
     v_regions := array(
       select r.code from core.region r
       union
@@ -176,7 +176,7 @@ begin
     return;
   end if;
   if v_comuni is null then
-    -- A search in all Italy starts with the rarest known word.
+    -- A search in all Italy first selects the streets with the rarest known word.
     select w.ids
     into v_rarest
     from (
@@ -198,7 +198,7 @@ begin
       coalesce(max(w.weight)::numeric, unknown_weight) as weight
     from generate_series(1, cardinality(v_tokens)) as p (place)
     left join word w on w.place = p.place
-    -- A repeated word counts once.
+    -- A word that is typed twice counts once.
     where v_tokens[p.place] <> all (v_tokens[: p.place - 1])
     group by p.place
   ),
@@ -250,7 +250,8 @@ begin
       m.ordinal,
       sum(m.credit) as credit,
       count(*) as words,
-      -- The weight of the query is the sum over its words. Matched words have their weight in this region, and other words their highest weight in any region.
+      -- The weight of the query is the sum of the weights of its words. A matched word has its weight in the street's region. Another word has its highest
+      -- weight in any region.
       sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
     from matched m
     join asked a on a.place = m.place
@@ -263,7 +264,7 @@ begin
       c.belfiore,
       c.comune_located,
       round(
-        -- The score is mostly the matched share of the query. The matched share of the street has a small weight, because users often omit given names.
+        -- The score is 80 % the matched share of the query, and 20 % the matched share of the street name. Users often omit given names of a street.
         (0.8 * s.credit / s.asked + 0.2 * s.credit / c.weight::numeric)
           * case
             when v_type is null then case when c.street_type is null then 1 else 0.98 end
@@ -276,7 +277,7 @@ begin
       ) as score
     from summed s
     join candidate c on c.region_code = s.region_code and c.street_id = s.street_id and c.ordinal = s.ordinal
-    -- If some words may name a comune, a street with a different name is probably in another place.
+    -- A reading marked as whole matches only complete street names. Some of its words may name a comune, so a street with a similar name is probably wrong.
     where not v_whole
       or (s.words = (select count(*) from asked) and s.words = cardinality(c.token_ids) and (v_type is null or c.street_type = v_type))
   ),
@@ -302,7 +303,7 @@ begin
   limit greatest(p_limit, 20);
 end
 $$;
-comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets with a located access that may match a reading of a query. The score is the share of matching words by weight, 0–1, including type and locality. A complete reading matches only streets with exactly the same name';
+comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets with a located access point that may match a reading of a query. The score (0–1) is the share of matching words by weight, including street type and locality. A reading with whole = true matches only streets with exactly the same name';
 
 create or replace function api.geocode_numbers(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text)
@@ -326,7 +327,7 @@ begin
     from api.geocode_streets(p_reading, p_limit, p_fuzzy)
   ),
   found as (
-    -- The same number, with any exponent.
+    -- Finds the same number with any exponent.
     select
       s.region_code,
       s.street_id,
@@ -335,7 +336,7 @@ begin
       case
         when n.same_colour and n.same_exponent then case when n.number = r.number then 0 else 1 end
         when n.same_colour and n.exponent is null then 2
-        -- B and BIS, or T and TER, are not variants of each other.
+        -- Ranks exponents with the same beginning last, because B and BIS, or T and TER, are different numbers.
         when n.same_colour and r.exponent is not null and (starts_with(n.exponent, r.exponent) or starts_with(r.exponent, n.exponent)) then 7
         when n.same_colour then 3
         when n.same_exponent then 4
@@ -349,7 +350,7 @@ begin
         k.address_id,
         k.number,
         k.exponent,
-        -- Some comuni publish red numbers as a colour, others as an exponent.
+        -- Some comuni publish red numbers with a colour, and others with an exponent such as R.
         case
           when r.colour is not null then coalesce(k.colour, case right(k.exponent, 1) when 'R' then 'ROSSO' when 'N' then 'NERO' end, '') = r.colour
           else k.colour is null or k.colour <> 'ROSSO' or r.exponent = 'R'
@@ -373,7 +374,7 @@ begin
       ) k
     ) n
     union all
-    -- The next higher and lower numbers on the same side of the street. Numbers of the query's series come before numbers of the other series.
+    -- Finds the next higher and lower numbers on the same side of the street. Numbers in the series of the query rank before numbers in the other series.
     select
       s.region_code,
       s.street_id,
@@ -456,7 +457,7 @@ begin
     ) n
     where r.snc
     union all
-    -- The street, represented by its first access.
+    -- Finds the street itself, represented by its first access point.
     select
       s.region_code,
       s.street_id,
@@ -494,11 +495,11 @@ begin
   from ranked k
   join street s on s.region_code = k.region_code and s.street_id = k.street_id
   where (k.rank <= 5 or (k.best >= 6 and (k.rank <= 7 or k.best = 9)))
-    -- If the query may mean several comuni, each street returns one address, so all comuni appear.
+    -- If the query may mean several comuni, each street returns only one address, so addresses of all comuni appear.
     and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
 end
 $$;
-comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that may match a reading of a query. Rank 0 is the number in the query, 1 the end of a range, and 2–5 the number with another exponent or colour. Ranks 6–7 are the nearest number (7: an exponent with the same beginning, or a number of the other series, red or black). Rank 9 is the street';
+comment on function api.geocode_numbers(jsonb, int4, bool) is 'Access points that may match a reading of a query. Rank 0 is the number in the query, rank 1 the end of a range, and ranks 2–5 the number with another exponent or colour. Rank 6 is a nearest number. Rank 7 is an exponent with the same beginning, or a nearest number of the other series (red or black). Rank 9 is the street';
 
 create or replace function api.has_addresses(p_comuni text[]) returns bool
 language plpgsql stable as $$
@@ -515,16 +516,16 @@ comment on function api.has_addresses(text[]) is 'True if one of these comuni (c
 
 create or replace function api.geocode_search(p_query jsonb, p_limit int4) returns jsonb
 language plpgsql stable
--- Compiling the plans would take a hundred times as long as running them.
+-- Turns off JIT, because compiling the plans would take about a hundred times as long as running the plans.
 set jit to off
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
-  -- With this score or more, a second attempt cannot find a closer match.
+  -- The search stops when the best score reaches this value, because further attempts cannot find a closer match.
   good_enough constant numeric := 0.85;
-  -- Maximum number of readings, as in parse-query.ts. Further readings are ignored.
+  -- Maximum number of readings, the same as in parse-query.ts. Further readings are ignored.
   most_readings constant int4 := 6;
-  -- A search usually takes milliseconds. A search that takes this long returns its results so far, and does not block other requests.
+  -- Time limit of a search, which usually takes milliseconds. After this time, the search returns the results found so far.
   budget constant interval := '1 second';
   v_until timestamptz := clock_timestamp() + budget;
   v_reading jsonb;
@@ -541,11 +542,11 @@ begin
     where r.ordinality <= most_readings
     order by r.ordinality
   loop
-    -- A text that is only the name of a comune without addresses is not searched as a street.
+    -- A query that is only the name of a comune without loaded addresses is not searched as a street.
     continue when v_reading ? 'called' and not api.has_addresses(array(select jsonb_array_elements_text(v_reading -> 'called')));
     foreach v_fuzzy in array array[false, true] loop
       exit readings when clock_timestamp() > v_until;
-      -- A word that may name a comune is not corrected into a street.
+      -- In the fuzzy attempt, a word that may name a comune is not corrected to a word of a street.
       continue when v_fuzzy and (v_reading ->> 'whole')::bool;
       select coalesce(jsonb_agg(to_jsonb(n) || jsonb_build_object('reading', v_ordinal)), '[]'::jsonb), greatest(v_best, max(n.street_score))
       into v_pass, v_best
@@ -558,7 +559,7 @@ begin
     with judged as (
       select
         x.*,
-        -- The difference is so small that a street of another type or place never ranks before the named street.
+        -- The match type lowers the score only slightly, so a street with another type or place never ranks before the named street.
         round(
           x.street_score * case x.match_type when 'number' then 1 when 'number_without_exponent' then 0.99 when 'nearest_number' then 0.98 else 0.97 end,
           4
@@ -566,7 +567,7 @@ begin
       from jsonb_to_recordset(v_found) as x (
         region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text, reading int4
       )
-      -- Results with a much lower score than the best are left out.
+      -- Leaves out results with a score below 60 % of the best score.
       where x.street_score >= v_best * 0.6
     ),
     hit as (
@@ -595,4 +596,4 @@ begin
   );
 end
 $$;
-comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query as read by parse-query.ts ({"readings": […]}), at most p_limit, best first in a total order. Each has match_type and score, which decreases with the rank. Readings after the sixth, or after the time limit, are not tried';
+comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query that parse-query.ts parsed ({"readings": […]}), at most p_limit, best first. The order is total. Each address has match_type, and a score that decreases with the rank. Readings after the sixth, or after the time limit, are not tried';

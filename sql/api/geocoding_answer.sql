@@ -1,4 +1,4 @@
--- purpose: the server's answers for addresses by text and around a point
+-- purpose: the server's answers for address search by text and for addresses around a point
 -- reads: core.comune, core.region
 -- writes: api.find_comunes, api.named_comuni, api.not_loaded, api.search_answer, api.reverse_answer
 -- grain: one call per answer
@@ -10,7 +10,7 @@ set search_path to core, section, ledger, public, pg_temp
 as $$
   select api.geocode_comune(p_keys, p_fuzzy)
 $$;
-comment on function api.find_comunes(text[], bool) is 'The places that keys of a query name, as in api.geocode_comune';
+comment on function api.find_comunes(text[], bool) is 'Places that the keys of a query name. The result is that of api.geocode_comune';
 
 create or replace function api.named_comuni(p_readings jsonb) returns text[]
 language sql immutable parallel safe as $$
@@ -47,7 +47,7 @@ begin
   );
 end
 $$;
-comment on function api.not_loaded(jsonb) is 'Comuni without loaded addresses that the readings of a query name, as an array of {municipality, province, region} (null: none)';
+comment on function api.not_loaded(jsonb) is 'Comuni that the readings of a query name and that have no loaded addresses, as an array of {municipality, province, region}. Null if there are none';
 
 create or replace function api.search_answer(p_readings jsonb, p_query text, p_city text, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -72,7 +72,7 @@ begin
   );
 end
 $$;
-comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for the readings of a query, best first, with query and city as in the request. If no address is found, the named comuni without addresses';
+comment on function api.search_answer(jsonb, text, text, int4) is 'Answer with the addresses for the readings of a query, best first, and query and city as in the request. If no address is found, the answer lists the named comuni that have no loaded addresses';
 
 create or replace function api.reverse_answer(p_lat float8, p_lng float8, p_radius_m int4, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -90,4 +90,4 @@ begin
   );
 end
 $$;
-comment on function api.reverse_answer(float8, float8, int4, int4) is 'Addresses around a point, nearest first';
+comment on function api.reverse_answer(float8, float8, int4, int4) is 'Answer with the addresses around a point, nearest first';

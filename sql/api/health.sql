@@ -34,4 +34,4 @@ as $$
   join ledger.publication_table t using (publication_id)
   where p.state = 'current'
 $$;
-comment on function api.health() is 'Published regions, and the numbers of published parcels and addresses, from the ledger';
+comment on function api.health() is 'Published regions, with the numbers of published parcels and addresses that the ledger records';

@@ -11,7 +11,7 @@ language plpgsql volatile as $$
 declare
   v_before timestamptz;
 begin
-  -- A publication that ends a withdrawal is compared with the publication before the withdrawal.
+  -- The first publication after a withdrawal is compared with the last publication before the withdrawal.
   select coalesce(min(w.happened_at), p_swap.happened_at)
   into v_before
   from ledger.swap w
@@ -45,7 +45,7 @@ begin
     or o.geom is distinct from n.geom;
 end
 $$;
-comment on function api.parcels_of_swap(int4, ledger.swap, geometry) is 'Parcels in a box, before and after a publication of the region that changed their reference or geometry';
+comment on function api.parcels_of_swap(int4, ledger.swap, geometry) is 'Parcels in a box whose reference or geometry a publication of the region changed, before and after the publication';
 
 create or replace function api.lineage_of_swap(p_fid int4, p_swap ledger.swap, p_box geometry)
 returns table (
@@ -62,8 +62,8 @@ language plpgsql volatile as $$
 declare
   v_box geometry;
 begin
-  -- The box includes all changed parcels near the requested parcel. The box then has the other parents of its children and the other children of its parents,
-  -- which decide the kind.
+  -- Enlarges the box to all changed parcels near the requested parcel. The enlarged box contains the other parents of the parcel's children and the other
+  -- children of the parcel's parents. These parcels determine the kind.
   select st_envelope(st_collect(c.geom))
   into v_box
   from (
@@ -120,7 +120,7 @@ begin
   where p_fid in (p.parent, p.child);
 end
 $$;
-comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of a parcel before and a parcel after a publication, which share at least 1 m² and 1 % of either. The given parcel is one of each pair. Argument p_box includes all geometries that the parcel ever had. Kind split: one parcel became several, at least one of them new. Kind merge: several parcels became one, at least one of them is gone. Kind renumbered: another fid or reference at the same place. Kind survey: another outline';
+comment on function api.lineage_of_swap(int4, ledger.swap, geometry) is 'Pairs of a parcel before a publication and a parcel after it that share at least 1 m² and 1 % of the area of one of them. Each pair includes the given parcel. Argument p_box includes all geometries that the given parcel ever had. Kind split: one parcel became several parcels, of which at least one is new. Kind merge: several parcels became one parcel, and at least one of the former parcels is gone. Kind renumbered: the geometry got another fid or reference. Kind survey: the parcel got another outline';
 
 create or replace function api.parcel_lineage(p_fid int4, out publication text, out refusal text, out answer text)
 language plpgsql volatile security definer
@@ -136,7 +136,7 @@ begin
     refusal := 'never_kept';
     return;
   end if;
-  -- The server returns no data of a withdrawn region.
+  -- For a withdrawn region, the function returns a refusal instead of data.
   if not exists (select from ledger.publication u where u.unit_code = v_region and u.state = 'current')
     or not exists (select from core.parcel_register r where r.region_code = v_region and r.fid = p_fid)
   then
@@ -212,4 +212,4 @@ begin
   );
 end
 $$;
-comment on function api.parcel_lineage(int4) is 'Parents and children of a parcel in all kept publications, oldest first, with the shares of area. Refusal not_there: the region is withdrawn or the parcel was never published. Refusal never_kept: databases on several nodes keep no history';
+comment on function api.parcel_lineage(int4) is 'Parents and children of a parcel in all kept publications, oldest first, with the shared area as a share of each parcel. Refusal not_there: the region is withdrawn or the parcel was never published. Refusal never_kept: a database on several nodes keeps no history';

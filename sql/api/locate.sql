@@ -28,7 +28,7 @@ begin
     'centroid', api.centroid(v_found.point)
   );
   v_geometry := case when p_form <> 'parcel' then api.geojson(v_found.geom) end;
-  -- Members are added as text, because jsonb would sort them.
+  -- Adds the members as text, because jsonb would sort the members.
   if p_point is not null then
     v_facts := '{"point":' || p_point || ',' || substr(v_facts, 2);
   end if;
@@ -40,7 +40,7 @@ begin
   end;
 end
 $$;
-comment on function api.located_parcel(int4, text, json) is 'A parcel in the form that locate and search answer. Argument p_point is the point at which the parcel was found, null if the answer does not show the point';
+comment on function api.located_parcel(int4, text, json) is 'A parcel in the form of the locate and search answers. Argument p_point is the point at which the parcel was found, null if the answer does not show the point';
 
 create or replace function api.located_answer(p_found json, p_meta json, p_form text) returns text
 language sql stable as $$
@@ -49,7 +49,7 @@ language sql stable as $$
     else api.envelope(p_found, p_meta)
   end
 $$;
-comment on function api.located_answer(json, json, text) is 'JSON text of found parcels (results of api.located_parcel) with their meta. Argument found is null if there are none';
+comment on function api.located_answer(json, json, text) is 'JSON text of an answer with the found parcels (results of api.located_parcel) and the member meta. Argument found is null if no parcel was found';
 
 create or replace function api.parcels_at(p_lat float8, p_lng float8, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -57,15 +57,15 @@ begin
   return array(
     select p.fid
     from core.parcel p
-    -- A distance is used instead of st_intersects. A point on a border is in both parcels. A corner copied from a geometry with 7 decimals is also in all its
-    -- parcels.
+    -- Uses a distance of 1e-7° instead of st_intersects, so that a point on a border finds both parcels. A vertex copied from a geometry with 7 decimals finds
+    -- all parcels that share the vertex.
     where st_dwithin(p.geom, st_setsrid(st_makepoint(p_lng, p_lat), 4326), 1e-7)
     order by api.shown_area(p.area_m2), p.fid
     limit p_limit + 1
   );
 end
 $$;
-comment on function api.parcels_at(float8, float8, int4) is 'The fids of parcels that contain a point (degrees) or are at most 1e-7° from it, smallest parcel first. One more than the limit if there are more';
+comment on function api.parcels_at(float8, float8, int4) is 'Fids of parcels that contain a point (degrees) or are at most 1e-7° from the point, smallest parcel first. Returns one fid more than the limit if there are more parcels';
 
 create or replace function api.locate_point(p_lat float8, p_lng float8, p_limit int4, p_form text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -88,7 +88,7 @@ begin
   from unnest(v_fids[: p_limit]) with ordinality as f (fid, place);
 end
 $$;
-comment on function api.locate_point(float8, float8, int4, text) is 'Parcels that contain a point (degrees), border included, smallest first';
+comment on function api.locate_point(float8, float8, int4, text) is 'Parcels that contain a point (degrees) or have the point on their border, smallest parcel first';
 
 create or replace function api.locate_points(p_lats float8[], p_lngs float8[], p_limit int4, p_form text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -134,7 +134,7 @@ begin
   from found f;
 end
 $$;
-comment on function api.locate_points(float8[], float8[], int4, text) is 'Parcels that contain each of the given points (degrees), border included, by point and then smallest first. The limit applies to each point';
+comment on function api.locate_points(float8[], float8[], int4, text) is 'Parcels at each of the given points (degrees), including parcels with the point on their border. Ordered by point, and for each point smallest parcel first. The limit applies to each point';
 
 create or replace function api.parcels_meeting(p_area geometry, p_after int4, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -142,7 +142,7 @@ declare
   v_fid int4;
   v_fids int4[] := '{}';
 begin
-  -- An area may touch tens of thousands of parcels. The parcels are sorted by fid and tested one by one until the page is full.
+  -- An area may touch tens of thousands of parcels. Therefore parcels are sorted by fid and tested one by one until the page is full.
   for v_fid in
     select q.fid
     from core.parcel q
@@ -157,7 +157,7 @@ begin
   return v_fids;
 end
 $$;
-comment on function api.parcels_meeting(geometry, int4, int4) is 'The fids after p_after of parcels that intersect an area in degrees or are within 1e-7° of it, in order. One more than the limit if there are more';
+comment on function api.parcels_meeting(geometry, int4, int4) is 'Fids greater than p_after of parcels that intersect an area (degrees) or are within 1e-7° of the area, in ascending order. Returns one fid more than the limit if there are more parcels';
 
 create or replace function api.located_page(p_fids int4[], p_mode text, p_area json, p_after int4, p_limit int4, p_form text) returns text
 language sql stable as $$
@@ -175,7 +175,7 @@ language sql stable as $$
   )
   from unnest(p_fids[: p_limit]) as f (fid)
 $$;
-comment on function api.located_page(int4[], text, json, int4, int4, text) is 'JSON text of a page of parcels in an area, with the mode of the request and the area. The parcels are results of api.parcels_meeting';
+comment on function api.located_page(int4[], text, json, int4, int4, text) is 'JSON text of a page of parcels in an area, with the mode and the area of the request. Argument p_fids is a result of api.parcels_meeting';
 
 create or replace function api.locate_box(
   p_west float8, p_south float8, p_east float8, p_north float8, p_after int4, p_limit int4, p_form text, out publication text, out answer text
@@ -184,7 +184,7 @@ language plpgsql volatile security definer
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
-  -- A box without width or height is searched as a line or a point, because such a polygon would be invalid.
+  -- A box without width or height is searched as a line or a point, because a polygon without area is invalid.
   v_box constant geometry := st_setsrid(
     case
       when p_west = p_east and p_south = p_north then st_makepoint(p_west, p_south)
@@ -199,7 +199,7 @@ begin
   answer := api.located_page(api.parcels_meeting(v_box, p_after, p_limit), 'bbox', json_build_array(p_west, p_south, p_east, p_north), p_after, p_limit, p_form);
 end
 $$;
-comment on function api.locate_box(float8, float8, float8, float8, int4, int4, text) is 'Parcels that intersect a box (degrees) or are within 1e-7° of it, by fid, starting after p_after (-1: from the first)';
+comment on function api.locate_box(float8, float8, float8, float8, int4, int4, text) is 'Page of parcels that intersect a box (degrees) or are within 1e-7° of the box, ordered by fid. The page starts after the fid p_after (-1: at the first parcel)';
 
 create or replace function api.locate_polygon(
   p_wkt text, p_after int4, p_limit int4, p_form text, out publication text, out answer text, out problem text, out area_m2 float8
@@ -224,7 +224,7 @@ begin
   answer := api.located_page(api.parcels_meeting(v_polygon, p_after, p_limit), 'polygon', to_json(p_wkt), p_after, p_limit, p_form);
 end
 $$;
-comment on function api.locate_polygon(text, int4, int4, text) is 'Parcels that intersect a polygon (WKT, degrees) or are within 1e-7° of it, by fid, starting after p_after (-1: from the first). The answer is null if the polygon is invalid (problem) or larger than 1 km² (area_m2)';
+comment on function api.locate_polygon(text, int4, int4, text) is 'Page of parcels that intersect a polygon (WKT, degrees) or are within 1e-7° of the polygon, ordered by fid. The page starts after the fid p_after (-1: at the first parcel). The answer is null if the polygon is invalid (result problem states why) or larger than 1 km² (result area_m2)';
 
 create or replace function api.search_parcels(
   p_comuni text[], p_asked json, p_sheet text, p_label text, p_section text, p_limit int4, out publication text, out answer text
@@ -239,10 +239,10 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- References are CCCCZFFFFAS.label. The index on references is sufficient. A comune is one range of the index, and a sheet is one range for each possible
-  -- section letter. Lower-case letters sort after all characters of a reference in every collation. Land registers have no sheets, so each comune catastale is a
-  -- range. A comune catastale is found by its name if no comune has the same name. Ranges are looked up one by one, because the planner would otherwise read
-  -- the whole table.
+  -- References have the form CCCCZFFFFAS.label. In the index on references, a comune is one range, and a sheet is one range for each possible section letter.
+  -- Lower-case letters sort after all characters of a reference in every collation. Land registers have no sheets, so each comune catastale is one range. A
+  -- comune catastale is found by name if no comune has the same name. Ranges are looked up one by one, because the planner would otherwise read the whole
+  -- table.
   for v_stretch in
     select
       r.start,
@@ -299,7 +299,7 @@ begin
       -- Parcels of land registers are sorted by comune catastale, building parcels last.
       left(p.reference, -length(p.label)) collate "C",
       starts_with(p.label, '.'),
-      -- Sorts 2 before 10, and numbers before words.
+      -- Sorts labels by number, so that 2 is before 10, and labels with numbers before other labels.
       substring(p.label from '^[.]?([0-9]+)')::numeric nulls last,
       p.label collate "C",
       p.fid
@@ -315,4 +315,4 @@ begin
   from unnest(v_fids[: p_limit]) with ordinality as f (fid, place);
 end
 $$;
-comment on function api.search_parcels(text[], json, text, text, text, int4) is 'Parcels of given comuni by sheet (4 digits), label and section letter, sorted by sheet and label. Null arguments are ignored. Argument p_asked is an object with which meta begins. If no comuni are given, its name is read as the name of a comune catastale';
+comment on function api.search_parcels(text[], json, text, text, text, int4) is 'Parcels of given comuni by sheet (4 digits), label and section letter, sorted by sheet and label. Null arguments are ignored. Argument p_asked is a JSON object with the first members of meta. If no comuni are given, the name in p_asked is searched as the name of a comune catastale';

@@ -53,7 +53,7 @@ begin
   );
 end
 $$;
-comment on function api.map_regions() is 'JSON array of the published regions with code, name, time of publication, number of parcels, and the box of the sheets in degrees. Without sheets it is the box of the region';
+comment on function api.map_regions() is 'JSON array of the published regions with code, name, time of publication, number of parcels, and the box of the sheets in degrees. A region without sheets has the box of the region instead';
 
 create or replace function api.map_comuni(p_region int4, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -74,7 +74,7 @@ begin
       from core.comune c
       where c.region_code = p_region
       union all
-      -- Unlisted comuni have the names in the files.
+      -- Comuni that are not in the ISTAT list have the names given in their files.
       select
         f.belfiore,
         null,
@@ -86,7 +86,7 @@ begin
     drawn as (
       select
         c.belfiore,
-        -- Neighbours must share their corners, because the server removes the same corners of a border from both.
+        -- Neighbouring comuni must have the same vertices along their border, because the server removes the same vertices from both.
         st_snaptogrid(c.geom, 0.0001) as geom
       from api.comune_pieces(p_region, v_releases) c
     ),
@@ -153,7 +153,7 @@ begin
   );
 end
 $$;
-comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region with codes, name, and number of parcels from the quality gate (null: none). Each has the box of the sheets or else of the boundary, and the boundary with corners rounded to 0.0001° (null: unknown)';
+comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region with codes, name, and number of parcels from the quality gate (null: no parcels). Each comune has the box of its sheets, or else of its boundary, and the boundary with vertices rounded to 0.0001° (null: unknown)';
 
 create or replace function api.map_samples(p_comuni text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -166,8 +166,8 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- References have an index. A sheet is a range of this index, and so is a comune catastale of a land register. Ranges are looked up one by one, because
-  -- parcels may be on other nodes.
+  -- In the index of references, a sheet is one range, and a comune catastale of a land register is one range. Ranges are looked up one by one, because parcels
+  -- may be on other nodes.
   for v_stretch in
     select
       s.belfiore,
@@ -176,7 +176,8 @@ begin
       select
         x.belfiore,
         x.reference,
-        -- The outermost sheets on four sides and a sheet in the middle. If a map covers only part of the comune, the outermost sheets show this first.
+        -- Selects the outermost sheets on four sides and a sheet in the middle. The outermost sheets are the first that a map of only a part of the comune does
+        -- not cover.
         row_number() over (partition by x.belfiore order by st_xmin(x.geom), x.reference) as west,
         row_number() over (partition by x.belfiore order by st_xmax(x.geom) desc, x.reference) as east,
         row_number() over (partition by x.belfiore order by st_ymin(x.geom), x.reference) as south,
@@ -211,4 +212,4 @@ begin
   answer := v_found::text;
 end
 $$;
-comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid] with sample land parcels of given comuni. The coverage of the samples represents the comune. The samples come from the outermost sheets on four sides and the middle sheet, or from each comune catastale. A comune without land parcels has none';
+comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid] with sample land parcels of given comuni. The coverage of the samples represents the comune. The samples come from the outermost sheets on four sides and the middle sheet, or from each comune catastale. A comune without land parcels has no element';

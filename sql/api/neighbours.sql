@@ -9,7 +9,7 @@ language plpgsql volatile security definer
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
-  -- Two borders closer than this distance are the same border.
+  -- Borders of two parcels that are closer than this distance count as one shared border.
   c_tolerance_m constant float8 := 0.10;
   v_parcel core.parcel;
   v_zone int4;
@@ -25,7 +25,7 @@ begin
     return;
   end if;
   v_zone := 32631 + floor(st_x(v_parcel.point) / 6)::int4;
-  -- Edges are straight in degrees. After a split into parts of 0.001 degrees (110 m), they are almost straight in the UTM zone, too.
+  -- Edges are straight lines in degrees, but curves in the UTM zone. Segments of at most 0.001 degrees (110 m) are almost straight in both.
   v_border := st_boundary(st_transform(st_segmentize(v_parcel.geom, 0.001), v_zone));
   with near as (
     select
@@ -33,7 +33,7 @@ begin
       q.kind,
       st_transform(st_segmentize(q.geom, 0.001), v_zone) as geom
     from core.parcel q
-    -- 0.10 m is less than 2e-6 degrees in each direction.
+    -- In Italy, 0.10 m is less than 2e-6 degrees in both directions.
     where q.geom && st_expand(v_parcel.geom, 2e-6)
       and q.fid <> p_fid
   ),
@@ -44,7 +44,7 @@ begin
       s.shared_m
     from near n
     cross join lateral (
-      -- The border of a road may be long. Clipping to the neighbour's box makes it short.
+      -- The border of a road parcel may be very long. Only its part in the neighbour's box is measured.
       select round(st_length(st_transform(st_intersection(b.border, st_buffer(n.geom, c_tolerance_m)), 4326)::geography)::numeric, 2) as shared_m
       from (select st_clipbybox2d(v_border, st_expand(n.geom, 2 * c_tolerance_m)) as border) b
       offset 0
@@ -78,4 +78,4 @@ begin
   into answer;
 end
 $$;
-comment on function api.parcel_neighbours(int4, int4) is 'Parcels within 0.10 m of the border of a parcel along at least 0.10 m, with the length of this border in metres, longest first. The answer is null if the parcel is not published';
+comment on function api.parcel_neighbours(int4, int4) is 'Parcels that share a border of at least 0.10 m with a parcel, with the length of the shared border in metres, longest first. A border is shared where the distance is at most 0.10 m. The answer is null if the parcel is not published';

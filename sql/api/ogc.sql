@@ -4,12 +4,12 @@
 -- grain: one call per answer
 -- crs: EPSG:4326, longitude latitude (CRS84); answers, boxes and filters may use other systems
 
--- Argument p_section in all these functions is the section of a collection (null: the collection parcels). Argument p_crs is srid, decimals and axis order of
--- an answer, {"srid", "digits", "swap"} (null: CRS84).
+-- Argument p_section in all these functions is the section of a collection (null: the collection parcels). Argument p_crs has the SRID, number of decimals and
+-- axis order of an answer, {"srid", "digits", "swap"} (null: CRS84).
 
 create or replace function api.geojson_in(p_geom geometry, p_srid int4, p_digits int4, p_swap bool) returns json
 language sql stable as $$
-  -- Applies the same shift as api.geojson, before the transformation.
+  -- Shifts the geometry by 1e-10° before the transformation, as api.geojson does before rounding.
   select st_asgeojson(
     case
       when p_swap then st_flipcoordinates(st_transform(st_forcepolygonccw(st_translate(p_geom, 1e-10, 1e-10)), p_srid))
@@ -19,17 +19,18 @@ language sql stable as $$
     0
   )::json
 $$;
-comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geometry in another coordinate system. Argument p_digits is the number of decimals. With p_swap, y is before x';
+comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geometry in another coordinate system. Argument p_digits is the number of decimals. If p_swap is true, each coordinate has y before x';
 
 create or replace function api.in_stored_system(p_geom geometry, p_srid int4) returns geometry
 language sql stable as $$
-  -- Edges are straight in the system of the request. Edges of at most 1,000 m differ from the curve by at most 2 cm. Edges in degrees need no division.
+  -- An edge that is straight in the request's coordinate system is a curve in EPSG:4326. Edges of at most 1,000 m differ from the curve by at most 2 cm. Edges
+  -- in degrees need no division.
   select case
     when p_srid = 4326 then st_setsrid(p_geom, 4326)
     else st_transform(st_segmentize(st_setsrid(p_geom, p_srid), 1000), 4326)
   end
 $$;
-comment on function api.in_stored_system(geometry, int4) is 'A geometry of a request, x before y, in EPSG:4326';
+comment on function api.in_stored_system(geometry, int4) is 'Transforms a geometry of a request to EPSG:4326. Coordinates have x before y';
 
 create or replace function api.feature_text(p_fid int4, p_section text, p_crs json) returns text
 language plpgsql stable as $$
@@ -58,7 +59,7 @@ begin
   if p_section is not null then
     v_section := api.section_record(p_section, p_fid, null::core.parcel);
     v_block := coalesce(v_section.value::text, 'null');
-    -- Members are added as text, because jsonb would sort them.
+    -- Adds the members as text, because jsonb would sort the members.
     v_facts := left(v_facts, -1) || ','
       || (
         api.cite(
@@ -79,7 +80,7 @@ begin
     || ',"properties":' || v_facts || '}';
 end
 $$;
-comment on function api.feature_text(int4, text, json) is 'A parcel as a GeoJSON feature with its identifiers, and with the block and coverage of a section (null: there is no such parcel)';
+comment on function api.feature_text(int4, text, json) is 'A parcel as the text of a GeoJSON feature, with the block and coverage of a section. Null if there is no such parcel';
 
 create or replace function api.ogc_filter(p_parcel core.parcel, p_filter jsonb, p_shapes geometry[]) returns bool
 language plpgsql stable as $$
@@ -164,7 +165,7 @@ begin
   end;
 end
 $$;
-comment on function api.ogc_filter(core.parcel, jsonb, geometry[]) is 'True if a parcel meets the conditions of a parsed filter. Null is unknown, because a value is missing. Argument p_shapes has the shapes that s_intersects names by number';
+comment on function api.ogc_filter(core.parcel, jsonb, geometry[]) is 'True if a parcel meets the conditions of a parsed filter. Null if the result is unknown because a value is null. Argument p_shapes has the geometries to which the s_intersects conditions refer by number';
 
 create or replace function api.features_in_box(p_box geometry, p_from int4, p_until int4, p_comune text, p_kind text, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -172,12 +173,12 @@ declare
   v_fid int4;
   v_fids int4[] := '{}';
 begin
-  -- A box may touch tens of thousands of parcels. The parcels are sorted by fid and tested one by one until the page is full.
+  -- A box may touch tens of thousands of parcels. Therefore parcels are sorted by fid and tested one by one until the page is full.
   for v_fid in
     select q.fid
     from core.parcel q
     where q.geom && p_box
-      -- Tests the range with `<@`. With `fid >=`, PostgreSQL would use the index of fids instead of the more selective index of boxes.
+      -- Tests the range with `<@`. With `fid >=`, PostgreSQL would use the index on fid instead of the more selective spatial index.
       and q.fid <@ int4range(p_from, greatest(p_from, p_until))
       and (p_comune is null or q.belfiore = p_comune)
       and (p_kind is null or q.kind = p_kind)
@@ -190,7 +191,7 @@ begin
   return v_fids;
 end
 $$;
-comment on function api.features_in_box(geometry, int4, int4, text, text, int4) is 'The fids of the parcels that a small box intersects, in order';
+comment on function api.features_in_box(geometry, int4, int4, text, text, int4) is 'Fids of the parcels that intersect a small box, in ascending order';
 
 create or replace function api.features_of_comune(
   p_comune text, p_box geometry, p_from int4, p_until int4, p_kind text, p_after_reference text, p_after int4, p_limit int4
@@ -200,7 +201,7 @@ declare
   v_stretch text;
   v_fids int4[] := '{}';
 begin
-  -- As in api.search_parcels, references have an index, and a comune is a range of this index. In a land register each comune catastale is a range.
+  -- In the index of references, a comune is one range. In a land register, each comune catastale is one range.
   for v_stretch in
     select s.start
     from (
@@ -221,7 +222,7 @@ begin
         and p.reference >= p_after_reference
         and (p.reference, p.fid) > (p_after_reference, p_after)
         and p.belfiore = p_comune
-        -- With a range, PostgreSQL reads only the index of references.
+        -- With this range condition, PostgreSQL reads only the index of references.
         and p.fid <@ int4range(p_from, greatest(p_from, p_until))
         and (p_kind is null or p.kind = p_kind)
         and (p_box is null or st_intersects(p.geom, p_box))
@@ -233,14 +234,14 @@ begin
   return v_fids;
 end
 $$;
-comment on function api.features_of_comune(text, geometry, int4, int4, text, text, int4, int4) is 'The fids of the parcels of a comune, sorted by reference and fid, starting after a given reference and fid';
+comment on function api.features_of_comune(text, geometry, int4, int4, text, text, int4, int4) is 'Fids of the parcels of a comune that follow a given reference and fid, sorted by reference and fid';
 
 create or replace function api.features_by_fid(
   p_box geometry, p_firsts int4[], p_from int4, p_until int4, p_kind text, p_after int4, p_limit int4, out fids int4[], out looked_until int4
 )
 language plpgsql stable as $$
 declare
-  -- Matches may be far apart. A page reads at most this many parcels and leaves the rest to the next page.
+  -- Maximum number of parcels to read for a page, because many parcels may not match. The next page continues after the last parcel read.
   v_most constant int4 := case when p_box is null and p_kind is null then p_limit else 20000 end;
   v_region record;
   v_page record;
@@ -255,7 +256,7 @@ begin
     where u.state = 'current'
       and u.unit_code > 0
       and p_firsts[u.unit_code + 1] > p_after + 1
-      -- Boxes of regions are approximate, and some parcels extend slightly beyond borders.
+      -- The box is enlarged by 0.5°, because region boxes are approximate and some parcels extend beyond the region's border.
       and (p_box is null or b.geom is null or st_expand(b.geom, 0.5) && p_box)
     order by u.unit_code
   loop
@@ -281,7 +282,7 @@ begin
   end loop;
 end
 $$;
-comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'The fids of parcels in order, region by region. Column looked_until of the result is the last fid read if the page reached the limit of parcels to read. Column looked_until is null if fids has the requested number or ends with the last parcel';
+comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'Fids of parcels in ascending order, region by region. Result looked_until is the last fid read, if the limit of parcels to read was reached. Result looked_until is null if fids has the requested number of fids or ends with the last parcel';
 
 create or replace function api.features(
   p_section text, p_boxes float8[], p_is_small bool, p_firsts int4[], p_range int4[], p_equal json, p_after_reference text, p_after int4, p_limit int4,
@@ -296,12 +297,12 @@ declare
   v_comune constant text := p_equal ->> 'municipality_code';
   v_reference constant text := p_equal ->> 'cadastral_reference';
   v_kind constant text := p_equal ->> 'kind';
-  -- An answer has at most 1 MiB. The rest is for links and licences.
+  -- An answer has at most 1 MiB, and 64 KiB of it are reserved for links and licences.
   v_most_bytes constant int4 := 1048576 - 65536;
   v_filter constant json := p_equal -> 'filter';
   v_where constant jsonb := v_filter -> 'where';
   v_shapes geometry[];
-  -- Candidates of a page. A filter tests at most this many parcels and leaves the rest to the next page, which limits its time.
+  -- Maximum number of candidate parcels of a page. This limits the time to test a filter. The next page continues after the last candidate.
   v_look constant int4 := greatest(p_limit + 1, case when v_filter is null then 0 else 20000 / (v_filter ->> 'conditions')::int4 end);
   v_is_small bool := p_is_small;
   v_candidates int4[];
@@ -314,7 +315,7 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- A box across the antimeridian is searched as two boxes. A box without width or height is searched as a line or a point, because such a polygon would be
+  -- A box across the antimeridian is searched as two boxes. A box without width or height is searched as a line or a point, because a polygon without area is
   -- invalid.
   v_box := (
     select api.in_stored_system(
@@ -356,7 +357,7 @@ begin
       v_is_small := greatest(st_xmax(v_box) - st_xmin(v_box), st_ymax(v_box) - st_ymin(v_box)) <= (v_filter ->> 'small')::float8;
     end if;
   end if;
-  -- One feature more than the page needs, to detect a next page.
+  -- Selects one parcel more than the page needs, to detect whether a next page exists.
   if v_reference is not null then
     v_fids := array(
       select p.fid
@@ -402,7 +403,7 @@ begin
     v_fids := v_fids[: p_limit];
     next := v_fids[p_limit];
   end if;
-  -- Features are built one by one, so at most one is built and not used. The first feature is always returned.
+  -- Builds the features one by one, so at most one feature is built and not used. The first feature is always returned.
   for v_place in 1 .. cardinality(v_fids) loop
     v_text := api.feature_text(v_fids[v_place], p_section, p_equal -> 'crs');
     v_bytes := v_bytes + octet_length(v_text) + 1;
@@ -423,7 +424,7 @@ begin
   );
 end
 $$;
-comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. Argument p_boxes has west, south, east and north of each box (null: no box). Argument p_is_small: the boxes contain few parcels. Argument p_firsts has the first fid of each region and the fid after the last region. Argument p_range has the first fid, and the fid before which to stop. Argument p_equal has municipality_code, cadastral_reference, kind, filter and crs, each only if requested, and box_srid, the system of the boxes. The page starts after p_after_reference and p_after (first page: empty and -1). The filter has its conditions, their number, shapes and the srid of shapes. It also has the shape whose box selects candidates, and the size of a small box in degrees. Column problem of the result explains an invalid shape. In this case there is no page. The next page starts after next and next_reference. On the last page, next is null';
+comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. Argument p_boxes has west, south, east and north of each box (null: no box). Argument p_is_small: the boxes contain few parcels. Argument p_firsts has the first fid of each region and the fid after the last region. Argument p_range has the first fid, and the first fid after the range. Argument p_equal has the members municipality_code, cadastral_reference, kind, filter and crs, each only if requested, and box_srid, the SRID of the boxes. The page starts after p_after_reference and p_after (first page: empty and -1). The filter has its conditions, the number of conditions, its geometries and their SRID. The filter also has the geometry whose box selects candidates, and the maximum size of a small box in degrees. If a geometry is invalid, result problem explains why, and there is no page. The next page starts after next and next_reference. On the last page, next is null';
 
 create or replace function api.feature(p_fid int4, p_section text, p_crs json, out publication text, out feature text, out licenses text)
 language plpgsql volatile security definer
@@ -436,7 +437,7 @@ begin
   licenses := api.licenses_of(array[core.region_of(p_fid)::int4], '{}', array_remove(array['basic', p_section], null));
 end
 $$;
-comment on function api.feature(int4, text, json) is 'A feature as JSON text, with its attributions. Column feature of the result is null if there is no such parcel';
+comment on function api.feature(int4, text, json) is 'A feature as JSON text, and the attributions of its data. Result feature is null if there is no such parcel';
 
 create or replace function api.features_extent(out publication text, out extent float8[])
 language plpgsql volatile security definer

@@ -8,7 +8,7 @@ create or replace function api.licenses(p_region int4, p_sections text[]) return
 language plpgsql stable as $$
 begin
   return (
-    -- Names of comuni come from the publication of Italy (region 0).
+    -- Attributions for the names of comuni belong to the publication of Italy (region 0).
     with cited as (
       select distinct on (a.section, a.source_id)
         a.*
@@ -19,7 +19,7 @@ begin
         and a.section = any (p_sections)
       order by a.section, a.source_id, u.unit_code
     ),
-    -- Holder and licence are both compared, because the cadastre has the same holder as the quotations but lacks their attribution text.
+    -- Compares holder and licence, because the cadastre has the same holder as the quotations but not their attribution text.
     mandatory as (
       select distinct on (a.holder, a.license)
         a.*
@@ -61,25 +61,25 @@ create or replace function api.record_end(p_as_of json) returns text
 language sql stable parallel safe as $$
   select concat(',"attribution_required":true', ',"as_of":' || p_as_of::text, '}}')
 $$;
-comment on function api.record_end(json) is 'JSON text of the part of a record after its licences. Argument p_as_of is a past day, null for the current state';
+comment on function api.record_end(json) is 'JSON text of the end of a record, after the licences. Argument p_as_of is a past day, null for the current state';
 
 create or replace function api.whole_record(p_head text, p_include text[], p_citations uuid[], p_as_of json default null) returns text
 language sql stable as $$
   select p_head || api.cited_licenses(api.included(p_include), p_citations)::text || api.record_end(p_as_of)
 $$;
-comment on function api.whole_record(text, text[], uuid[], json) is 'The parts of a record as one JSON text, with the licences of its citations. Null if there is no such parcel';
+comment on function api.whole_record(text, text[], uuid[], json) is 'Joins the parts of a record and the licences of the citations into one JSON text. Null if there is no such parcel';
 
 create or replace function api.parcel(p_fid int4, p_include text[]) returns json
 language sql volatile as $$
   select api.whole_record(r.head, p_include, r.citations)::json
   from api.region_record(p_fid, p_include) r
 $$;
-comment on function api.parcel(int4, text[]) is 'Record of a parcel with the given sections, in their order, basic first. Null if there is no such parcel. Sections must be known names';
+comment on function api.parcel(int4, text[]) is 'Record of a parcel with the given sections in the given order, but basic first. Null if there is no such parcel. Argument p_include must contain names of sections';
 
 create or replace function api.hold_publication() returns void
 language plpgsql volatile as $$
 begin
-  -- A swap takes the same lock exclusively before it changes a table. This lock replaces a lock on each of thirty tables.
+  -- A swap takes this lock in exclusive mode before the swap changes a table. One lock on this table replaces locks on thirty tables.
   lock table ledger.publication_lock in access share mode;
 end
 $$;
@@ -97,7 +97,7 @@ begin
   );
 end
 $$;
-comment on function api.parcel_by_reference(text) is 'The fid of a national cadastral reference, CCCCZFFFFAS.label. Null if there is none';
+comment on function api.parcel_by_reference(text) is 'Fid of the published parcel with a national cadastral reference, CCCCZFFFFAS.label. Null if no published parcel has the reference';
 
 create or replace function api.retired_parcel(p_fid int4) returns json
 language plpgsql stable security definer
@@ -114,4 +114,4 @@ begin
   );
 end
 $$;
-comment on function api.retired_parcel(int4) is 'Object with successor_fid for a parcel that is no longer published. The successor is the only current parcel with the same geometry, or null. The result is null if the parcel is published or was never published';
+comment on function api.retired_parcel(int4) is 'JSON object with successor_fid for a parcel that is no longer published. The successor is the current parcel with the same geometry, null if there is none or if there are several. The result is null if the parcel is published or was never published';

@@ -1,4 +1,4 @@
--- purpose: one parcel's record for the server
+-- purpose: one parcel's record in the parts that the server needs
 -- reads: none
 -- writes: api.parcel_answer
 -- grain: one call per parcel
@@ -19,4 +19,4 @@ begin
   tail := api.record_end(null);
 end
 $$;
-comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel in parts: the JSON text before and after the licences, the keys of its citations (api.citations), and its publications. The server caches licences, because they are a third of a record and the same for many parcels. Column head of the result is null if there is no such parcel';
+comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel in parts: the JSON text before and after the licences, the ids of its citations (api.citations), and its publications. The server caches the licences, because they are a third of a record and equal for many parcels. Result head is null if there is no such parcel';

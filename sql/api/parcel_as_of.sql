@@ -18,7 +18,7 @@ begin
   );
 end
 $$;
-comment on function api.keeps_history() is 'True if former publications are kept. False if parcels are on several nodes';
+comment on function api.keeps_history() is 'True if the database keeps the history of publications. False if parcels are on several nodes';
 
 create or replace function api.retired_parcel_at(p_fid int4, p_moment timestamptz) returns json
 language plpgsql stable as $$
@@ -39,7 +39,7 @@ begin
   return case when v_then.retired then json_build_object('successor_fid', v_then.successor_fid) end;
 end
 $$;
-comment on function api.retired_parcel_at(int4, timestamptz) is 'The result of api.retired_parcel just before a given time';
+comment on function api.retired_parcel_at(int4, timestamptz) is 'The result that api.retired_parcel had just before a given time';
 
 create or replace function api.parcel_as_of(p_fid int4, p_include text[], p_day date, out publication text, out answer text, out refusal json)
 language plpgsql volatile security definer
@@ -95,4 +95,4 @@ begin
 end
 $$;
 comment on function api.parcel_as_of(int4, text[], date) is
-  'The record of api.parcel at the end of a day in Europe/Rome as JSON text with meta.as_of, or a refusal. Refusal not_kept: there was no publication yet, or it is no longer kept. Refusal never_kept: the same, in a database on several nodes, which keeps no history. Refusal gone: the parcel was no longer published. Refusal withdrawn_then: the region was withdrawn on the day. Refusal withdrawn: the region is withdrawn now. Refusal not_there: the parcel did not exist yet. Column kept_since of the result is the first day that can be answered. Column publication is the same as in other answers';
+  'The record of api.parcel at the end of a day in Europe/Rome as JSON text with meta.as_of, or a refusal. Refusal not_kept: the day is before the first publication that is still kept. Refusal never_kept: a database on several nodes keeps no history. Refusal gone: the parcel was no longer published on the day. Refusal withdrawn_then: the region was withdrawn on the day. Refusal withdrawn: the region is withdrawn now. Refusal not_there: the parcel did not exist yet. Result kept_since is the first day for which a record is kept. Result publication is that of api.publication_tag';

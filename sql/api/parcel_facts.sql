@@ -1,4 +1,4 @@
--- purpose: facts of a parcel that several answers show in the same form
+-- purpose: geometry, area and coordinates of a parcel in the format of all answers
 -- reads: none
 -- writes: api.geojson, api.shown_area, api.shown_degrees, api.centroid
 -- grain: one call per parcel
@@ -6,15 +6,15 @@
 
 create or replace function api.geojson(p_geom geometry) returns json
 language sql stable as $$
-  -- The cadastre prints 8 decimals, so a tenth of all coordinates are exactly between two values of 7 decimals. Builds of PostGIS round such coordinates
-  -- differently. A shift by a hundredth of the last digit rounds all of them up.
+  -- The cadastre writes coordinates with 8 decimals, so a tenth of the coordinates are exactly halfway between two values with 7 decimals. Builds of PostGIS
+  -- round such coordinates differently. A shift by 1e-10° makes all builds round such coordinates up.
   select st_asgeojson(st_forcepolygonccw(st_translate(p_geom, 1e-10, 1e-10)), 7, 0)::json
 $$;
 comment on function api.geojson(geometry) is 'GeoJSON geometry of RFC 7946: longitude latitude, 7 decimals, outer rings counter-clockwise';
 
 create or replace function api.shown_area(p_area_m2 float8) returns numeric
 language sql immutable parallel safe as $$
-  -- Rounds to four decimals first, because the last bit differs between builds of PROJ and must not affect the rounding of a tie.
+  -- Rounds to four decimals first. The last bit of the area differs between builds of PROJ, and must not decide whether a tie is rounded up.
   select trim_scale(round(round(p_area_m2::numeric, 4), 2))
 $$;
 comment on function api.shown_area(float8) is 'An area in m² with 2 decimals, as in every answer';
@@ -26,7 +26,7 @@ $$;
 comment on function api.shown_degrees(float8) is 'A coordinate in degrees with 7 decimals, as in every answer';
 
 create or replace function api.centroid(p_point geometry) returns json
--- These functions are not declared immutable, because they call functions that are not immutable. Otherwise PostgreSQL could not inline their calls.
+-- The functions below are declared stable, because they call stable functions. PostgreSQL cannot inline an immutable function that calls stable functions.
 language sql stable parallel safe as $$
   select json_build_object(
     'lat', api.shown_degrees(st_y(p_point)),

@@ -15,7 +15,7 @@ as $$
   from core.parcel p
   where p.fid = any (p_fids)
 $$;
-comment on function api.successors(int4[]) is 'JSON array of the fid and cadastral reference of each given parcel that is published';
+comment on function api.successors(int4[]) is 'JSON array with the fid and cadastral reference of those given parcels that are published';
 
 create or replace function api.parcels_of_reference(
   p_spellings text[], out current_fid int4, out fids int4[], out successors json
@@ -33,7 +33,7 @@ begin
   where p.reference = any (p_spellings)
   order by array_position(p_spellings, p.reference), p.fid
   limit 1;
-  -- The key of the register begins with the region.
+  -- Also compares the region, because the primary key of the register begins with the region.
   select
     array_agg(r.fid order by r.retired_on is not null, r.retired_on desc, r.fid),
     bool_or(r.retired_on is not null or r.published),
@@ -59,4 +59,4 @@ begin
 end
 $$;
 comment on function api.parcels_of_reference(text[]) is
-  'Parcels of a reference in any of the given spellings. Column current_fid of the result is the published parcel with the reference, null if there is none. Column fids has all parcels that ever had the reference, the current parcel first. Column successors has the published parcels that replaced the retired parcels of a reference. Successors are null for a current reference and for a reference that was never published';
+  'Parcels that have or had a reference, given in one or more spellings. Result current_fid is the published parcel with the reference, null if there is none. Result fids has all parcels that ever had the reference, the current parcel first. Result successors has the published parcels that replaced the retired parcels with the reference. Result successors is null if a published parcel has the reference, or if the reference was never published';

@@ -82,8 +82,8 @@ as $$
       order by r.run_id desc
       limit 1
     ),
-    -- A region had a success when it was published, or when a run that checked it succeeded. Exit code 3 means that an optional file was left out and no region
-    -- was withheld.
+    -- A region's last success is its last publication, or the end of a later successful run that checked the region. A run with exit code 3 is successful,
+    -- because it left out an optional file but withheld no region.
     'succeeded', (
       select coalesce(jsonb_agg(jsonb_build_object('region', p.unit_code, 'ended', extract(epoch from greatest(p.published_at, l.ended_at))::int8) order by p.unit_code), '[]'::jsonb)
       from ledger.publication p
@@ -137,4 +137,4 @@ as $$
     )
   )
 $$;
-comment on function api.published_state() is 'Metrics for Prometheus, with times in seconds since 1970. Published regions have their time of publication, age in seconds and number of parcels. Loaded releases have records and rejects by source. Files of current publications have the numbers of columns that publishers added and of exports that may be incomplete, by source and region (0: Italy). The last refresh has its exit code and end (null: none). The result also has the last success by region, failures of the last run by region and source, refusals of the quality gate, held regions, and bytes of the database and of previous publications';
+comment on function api.published_state() is 'Metrics for Prometheus, with times in seconds since 1970. For each published region: time of publication, age in seconds and number of parcels. For each source: records and rejects of the loaded releases. For each source and region (0: Italy), in the files of current publications: number of columns that publishers added, and number of exports that may be incomplete. For the last refresh: exit code and end (null: no refresh). The result also has the last success by region, failures of the last run by region and source, refusals of the quality gate, regions with a hold (pinned, rolled back or withdrawn), and bytes of the database and of previous publications';

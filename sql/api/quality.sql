@@ -1,4 +1,4 @@
--- purpose: the quality report of a comune with coverage, files, metrics compared with the province, rejects, and findings about addresses
+-- purpose: the quality report of a comune: coverage, files, metrics compared with the province, rejects and address findings
 -- reads: core.comune, core.comune_catastale, core.comune_found, core.comune_register, core.parcel, core.region, ledger.figure, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release
 -- writes: api.quality_place, api.quality_parcels, api.quality_answers, api.quality_rows, api.quality_coverage, api.quality_files, api.quality_figures, api.quality_rejects, api.municipality_quality
 -- grain: one call per comune
@@ -12,19 +12,19 @@ begin
     c.belfiore,
     c.istat_code,
     c.province_code,
-    -- In files without codes, a comune is named by its province or car plate code, and its name.
+    -- Files without codes name a comune by its name and its province or car plate code.
     array[c.belfiore, c.istat_code, concat_ws(' ', c.sigla, core.comune_key(c.name)), concat_ws(' ', core.upper_case(c.province_name), core.comune_key(c.name))]
   into region, belfiore, istat_code, province_code, names
   from core.comune c
   -- Also matches the comune's earlier codes, and codes of comuni that merged into it. The code of a comune that was divided among several comuni matches none
-  -- of them.
+  -- of these comuni.
   where c.belfiore = core.upper_case(p_code)
     or c.istat_code = p_code
     or c.istat_code in (select r.istat_code from core.comune_register r where r.old_istat_code = p_code and not r.divided)
   order by c.istat_code = p_code desc, c.region_code
   limit 1;
   if belfiore is null then
-    -- An unlisted comune has the name in its files.
+    -- A comune that is not in the ISTAT list has the name given in its files.
     select
       f.region_code,
       f.belfiore,
@@ -38,7 +38,7 @@ begin
   end if;
 end
 $$;
-comment on function api.quality_place(text) is 'The region and the codes of a comune by its cadastral or ISTAT code, and its names in files (ledger.file_place). Nulls if no comune has the code.';
+comment on function api.quality_place(text) is 'Region, codes, and names in files (ledger.file_place) of the comune with a cadastral or ISTAT code. All results are null if no comune has the code.';
 
 create or replace function api.quality_parcels(p_belfiore text) returns int4[]
 language plpgsql stable as $$
@@ -47,7 +47,7 @@ declare
   v_found int4[] := '{}';
   v_more int4[];
 begin
-  -- References have an index. References begin with the code of the comune, or of a comune catastale in land registers.
+  -- References have an index, and begin with the code of the comune or, in land registers, of the comune catastale.
   for v_stretch in
     select p_belfiore
     union all
@@ -55,9 +55,9 @@ begin
     from core.comune_catastale t
     where t.belfiore = p_belfiore
   loop
-    -- The outermost parcels on eight sides, and four chosen by a hash. If a map covers only part of the comune, the outermost parcels show this first. Arrays
-    -- are compared by their first number, and their second number is the fid. The query is materialized, because in a database on several nodes no node can
-    -- merge arrays of other nodes.
+    -- Selects the outermost parcels on eight sides, and four parcels chosen by a hash. The outermost parcels are the first that a map of only a part of the
+    -- comune does not cover. In the arrays, the first number is the sort value and the second is the fid. The query is materialized, because no node of a
+    -- distributed database can merge arrays of other nodes.
     with drawn as materialized (
       select
         p.fid,
@@ -88,7 +88,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_parcels(text) is 'The fids of at most 12 sample land parcels of a comune (of each comune catastale). The coverage of the samples represents the comune. The samples are the outermost parcels on eight sides, and four that a hash selects, always the same';
+comment on function api.quality_parcels(text) is 'Fids of at most 12 sample land parcels of a comune (in a land register, of each comune catastale). The coverage of the samples represents the comune. The samples are the outermost parcels on eight sides, and four parcels that a hash selects. Equal data gives equal samples';
 
 create or replace function api.quality_answers(p_fids int4[])
 returns table (section text, part text, answers jsonb)
@@ -110,7 +110,7 @@ begin
           c.value as answer
         from json_each_text(v_record #> '{meta,coverage}') c
         union all
-        -- Sections whose blocks contain their coverage, map by map.
+        -- Counts sections whose block contains a coverage for each map.
         select
           s.name,
           c.key,
@@ -140,7 +140,7 @@ begin
   group by n.section, n.part;
 end
 $$;
-comment on function api.quality_answers(int4[]) is 'Numbers of parcels by coverage (mapped, partial, not_mapped, not_loaded, not_applicable) in the records of the given parcels. Parcels are counted for each section, or for each map (part) of a section whose block contains the coverage';
+comment on function api.quality_answers(int4[]) is 'Numbers of parcels by coverage (mapped, partial, not_mapped, not_loaded, not_applicable) in the records of the given parcels. Parcels are counted for each section. If the block of a section contains a coverage for each map, parcels are counted for each map (column part)';
 
 create or replace function api.quality_rows(p_region int4, p_belfiore text, p_section text, p_part text) returns int8
 language plpgsql stable as $$
@@ -168,7 +168,7 @@ begin
       select
         case
           when p_part = '' then f.rows
-          -- Columns with values of a map begin with the name of the map. The other columns with this name show its coverage.
+          -- Columns with values of a map have names that begin with the name of the map. Other columns with this beginning show the coverage of the map.
           else (
             select max((x.value ->> 'values')::int8)
             from jsonb_each(f.fields) x
@@ -184,7 +184,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_rows(int4, text, text, text) is 'Rows of a section in a comune, or values of one map of the section, as counted by the quality gate. Null if they were not counted or the section is not published';
+comment on function api.quality_rows(int4, text, text, text) is 'Number of rows of a section in a comune, or of values of one map of the section, as counted by the quality gate. Null if the gate did not count them, or if the section is not published';
 
 create or replace function api.quality_coverage(p_region int4, p_belfiore text) returns json
 language plpgsql volatile as $$
@@ -232,7 +232,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_coverage(int4, text) is 'Coverage of a comune, with a state for each section, or for each map of a section that reports coverage by map. State mapped: the files cover the comune. State none: they cover it and have no feature in it. State partial: they cover only parts, or only some of the maps do. State not_mapped: the loaded files do not cover the comune. State not_loaded: no file is loaded. State not_applicable: none of the sample parcels has the section. The states come from the records of the parcels that api.quality_parcels selects, and rows from the quality gate';
+comment on function api.quality_coverage(int4, text) is 'Coverage of a comune, with a state for each section, or for each map of a section that reports coverage by map. State mapped: the files cover the comune. State none: the files cover the comune and have no feature in the comune. State partial: the files cover only a part of the comune, or only some of the maps cover the comune. State not_mapped: the loaded files do not cover the comune. State not_loaded: no file is loaded. State not_applicable: none of the sample parcels has the section. The states come from the records of the parcels that api.quality_parcels selects. The numbers of rows come from the quality gate';
 
 create or replace function api.quality_files(p_region int4, p_names text[]) returns json
 language plpgsql stable as $$
@@ -263,7 +263,7 @@ begin
       join ledger.file_place p using (file_id)
       where u.unit_code in (0, p_region)
         and u.state = 'current'
-        -- A layer without comuni covers its complete extent.
+        -- A file without comuni counts for every comune.
         and (p.places && p_names or p.places = '{""}')
       group by r.source_id, f.file_id
     ) s
@@ -366,7 +366,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_rejects(int4, text, text) is 'Rejects with a code of the comune in their file, member or bytes, by source and reason, with three examples. Other rejects cannot be assigned to a comune';
+comment on function api.quality_rejects(int4, text, text) is 'Rejects whose file name, member name or bytes contain a code of the comune, by source and reason, with three examples. Other rejects cannot be assigned to a comune';
 
 create or replace function api.municipality_quality(p_code text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -403,4 +403,4 @@ begin
     and u.state = 'current';
 end
 $$;
-comment on function api.municipality_quality(text) is 'The quality report of a comune, by its cadastral or ISTAT code. Column answer of the result is null if the comune does not exist or its region is not published.';
+comment on function api.municipality_quality(text) is 'The quality report of a comune, by its cadastral or ISTAT code. Result answer is null if the comune does not exist or its region is not published.';

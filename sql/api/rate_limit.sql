@@ -8,13 +8,13 @@ create or replace function api.request_quota() returns int4
 language sql immutable as $$
   select 1000
 $$;
-comment on function api.request_quota() is 'Requests per token in a fixed hour';
+comment on function api.request_quota() is 'Maximum number of requests of a token in one hour, which starts with the first request';
 
 create or replace function api.count_request(p_token_id int4, out used int4, out resets_at timestamptz)
 language plpgsql volatile as $$
 #variable_conflict use_column
 begin
-  -- The hour starts with the token's first request. Refused requests are not counted, so the counter cannot overflow.
+  -- The hour starts with the token's first request. Refused requests do not increase the counter, so the counter cannot overflow.
   insert into access.rate_window as w (token_id, started_at, used)
   values (p_token_id, now(), 1)
   on conflict (token_id) do update set
@@ -35,7 +35,7 @@ language sql stable as $$
   where w.token_id = p_token_id
     and w.started_at > now() - interval '1 hour'
 $$;
-comment on function api.requests_counted(int4) is 'Number of requests of a token in its current hour. This call does not count as a request';
+comment on function api.requests_counted(int4) is 'Number of requests of a token in its current hour. The call itself is not counted';
 
 create or replace function api.caller_network(p_address text) returns text
 language sql immutable as $$
@@ -56,7 +56,7 @@ begin
   );
 end
 $$;
-comment on function api.blocked_until(text) is 'Time until which a client is refused because of 20 bad keys in 15 minutes. Null if the client is not refused';
+comment on function api.blocked_until(text) is 'Time until which bad keys of a client are refused, after 20 bad keys in 15 minutes. Null if bad keys are not refused';
 
 create or replace function api.note_failure(p_network text) returns void
 language sql volatile as $$
@@ -65,7 +65,7 @@ language sql volatile as $$
   on conflict (address) do update set
     started_at = case when f.started_at <= now() - interval '15 minutes' then now() else f.started_at end,
     attempts = case when f.started_at <= now() - interval '15 minutes' then 1 else least(f.attempts, 20) + 1 end;
-  -- Each bad key deletes a few expired rows, so clients with many addresses cannot fill the table.
+  -- Each bad key deletes a few expired rows, so an attacker with many addresses cannot fill the table.
   delete from access.failed_attempt
   where address in (
     select f.address

@@ -13,13 +13,13 @@ declare
   v_region constant int4 := core.region_of(p_fid);
   v_path constant text := 'region_' || v_region || ', core, section, ledger, public, pg_temp';
 begin
-  -- The schema is looked up under the lock, which prevents a swap before the record is read.
+  -- Looks up the schema while holding the lock, so no swap can happen before the record is read.
   perform api.hold_publication();
   if to_regnamespace('region_' || v_region) is null then
     select r.* into head, citations from api.parcel_record(p_fid, p_include, null::core.parcel) r;
     return;
   end if;
-  -- This function computes nothing after it sets the path, because PostgreSQL would plan the expression again whenever the region changes.
+  -- After the search path is set, the function must not evaluate other expressions. PostgreSQL would plan these expressions again whenever the region changes.
   case v_region
     when 1 then
       perform set_config('search_path', v_path, true);
@@ -84,4 +84,4 @@ begin
   end case;
 end
 $$;
-comment on function api.region_record(int4, text[]) is 'The result of api.parcel_record. The function reads the views of the parcel''s region (region_N), or the tables of all regions if the region has no views';
+comment on function api.region_record(int4, text[]) is 'The result of api.parcel_record, read from the views of the parcel''s region (schema region_N). If the region has no views, the tables of all regions are read';

@@ -2,10 +2,10 @@
 -- reads: core.comune, core.comune_register, core.parcel, layer.boundary, ledger.file, ledger.publication, ledger.publication_file
 -- writes: api.boundary_releases, api.comune_pieces, api.tile_parcels, api.tile_comuni
 -- grain: one call per tile
--- crs: EPSG:4326, longitude latitude; geometries are TWKB with 7 decimals, one after another, clipped to the box
+-- crs: EPSG:4326, longitude latitude; geometries are clipped to the box and returned as concatenated TWKB with 7 decimals
 
--- Argument p_box in all these functions is west, south, east, north in degrees. In a database on several nodes, each node clips its parcels and the coordinator
--- joins them.
+-- Argument p_box in all these functions is west, south, east, north in degrees. In a database on several nodes, each node clips its own parcels and the
+-- coordinator combines the results.
 
 create or replace function api.tile_parcels(
   p_box float8[], p_kinds text[], p_sections text[], p_range int4[], p_most int4,
@@ -42,7 +42,7 @@ begin
       from core.parcel p
       where p.geom && v_box
         and p.kind = any (p_kinds)
-        -- Tests the range with `<@`. With `fid >=`, PostgreSQL would use the index of fids instead of the more selective index of boxes.
+        -- Tests the range with `<@`. With `fid >=`, PostgreSQL would use the index on fid instead of the more selective spatial index.
         and p.fid <@ int4range(p_range[1], p_range[2])
       order by p.area_m2 desc, p.fid
       limit p_most
@@ -54,7 +54,7 @@ begin
   end if;
 end
 $$;
-comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of given kinds in a box with fids in a range (end excluded), by fid. If there are too many, the largest are returned. The result has [fid, label, kind, area in m²] of each parcel as JSON, the geometries, and the columns of sections as in api.parcel_columns (null: none requested). Nulls if there is no parcel';
+comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of given kinds in a box with fids in a range (end excluded), ordered by fid. If there are more than the limit, the largest parcels are returned. The result has [fid, label, kind, area in m²] of each parcel as JSON, the geometries, and the columns of sections as in api.parcel_columns (null: no section requested). All results are null if there is no parcel';
 
 create or replace function api.boundary_releases() returns int4[]
 language sql stable as $$
@@ -64,7 +64,7 @@ language sql stable as $$
   join ledger.file f using (file_id)
   where u.state = 'current'
 $$;
-comment on function api.boundary_releases() is 'Releases with current files, including the releases of boundaries';
+comment on function api.boundary_releases() is 'Releases of all current files, including the releases of boundaries';
 
 create or replace function api.comune_pieces(p_region int4, p_releases int4[]) returns table (belfiore text, geom geometry)
 language sql stable as $$
@@ -99,7 +99,7 @@ language sql stable as $$
   from drawn d
   where d.edition = 1
 $$;
-comment on function api.comune_pieces(int4, int4[]) is 'Boundaries of the comuni of a region in the newest of the given releases. A merged comune has several rows if the release still has its former comuni';
+comment on function api.comune_pieces(int4, int4[]) is 'Boundaries of the comuni of a region, each from the newest of the given releases that has the comune. If this release is older than a merger, the merged comune has one row for each former comune';
 
 create or replace function api.tile_comuni(p_box float8[], p_step_deg float8, p_region int4, out publication text, out facts text, out drawings bytea)
 language plpgsql volatile security definer
@@ -125,7 +125,7 @@ begin
       n.region_code,
       st_simplify(case when b.geom @ v_box then b.geom else st_clipbybox2d(b.geom, v_box::box2d) end, p_step_deg, true) as geom
     from layer.boundary b
-    -- Boundaries of another year have the codes of the same year.
+    -- A boundary of an earlier year has the ISTAT code of that year, so former codes are matched too.
     left join lateral (
       select
         m.belfiore,
@@ -153,7 +153,7 @@ begin
       and b.kind = 'comune'
       and b.release_id = any (v_releases)
       and (p_region is null or n.region_code = p_region)
-      -- If several editions have the comune, the newest edition is used.
+      -- If several releases have the comune, the newest release is used.
       and not exists (
         select
         from layer.boundary x
@@ -166,4 +166,4 @@ begin
   where not st_isempty(c.geom);
 end
 $$;
-comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region (null: all) in a box, with their published boundaries. Points nearer to the line than a step (degrees) are left out. The result has [cadastral code, name, ISTAT code, region code] of each comune as JSON, and the geometries. Nulls if there is no comune';
+comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region (null: all regions) in a box, with their published boundaries. Boundaries are simplified with a tolerance of p_step degrees. The result has [cadastral code, name, ISTAT code, region code] of each comune as JSON, and the geometries. Both are null if there is no comune';

@@ -1,4 +1,4 @@
--- purpose: admission of a request and of its rows
+-- purpose: authentication and rate limit of a request and of the rows in a request
 -- reads: access.token
 -- writes: access.rate_window, api.admit, api.admit_rows
 -- grain: one call per request
@@ -20,7 +20,7 @@ create or replace function api.admit(
 )
 language plpgsql volatile security definer
 set search_path to core, section, ledger, public, pg_temp
--- After a crash, the server may lose the newest counts. A wait for the disk on every request would be too slow.
+-- A commit does not wait for the disk, because this would slow down every request. After a crash, the newest counts may be lost.
 set synchronous_commit to off
 as $$
 declare
@@ -36,7 +36,7 @@ begin
     and t.revoked_at is null
     and (t.expires_at is null or t.expires_at > now());
   if not found then
-    -- Too many bad keys block only further bad keys. Other clients of the same address, for example behind the same proxy, are still served.
+    -- Too many bad keys from an address block only further bad keys. Other clients of the same address, for example behind the same proxy, are still served.
     network := api.caller_network(p_address);
     v_until := api.blocked_until(network);
     if v_until is not null then
@@ -69,7 +69,7 @@ begin
   end if;
 end
 $$;
-comment on function api.admit(text, text, text, bool) is 'Looks up a key by the hexadecimal SHA-256 of its text, and counts the request of its token, or the bad key of the client''s address. If p_counted is false, the request is not counted. If result read_only is true, the database cannot count, and the server counts. Outcomes: ADMITTED, or the error code of the answer';
+comment on function api.admit(text, text, text, bool) is 'Looks up a token by the hexadecimal SHA-256 of the key. Counts the request for the token, or a bad key for the client''s address. If p_counted is false, the request is not counted. If result read_only is true, the database is read-only, and the server counts instead. Result outcome is ADMITTED, or the error code of the answer';
 
 create or replace function api.admit_rows(
   p_token_id int4,
@@ -99,7 +99,7 @@ begin
   elsif read_only then
     outcome := 'ADMITTED';
   else
-    -- The request was counted as its first row. All rows are admitted, or none.
+    -- The request itself already counted as the first row. Either all rows are admitted, or none is.
     update access.rate_window w
     set used = w.used + greatest(p_rows, 1) - 1
     where w.token_id = p_token_id
@@ -114,4 +114,4 @@ begin
   end if;
 end
 $$;
-comment on function api.admit_rows(int4, text, int4) is 'Counts the rows of an admitted request as requests of the token, if the remaining quota of the hour is sufficient. The first row was already counted as the request. Outcomes are the same as in api.admit';
+comment on function api.admit_rows(int4, text, int4) is 'Counts the rows of an admitted request as requests of the token, if the remaining quota of the hour is sufficient. The first row was already counted as the request. Outcomes are those of api.admit';

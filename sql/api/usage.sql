@@ -1,11 +1,11 @@
--- purpose: rights of the server's role, and rights revoked from all other roles; the last file of api
+-- purpose: grants to the server's role, and revocation of rights from all other roles; runs after all other files of api
 -- reads: none
 -- writes: none
 -- grain: none
 -- crs: none
 
--- Grants the security definer functions, which are the interface of the server. All other functions need the right to read tables, and the role does not have
--- this right.
+-- Grants the security definer functions, which are the interface of the server. All other functions read tables with the rights of the caller, and the server's
+-- role may not read tables.
 do $$
 declare
   v_function regprocedure;
@@ -25,8 +25,9 @@ begin
 end
 $$;
 
--- By default every role of a server may create temporary tables and large objects. This database needs no temporary tables and no large objects of such roles.
--- The owner of the database may revoke the right to temporary tables, and a superuser the right to large objects. `doctor` reports what remains to be done.
+-- By default, every role of a PostgreSQL server may create temporary tables and large objects. In this database, other roles need neither. The owner of the
+-- database may revoke the right to create temporary tables, and a superuser the right to create large objects. `doctor` reports rights that this file could not
+-- revoke.
 do $$
 declare
   v_function regprocedure;

@@ -1,11 +1,11 @@
--- purpose: the accesses of the region's comuni
+-- purpose: access points of the region's comuni
 -- version: 2
 -- reads: layer.accesso
 -- writes: core.access_point
--- grain: one row per access
+-- grain: one row per access point
 -- crs: EPSG:4326
 
--- The file to use for an access whose comune differs between files of different days.
+-- Selects the file to use for an access point whose comune differs between files of different days.
 create table access_twice as
 select distinct on (a.progressivo_accesso)
   a.progressivo_accesso as address_id,
@@ -17,7 +17,7 @@ order by a.progressivo_accesso, m.rank, a.belfiore collate "C";
 
 analyze access_twice;
 
--- Rows are sorted, so the numbers of a street are on one page, and the search reads them together.
+-- Sorts the rows by street, so the house numbers of a street are on one page and are read together.
 create table access_point as
 select
   g.code as region_code,
@@ -38,7 +38,7 @@ select
   a.position
 from accesso a
 cross join region g
--- If two files give an access to different comuni, the newer file is used.
+-- If two files assign an access point to different comuni, the newer file is used.
 where not exists (
   select
   from current_member m
@@ -56,7 +56,7 @@ alter table access_point alter column quality set not null;
 alter table access_point alter column release_id set not null;
 alter table access_point alter column member_id set not null;
 alter table access_point alter column position set not null;
--- serves: numbers of a street
+-- serves: house numbers of a street
 create index on access_point (street_id, number, exponent);
 -- serves: reverse geocoding; access points of parcels
 create index on access_point using gist (geom);

@@ -1,12 +1,12 @@
--- purpose: the source whose buildings are used in each comune
+-- purpose: for each comune, the source of buildings that is used there
 -- version: 4
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building, layer.trento_building, core.comune_catastale
 -- writes: core.building_coverage
 -- incremental: content, from the outline of the parcels
--- grain: one row per comune; no rows without a current file of buildings
+-- grain: one row per comune; empty if there is no current file of buildings
 -- crs: EPSG:4326; shared areas of a building and a comune are measured in EPSG:3035
 
--- The listed comuni, and unlisted comuni that have parcels.
+-- Comuni of the ISTAT list, and other comuni that have parcels.
 create table place as
 select
   mine.belfiore,
@@ -23,7 +23,7 @@ where exists (select from dbsn_building)
   or exists (select from trento_building)
 group by mine.belfiore;
 
--- The keys of a province of Italy in file names: the plate code, or the name in either language.
+-- Keys by which file names identify a province: the car plate code, and the name in each language.
 create table province_key as
 select distinct
   code.sigla,
@@ -38,7 +38,7 @@ cross join lateral (
   from unnest(string_to_array(code.province_name, '/')) as part
 ) as named;
 
--- A member that names a province covers only that province's comuni. Buildings of the neighbours along its border do not count as coverage.
+-- A file that names a province covers only the comuni of that province. The file's buildings in neighbouring provinces do not count as coverage.
 create table spoken as
 select
   extent.release_id,
@@ -72,8 +72,8 @@ select belfiore
 from place
 where not exists (select from drawn where drawn.belfiore = place.belfiore);
 
--- A single building that shares a square metre is enough. Offset 0 prevents the use of statistics in the joins with parcels. Without it, PGlite's build aborts
--- with a wrong row estimate where a map has no feature nearby.
+-- A comune is covered if it shares at least 1 m² with one building. offset 0 prevents the use of statistics in the joins with parcels. Without offset 0,
+-- PGlite's build aborts with a wrong row estimate where a map has no feature nearby.
 create table dbsn_met as
 select distinct
   drawn.belfiore,
@@ -94,7 +94,7 @@ cross join lateral (
   limit 1
 ) as building
 union
--- A comune without a boundary is covered if one of its parcels is.
+-- A comune without a boundary is covered if one of its parcels is covered.
 select
   parcel.belfiore,
   building.member_id
@@ -114,7 +114,8 @@ join spoken
   and spoken.belfiore = parcel.belfiore
 where parcel.belfiore in (select belfiore from undrawn);
 
--- Aggregates have the ISTAT code of their comune at the time of their survey. Without a list of comuni, the parcels that they cover give the comune.
+-- A building aggregate has the ISTAT code that its comune had at the time of the survey. If the list of comuni is not loaded, the comune is that of the parcels
+-- under the aggregate.
 create table dpc_met as
 with held as (
   select
@@ -160,7 +161,7 @@ join parcel
   on parcel.geom && building.geom
   and st_covers(building.geom, parcel.point);
 
--- Roofs of a land register are listed by comune catastale.
+-- In a land register, roofs name the comune catastale instead of the comune.
 create table trento_met as
 select
   catastale.belfiore,

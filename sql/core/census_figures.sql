@@ -5,9 +5,9 @@
 -- grain: one row per census section that has data
 -- crs: none
 
--- In the 2021 edition a census section without a row has no residents. Such a section gets zeros, unless the table of its geometry has a number of residents.
--- Later editions leave out complete comuni and single sections, so a missing row means unknown and no row is added. A comune is identified by the first digits
--- of its section numbers, because later editions may have the name of the merged comune.
+-- In the 2021 edition, a census section without a row has no residents. Such a section gets zeros, unless the table of geometries has a number of residents.
+-- Later editions leave out complete comuni and single sections, so a missing row means unknown numbers, and no row is added. A comune is identified by the
+-- first digits of its section numbers, because later editions may have the name of the merged comune.
 create table census_figures as
 with newest as (
   select
@@ -18,7 +18,7 @@ with newest as (
   join region r on r.code = i.region_code
   group by r.code, left(i.section_id, -7)
 ),
--- If two files assign different comuni, both may have the same section. The newer file is used.
+-- If two files assign a census section to different comuni, both files may have the section. The newer file is used.
 known as (
   select distinct on (i.section_id)
     i.*
@@ -78,7 +78,7 @@ select
   coalesce(k.households_5_members, 0) as households_5_members,
   coalesce(k.households_6_plus_members, 0) as households_6_plus_members,
   coalesce(k.dwellings_occupied, 0) as dwellings_occupied,
-  -- If zeros replace a missing row, the record of the geometry is cited.
+  -- If zeros replace a missing row, the citation names the record of the geometry.
   coalesce(k.release_id, p.release_id) as release_id,
   coalesce(k.member_id, p.member_id) as member_id,
   coalesce(k.position, p.position) as position

@@ -1,14 +1,14 @@
--- purpose: the comuni that the layer of shoreline change covers, and the file that covers each comune
+-- purpose: comuni that the shoreline layer covers, with the file that covers each comune
 -- version: 2
 -- reads: core.parcel, core.comune_register, core.shore_piece, layer.shoreline_coverage
 -- writes: core.coast_coverage
 -- incremental: content, from the outline of the parcels
--- grain: one row per comune; no rows without a current file
+-- grain: one row per comune; empty if there is no current file
 -- crs: none
 
 create table coast_coverage as
 with italy as (
-  -- The newest file that covers the shore of all Italy.
+  -- Selects the newest file that covers the shore of all Italy.
   select
     min(coverage.release_id) as release_id,
     min(coverage.member_id) as member_id,
@@ -27,7 +27,7 @@ place as (
   union
   select belfiore from parcel
 ),
--- Segments without information, and segments of an export that may be incomplete, do not cover a comune.
+-- A comune is not covered by segments without information or by segments of an export that may be incomplete.
 shore as (
   select distinct on (belfiore)
     shore_piece.belfiore,

@@ -6,8 +6,8 @@
 -- grain: one row per comune catastale
 -- crs: none
 
--- The comune is found by its ISTAT code of any year, otherwise by its name in either language. If a code has several current comuni, the name selects one.
--- Some comuni catastali of Trento belong to comuni of other regions.
+-- Finds the comune by its ISTAT code of any year, or else by its name in either language. If a code belongs to several current comuni, the name selects one of
+-- them. Some comuni catastali of Trento belong to comuni of other regions.
 create table comune_catastale as
 with named as (
   select distinct on (prefix)
@@ -71,7 +71,7 @@ candidate as (
   from named n
   join key_of_comune k on k.key = any (n.comune_keys)
 ),
--- If a comune was divided, the part with the same name is chosen. A match by name only is used if exactly one comune has the name.
+-- If a comune was divided, the part with the comune's name is chosen. A match only by name is used if exactly one comune has the name.
 chosen as (
   select
     c.prefix,

@@ -1,4 +1,4 @@
--- purpose: comuni in the region's files that are not listed, or are listed in another region
+-- purpose: comuni in the region's files that are not in the ISTAT list, or belong to another region in the list
 -- version: 1
 -- reads: core.parcel, core.access_point, layer.comune_code, ledger.file_place
 -- writes: core.comune_found
@@ -6,7 +6,7 @@
 -- grain: one row per comune
 -- crs: none
 
--- Names come from the documents in the current files.
+-- Takes the names from the documents of the current files.
 create table comune_found as
 with found as (
   select belfiore from parcel

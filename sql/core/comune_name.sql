@@ -1,4 +1,4 @@
--- purpose: the names for the search of the region's comuni
+-- purpose: names by which the address search finds the region's comuni
 -- version: 3
 -- reads: layer.comune_code, layer.comune_suppressed, layer.comune_postal_code, core.comune_found, core.comune_register, core.street
 -- writes: core.comune_name
@@ -19,7 +19,7 @@ with mine as (
   where c.region_code = g.code
     or c.belfiore in (select belfiore from comune_found)
   union all
-  -- Unlisted comuni are named after their files.
+  -- Comuni that are not in the ISTAT list have the names given in their files.
   select
     f.region_code,
     f.belfiore,
@@ -30,7 +30,7 @@ with mine as (
   where f.listed_region_code is null
     and f.name is not null
 ),
--- If several editions have a comune, the newest edition is used. An ISTAT code of any year identifies the current comune.
+-- If several editions have a comune, the newest edition is used. The current comune is found by an ISTAT code of any year.
 postal_code as (
   select
     belfiore,
@@ -56,7 +56,7 @@ found as (
   from mine m
   cross join lateral unnest(string_to_array(m.name_other, '/')) as o (name)
   union all
-  -- If a comune was divided among several comuni, an address may be in any of them, so all are kept.
+  -- If a comune was divided among several comuni, an address may be in any of these, so a row is kept for each.
   select m.region_code, m.belfiore, 'former' as kind, x.name, core.comune_key(x.name) as key
   from comune_suppressed x
   join comune_register r on r.old_istat_code = x.istat_code and r.reason <> 'in force'

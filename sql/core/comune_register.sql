@@ -1,12 +1,12 @@
--- purpose: the current comuni of an ISTAT code of any edition
+-- purpose: current comuni of each ISTAT code, current or former
 -- version: 2
 -- reads: layer.comune_code, layer.comune_suppressed
 -- writes: core.comune_register
--- grain: one row per ISTAT code, current or former, and its current comune, which is or was in the region
+-- grain: one row per ISTAT code and current comune, for comuni that are or were in the region
 -- crs: none
 
--- Each code column of the list of comuni is one numbering, in chronological order. If an edition has no column for 2017–2025, its current codes belong to that
--- period.
+-- Each code column of the list of comuni is a numbering. The columns are in chronological order. If an edition has no column for 2017–2025, its current codes
+-- belong to that period.
 create table numbering as
 select
   n.nth,
@@ -18,8 +18,8 @@ cross join lateral (
 ) as n (nth, code)
 where n.code is not null;
 
--- Each change of a comune's code from one numbering to the next. A province in only one of the two numberings was founded or abolished on the first day
--- of the later numbering. If both numberings have both provinces, the comune moved on a day that is not in the list.
+-- Changes of a comune's code from one numbering to the next. If a province is in only one of the two numberings, it was founded or abolished on the first day
+-- of the later numbering. If both provinces are in both numberings, the comune moved on a day that is not in the list.
 create table renumbering as
 with step as (
   select
@@ -52,7 +52,7 @@ changed as (
       when step.next_nth = 4 or step.nth < 4 then date '2017-01-01'
       else date '2026-01-01'
     end as ended_on,
-    -- If a code was used again and then removed again, the last change is used.
+    -- If a code was reused and removed a second time, the last change is used.
     rank() over (partition by step.code order by step.nth desc) as latest
   from step
   left join province as made
@@ -71,7 +71,8 @@ select
 from changed
 where latest = 1;
 
--- All changes of a code. A numbering gives the current code directly. If a division lists only one part, the other parts are unknown.
+-- All changes of a code. A change of the numbering leads directly to the current code. If the list of a division has only one part, the other parts are
+-- unknown.
 create table code_change as
 select
   x.old_code,
@@ -134,7 +135,8 @@ with recursive way as (
   from way w
   left join code_change c
     on c.old_code = w.code
-    -- A code may have been assigned twice, so the next change is used. If a comune moved on an unknown day, its departure may seem to precede its arrival.
+    -- Uses the next change in time, because a code may have been assigned twice. If a comune moved on an unknown day, its departure may seem to precede its
+    -- arrival.
     and c.ended_on = coalesce(
       (select min(x.ended_on) from code_change x where x.old_code = w.code and x.ended_on >= w.ended_on),
       (select max(x.ended_on) from code_change x where x.old_code = w.code)
@@ -157,8 +159,8 @@ select
   partly or count(*) over (partition by old_code) > 1 as divided
 from arrival;
 
--- The region's comuni, and the comuni that moved to another region, which have a former code in a province of this region. Some files keep moved comuni in the
--- former region.
+-- The region's comuni, and comuni that moved to another region. A moved comune has a former code in a province of this region. Some files still list moved
+-- comuni in the former region.
 create table own_comune as
 select
   c.istat_code

@@ -1,4 +1,4 @@
--- purpose: the comuni that the maps of floods and landslides cover, and the file that covers each comune
+-- purpose: comuni that the flood and landslide maps cover, with the file that covers each comune
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.flood_coverage, layer.flood_hazard_piece, layer.landslide_coverage, layer.landslide_hazard_piece
 -- writes: core.coverage
@@ -6,8 +6,8 @@
 -- grain: one row per comune and theme that has a current file
 -- crs: EPSG:4326; shared areas of a hazard area and a comune are measured in EPSG:3035
 
--- A file that covers 15 of the 20 regions is a map of Italy, and comuni without areas in it have no hazard areas. Any other file covers only the comuni with
--- areas in it. An export that may be incomplete covers no comune.
+-- A file that covers at least 15 of the 20 regions is a map of Italy, so a comune without areas in the file has no hazard areas. Any other file covers only the
+-- comuni that have areas in the file. An export that may be incomplete covers no comune.
 create table source_file as
 select
   held.theme,
@@ -50,7 +50,7 @@ from (
 left join lateral unnest(held.regions) as reached (region_code) on true
 group by held.theme, held.file_id;
 
--- The listed comuni, and unlisted comuni that have parcels.
+-- Comuni of the ISTAT list, and other comuni that have parcels.
 create table place as
 select
   mine.belfiore,
@@ -65,7 +65,7 @@ group by mine.belfiore;
 
 -- step: comune_boundary.sql
 
--- If all files are national, this table is empty.
+-- Empty if all files are maps of Italy.
 create table boundary_piece as
 select
   drawn.belfiore,
@@ -91,7 +91,7 @@ select
   geom
 from landslide_hazard_piece;
 
--- The areas are computed once, because a query per comune would read all areas each time.
+-- Computes the areas of all comuni at once, because a query per comune would read all areas each time.
 create table meeting_piece as
 select
   boundary_piece.belfiore,
@@ -130,7 +130,7 @@ select belfiore
 from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
 
--- A single piece that shares a square metre is enough. Without such a piece, the pieces of each area are summed.
+-- A comune is covered if it shares at least 1 m² with one piece. If no piece does, the shared areas of the pieces of each hazard area are summed.
 create table met as
 select
   asked.theme,
@@ -169,7 +169,7 @@ left join lateral (
 where single.here
   or summed.here
 union
--- A comune without a boundary is covered if one of its parcels is.
+-- A comune without a boundary is covered if one of its parcels is covered.
 select
   source_file.theme,
   source_file.file_id,
@@ -194,7 +194,7 @@ with spoken as (
   cross join place
   where case
     when source_file.is_national then
-      -- The province of an unlisted comune is unknown. The comune may be in a province that is not mapped.
+      -- The province of a comune outside the ISTAT list is unknown, so the comune may be in a province that is not mapped.
       not coalesce(
         place.province_code = any (source_file.missing_provinces),
         exists (select from place as other where other.province_code = any (source_file.missing_provinces))

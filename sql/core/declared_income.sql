@@ -1,13 +1,13 @@
--- purpose: declared incomes of the region, from the tax years that economics uses
+-- purpose: declared incomes of the region's comuni, for the tax years that the section economics uses
 -- version: 3
 -- reads: layer.income, layer.comune_code
 -- writes: core.declared_income
 -- grain: one row per comune, and per postal code of the comuni that have several
 -- crs: none
 
--- For each comune, the newest year published for the complete comune, and the newest year published by postal code. The two years may differ, and
--- they may differ between comuni. The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed
--- comune belongs to its region according to MEF.
+-- Selects for each comune the newest tax year published for the complete comune, and the newest tax year published by postal code. The two years may differ,
+-- and comuni may have different years. The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed
+-- comune belongs to the region that the MEF files state.
 create table declared_income as
 with newest as (
   select
@@ -24,7 +24,7 @@ select
   i.belfiore,
   i.cap,
   i.taxpayers,
-  -- Before 2023 no total is published. The total is then the sum of all eight brackets, and unknown if a bracket is withheld.
+  -- Before 2023, no total is published. The total is then the sum of all eight brackets, or null if a bracket is withheld.
   case
     when i.total_income_n is not null then i.total_income_n
     when i.tax_year < 2023 then (
@@ -77,5 +77,5 @@ where c.belfiore is not null
   or i.region_code = g.code
 order by i.belfiore collate "C", i.cap collate "C" nulls first;
 
--- serves: the incomes of a comune or of a postal code in it
+-- serves: incomes of a comune, or of one of its postal codes
 create index on declared_income (belfiore, cap);

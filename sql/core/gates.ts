@@ -2,15 +2,15 @@
 import { each, presence, quantity, truth, type TableGate, type Truth, type Unwatched } from '../../pipelines/contract/gate.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 
-/** Gate of a column that states whether a file covers a comune. */
+/** Gate of a boolean column that is true if a file covers the comune. */
 const REACHED: Truth = { kind: 'truth', keeps: { share: 1, why: 'a file that covers fewer comuni than the previous file was probably truncated' } };
 
 const KEY = 'a key';
-/** Half-years are numbers in the tables (year × 2 + half − 1) and shown to people as 2025_1. */
+/** Tables store a half-year as the number year × 2 + half − 1. Reports show it as `2025_1`. */
 const BY_HALF_YEAR = { column: 'half_year', show: (value: string): string => `${Math.floor(Number(value) / 2)}_${(Number(value) % 2) + 1}` };
-const HALF_YEAR = 'a half-year, and different half-years are not compared';
+const HALF_YEAR = 'a half-year; the gate does not compare rows of different half-years';
 
-/** Publishers' files contain a few errors (one of the 161,999 rents of 2017/1 has minimum and maximum swapped). */
+/** Publishers' files contain a few errors. For example, 1 of the 161,999 rents of 2017/1 has minimum and maximum swapped. */
 const MISPRINTS = 0.01;
 
 const AGES = [
@@ -21,7 +21,7 @@ const EDUCATION = ['education_no_title', 'education_elementary', 'education_midd
 const HOUSEHOLDS = ['households_1_member', 'households_2_members', 'households_3_members', 'households_4_members', 'households_5_members', 'households_6_plus_members'];
 const BRACKETS = ['lte_zero_n', 'from_0_to_10k_n', 'from_10k_to_15k_n', 'from_15k_to_26k_n', 'from_26k_to_55k_n', 'from_55k_to_75k_n', 'from_75k_to_120k_n', 'over_120k_n'];
 
-/** Gate of numbers of persons. In a small census section, a few persons are a quarter of the residents. */
+/** Gate of a column with a number of persons. In a small census section, a change by a few persons is a change of 25 %. */
 const PERSONS = quantity({ within: [0, null], moves: { step: 5, why: 'census sections are small, so one person can be a change of 25 %' } });
 
 export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
@@ -60,7 +60,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     fields: {
       ...each(
         ['accesses', 'located'],
-        quantity({ within: [0, null], moves: { step: 3, why: 'half of the streets have few accesses, so one access can be a change of 25 %' } }),
+        quantity({ within: [0, null], moves: { step: 3, why: 'half of the streets have only a few access points, so one access point can be a change of 25 %' } }),
       ),
       locality: presence(),
     },
@@ -73,10 +73,10 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.place_name': { unwatched: 'names of the address search, built from the lists of comuni' },
   'core.comune_found': { unwatched: 'names of unlisted comuni, taken from file names' },
   'core.comune_register': { unwatched: 'codes of comuni, built from the lists of ISTAT' },
-  'core.section_coverage': { unwatched: 'comuni that files cover; the rows and values of the sections show a loss' },
+  'core.section_coverage': { unwatched: 'comuni that files cover; the gate compares the rows and values of the sections' },
   'core.point_of_interest': {
     section: 'poi',
-    // A comune has few points, and the comune of some points is unknown.
+    // The gate compares provinces, because a comune has few points and the comune of some points is unknown.
     by: 'whole',
     slice: { column: 'category' },
     fields: { geom: presence() },
@@ -91,11 +91,11 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
       placed_by: 'as geom',
       address_id: KEY,
       reason: 'as geom',
-      regions_reached: 'describes the file; missing rows are counted in the table of the rows',
+      regions_reached: 'describes the file; the gate counts missing rows in the table with the rows of the file',
     },
   },
   'section.unplaced': { unwatched: 'points without a location; points with a location are gated in core.point_of_interest' },
-  'core.shore_piece': { unwatched: 'pieces of the shore; the gate compares the values near parcels in section.coastal_erosion' },
+  'core.shore_piece': { unwatched: 'pieces of the shore; the gate compares the values of nearby parcels in section.coastal_erosion' },
   'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
   'core.building_coverage': {
     section: 'buildings', by: 'belfiore',
@@ -104,8 +104,8 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   },
   'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.land_coverage': { section: 'land_cover', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
-  'core.urban_area': { unwatched: 'published boundaries; the gate compares their values in section.land_use' },
-  'core.raster_tile': { unwatched: 'extents of files; the rows of the sections show a smaller extent' },
+  'core.urban_area': { unwatched: 'published boundaries; the gate compares the values of parcels in section.land_use' },
+  'core.raster_tile': { unwatched: 'extents of files; the gate compares the rows of the sections, which decrease if an extent decreases' },
   'core.motion_tile': { section: 'subsidence', by: 'whole', fields: {}, excused: { tile_x: KEY, tile_y: KEY } },
   'core.comune': {
     section: 'basic',
@@ -137,7 +137,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     slice: BY_HALF_YEAR,
     fields: { description: presence(), microzona: presence() },
     excused: { half_year: HALF_YEAR },
-    queries: [{ file: 'sql/gates/quotation_zone.sql', name: 'quoted zones of ZONE without a row in VALORI', most: 0.1 }],
+    queries: [{ file: 'sql/gates/quotation_zone.sql', name: 'zones that ZONE lists as quoted but that have no row in VALORI', most: 0.1 }],
   },
   'core.quoted_comune': {
     section: 'valuation',

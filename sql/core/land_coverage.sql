@@ -1,12 +1,12 @@
--- purpose: the comuni that the map of land cover covers, and the file that covers each comune
+-- purpose: comuni that the land cover map covers, with the file that covers each comune
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.land_cover_piece, layer.land_cover_reach
 -- writes: core.land_coverage
 -- incremental: content, from the outline of the parcels
--- grain: one row per comune; no rows without a current file
+-- grain: one row per comune; empty if there is no current file
 -- crs: EPSG:4326; shared areas of a polygon and a comune are measured in EPSG:3035
 
--- A file that covers 15 of the 20 regions is the map of Italy. Any other file covers only the comuni with polygons in it.
+-- A file that covers at least 15 of the 20 regions is the map of Italy. Any other file covers only the comuni that have polygons in the file.
 create table source_file as
 select
   file.file_id,
@@ -20,7 +20,7 @@ join current_member as file using (member_id)
 left join lateral unnest(reach.regions) as reached (region_code) on true
 group by file.file_id;
 
--- The listed comuni, and unlisted comuni that have parcels.
+-- Comuni of the ISTAT list, and other comuni that have parcels.
 create table place as
 select
   mine.belfiore
@@ -33,7 +33,7 @@ where exists (select from source_file);
 
 -- step: comune_boundary.sql
 
--- If the map is national, this table is empty.
+-- Empty if the file is the map of Italy.
 create table boundary_piece as
 select
   drawn.belfiore,
@@ -68,7 +68,7 @@ from boundary_piece
 join land_cover_piece as cover on cover.geom && boundary_piece.geom
 join current_member as file using (member_id);
 
--- A single piece that shares a square metre is enough. Without such a piece, the pieces of each polygon are summed.
+-- A comune is covered if it shares at least 1 m² with one piece. If no piece does, the shared areas of the pieces of each polygon are summed.
 create table met as
 select
   asked.file_id,
@@ -102,7 +102,7 @@ left join lateral (
 where single.here
   or summed.here
 union
--- A comune without a boundary is covered if one of its parcels is.
+-- A comune without a boundary is covered if one of its parcels is covered.
 select
   source_file.file_id,
   parcel.belfiore

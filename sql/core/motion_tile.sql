@@ -1,4 +1,4 @@
--- purpose: the loaded tiles of ground motion
+-- purpose: loaded ground-motion tiles
 -- version: 1
 -- reads: layer.egms_tile
 -- writes: core.motion_tile

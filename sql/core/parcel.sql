@@ -6,7 +6,7 @@
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 
--- Files of different days may have a parcel in the documents of two comuni. The parcel in the document of its own comune has priority, then the newer parcel.
+-- Files of different days may have the same parcel in the documents of two comuni. The parcel in the document of its own comune is used, or else the newer one.
 create table parcel_twice as
 select distinct on (n.reference)
   n.reference,
@@ -25,9 +25,8 @@ order by n.reference, n.file_belfiore is null desc, m.rank, n.position;
 
 analyze parcel_twice;
 
--- References that share a fid because a comune changed its code, if the files contain all of these references. The published reference keeps the fid, and the
--- other
--- references get new fids.
+-- Selects references that share a fid because a comune changed its code, if the files contain all of these references. The published reference keeps the fid,
+-- and the other references get new fids.
 create table fid_shared as
 select
   c.reference,
@@ -63,7 +62,7 @@ where k.region_code = g.code
 
 drop table fid_shared;
 
--- New references of a region that was loaded before, with the digests of their geometries. In a first load this table is empty.
+-- New references of a region that was loaded before, with the digests of the parcels' geometries. Empty in the first load of a region.
 create table newcomer as
 select
   n.reference,
@@ -85,8 +84,8 @@ where exists (select from core.parcel_register r where r.region_code = (select c
 -- Collects no statistics of the column geom. With statistics of geom on both sides of the join, PostGIS sometimes returns an estimate that the planner refuses.
 analyze newcomer (reference, belfiore, drawing);
 
--- Handles a comune that changes its code. A new reference gets the fid of a parcel of another comune, if it is the only parcel with the same geometry. The
--- other parcel must be removed by this build, or have been retired before.
+-- Handles a comune that changes its code. A new reference gets the fid of a parcel of another comune, if only that parcel has the same geometry. This build
+-- must remove that parcel, or an earlier build must have retired it.
 create table same_drawing as
 with published as (
   select
@@ -138,7 +137,7 @@ where (select count(*) from same_drawing o where o.fid = s.fid) = 1
     from newcomer o
     where o.drawing = (select n.drawing from newcomer n where n.reference = s.reference)
   ) = 1
-  -- No other reference with that fid may be in this build.
+  -- In this build, no other reference may have that fid.
   and not exists (
     select
     from core.parcel_register k
@@ -150,7 +149,7 @@ where (select count(*) from same_drawing o where o.fid = s.fid) = 1
 drop table same_drawing;
 drop table newcomer;
 
--- All other new references get the next numbers of the region's range. References are numbered in order, so the same files give the same numbers.
+-- All other new references get the next numbers of the region's range. References are numbered in sorted order, so the same files give the same numbers.
 insert into core.parcel_register (region_code, reference, fid)
 select
   g.code,

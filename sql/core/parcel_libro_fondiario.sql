@@ -30,7 +30,7 @@ select
   member_id
 from bolzano_parcel;
 
--- Each province has half of the range of fids. New references get the next numbers in the order of the references, so the same files give the same numbers.
+-- Each province has half of the range of fids. New references get the next numbers in sorted order, so the same files give the same numbers.
 insert into core.parcel_register (region_code, reference, fid)
 select
   g.code,
@@ -52,7 +52,7 @@ cross join region g
 left join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
 where k.reference is null;
 
--- Parcels are left out if the comune of their comune catastale is unknown. A check then reports the comune catastale, and the region is not published.
+-- Leaves out parcels whose comune catastale belongs to no known comune. A check then reports the comune catastale, and the region is not published.
 create table parcel as
 select
   k.fid,

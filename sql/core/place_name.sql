@@ -6,9 +6,9 @@
 -- grain: one row per key, kind and place
 -- crs: none
 
--- Provinces since 1945 by the first three digits of ISTAT codes. Each plate and each name of a province has a row. Sources: ISTAT, "Codici statistici delle unità
--- amministrative territoriali" (codes); D.P.R. 495/1992 and its amendments (plates); L.R. Sardegna 9/2001, 2/2016 and 7/2021 (provinces of Sardinia). FO became FC
--- and PS became PU in 1999; Apuania is now Massa-Carrara. The Agenzia delle Entrate writes MD for Medio Campidano.
+-- Provinces since 1945, by the first three digits of ISTAT codes. Each car plate code and each name of a province has a row. Sources: ISTAT, "Codici statistici
+-- delle unità amministrative territoriali" (codes); D.P.R. 495/1992 and its amendments (plates); L.R. Sardegna 9/2001, 2/2016 and 7/2021 (provinces of
+-- Sardinia). FO became FC and PS became PU in 1999; Apuania is now Massa-Carrara. The Agenzia delle Entrate writes MD for Medio Campidano.
 create table plate as
 select
   code,
@@ -154,8 +154,8 @@ from (
     ('103', '003')
 ) as f (code, parent_code);
 
--- Names of cities in other languages, with the ISO 639-1 codes of the languages. The names are common, and not copied from a published list. Names that are
--- common last words of Italian street names (Luca, Tori) are left out.
+-- Names of cities in other languages, with the ISO 639-1 codes of the languages. The names are common knowledge, and not copied from a published list. Names
+-- that are often the last word of an Italian street name (Luca, Tori) are left out.
 create table foreign_name as
 select
   city,
@@ -332,8 +332,8 @@ where n.code is not null;
 create index on known_code (code);
 analyze known_code;
 
--- Suppressed comuni and the comuni that now have their territory. A successor may also be suppressed later. The parts of a divided comune do not get its
--- province.
+-- Suppressed comuni, with the comuni that now have their territory. A successor may also have been suppressed later. The parts of a divided comune do not get
+-- the divided comune's province.
 create table heir as
 with recursive way as (
   select
@@ -364,7 +364,7 @@ select
 from way w
 join known_code k on k.code = w.code;
 
--- All current and former provinces of a comune, including the provinces of former comuni that are now part of it.
+-- All current and former provinces of a comune, including those of former comuni that are now part of the comune.
 create table past_province as
 with coded as (
   select belfiore, left(code, 3) as code
@@ -398,12 +398,12 @@ with italian as (
   from comune_code c
   cross join lateral unnest(string_to_array(c.name_other, '/')) as o (name)
   union
-  -- The current comune. If no current comune is known, only the code is kept. The row prevents that another place gets the name.
+  -- Uses the code of the current comune, or the former code if no current comune is known. The row prevents the assignment of the name to another place.
   select core.comune_key(x.name), 'former', coalesce(h.belfiore, x.istat_code)
   from comune_suppressed x
   left join heir h on h.istat_code = x.istat_code
   union
-  -- Names in two languages, such as Bolzano/Bozen, are found by either name.
+  -- A place with names in two languages, such as Bolzano/Bozen, gets a row for each name.
   select core.comune_key(n.name), 'province', c.province_code
   from comune_code c
   cross join lateral unnest(string_to_array(c.province_name, '/')) as n (name)
@@ -431,7 +431,7 @@ found as (
   select key, 'past_province', belfiore
   from past
   union
-  -- A foreign name is not used for a city if another comune has the same Italian name.
+  -- A foreign name of a city is left out if another comune has the same Italian name.
   select f.key, 'foreign', min(c.belfiore)
   from (select city, core.comune_key(name) as key from foreign_name) f
   join comune_code c on c.name = f.city

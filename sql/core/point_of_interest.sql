@@ -3,10 +3,10 @@
 -- reads: layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code, layer.boundary, layer.odonimo, layer.odonimo_indir, core.comune_register, core.comune_name, core.street, core.access_point, core.parcel
 -- writes: core.point_of_interest
 -- incremental: content, from the outline of the parcels
--- grain: one row per point whose comune is in the region, or whose region is unknown
+-- grain: one row per point whose comune is in the region, or of unknown region
 -- crs: EPSG:4326; distances are geodesic, in metres
 
--- All points of the current files. If several lists have a school, the newest school year is used.
+-- All points of the current files. If several lists contain a school, the list of the newest school year is used.
 create table listed as
 select
   x.category || ':' || x.code as id,
@@ -133,7 +133,7 @@ analyze listed;
 create table published_point as
 select distinct on (t.id collate "C")
   t.*,
-  -- A car plate code or else a name. The two plate codes that changed have their current form.
+  -- Car plate code of the province, or else its name. The two plate codes that changed are replaced by their current form.
   case
     when t.province is null then null
     when t.province ~ '^[A-Za-z]{2}$' then
@@ -149,7 +149,7 @@ order by t.id collate "C", t.edition collate "C" desc, t.rank, t.position;
 
 analyze published_point;
 
--- Provinces by plate code and by name, and all former provinces of a comune, from its codes of other years.
+-- Provinces by car plate code and by name, and all former provinces of each comune, which follow from the comune's codes of other years.
 create table plate as
 select distinct
   c.belfiore,
@@ -189,7 +189,7 @@ cross join lateral (
 
 analyze province_named;
 
--- The few comuni that moved to another region are searched by name. The former plate code still identifies such a comune.
+-- Comuni that moved to another region, which are searched by name. The former car plate code still identifies such a comune.
 create table moved as
 select
   c.region_code,
@@ -199,7 +199,7 @@ from comune_code c
 join plate p on p.belfiore = c.belfiore
 where p.plate_region_code <> c.region_code;
 
--- The region of an ISTAT code of any year.
+-- Region of each ISTAT code, current or former.
 create table code_region as
 select
   n.code,
@@ -211,7 +211,7 @@ where n.code is not null
 group by n.code
 having count(distinct c.region_code) = 1;
 
--- A name without a known province may be a comune of any region. Only such points need the names of all Italian comuni.
+-- Names of all Italian comuni, for points without a known province. Such a point may be in any region.
 create table name_anywhere as
 select
   core.comune_key(c.name) as key,
@@ -228,8 +228,8 @@ where exists (
 group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
--- The region of a point is the region of its comune, or else of its province. A point without comune and province is in every region. If a comune moved and its
--- former region still has its parcels, its points are also in the former region.
+-- The region of a point is that of its comune, or else that of its province. A point without comune and province is kept in every region. If a comune moved but
+-- its former region still has its parcels, the points are also kept in the former region.
 create table kept as
 with comune as (
   select
@@ -294,8 +294,8 @@ where coalesce(x.region_code, g.code) = g.code
 
 analyze mine;
 
--- The comuni of a point by code, or else by name. Current names have priority over former names. Comuni in the stated province have priority over other comuni
--- of the region.
+-- Possible comuni of a point, by code or else by name. Current names have priority over former names. Comuni in the province that the point states have
+-- priority over other comuni of the region.
 create table candidate as
 with by_code as (
   select
@@ -362,7 +362,8 @@ select
 from published_point p
 join mine using (id);
 
--- Boundaries of another year have the codes of the same year. If several editions have a comune, the newest edition is used.
+-- A boundary of an earlier year has the ISTAT code of that year, so former codes are matched too. If several editions have a comune, the newest edition is
+-- used.
 create table drawn as
 select
   b.belfiore,
@@ -393,7 +394,8 @@ from (
 ) b
 where b.edition = 1;
 
--- In Italy a degree of latitude has at least 110.9 km. A degree of longitude has 111.3 km times the cosine, taken at a latitude slightly further north.
+-- In Italy, a degree of latitude has at least 110.9 km. A degree of longitude has 111.3 km times the cosine of the latitude. The cosine is computed slightly
+-- further north, so that the box is never too small.
 create table inside_comune as
 select distinct on (id)
   id,
@@ -414,7 +416,7 @@ from (
   where r.quality = 'in Italy'
     and st_expand(r.geom, 200 / (111320 * cos(radians(st_y(r.geom) + 0.1))), 200 / 110900.0) && b.geom
   union all
-  -- Without a boundary, distances are measured to the comune's parcels.
+  -- If a comune has no boundary, distances are measured to the comune's parcels.
   select
     r.id,
     c.belfiore,
@@ -431,7 +433,7 @@ from (
 where distance_m <= most_m
 order by id, distance_m, belfiore collate "C";
 
--- The data of the comuni that points name: a shape to compare with coordinates, and addresses.
+-- For each comune that points name: whether it has an outline to compare with coordinates, and whether it has addresses.
 create table candidate_comune as
 select
   c.belfiore,
@@ -441,7 +443,7 @@ from (select distinct belfiore from candidate) c
 left join (select distinct belfiore from parcel) p using (belfiore)
 left join (select distinct belfiore from access_point) a using (belfiore);
 
--- The addresses to look up for points without a location by coordinates.
+-- Addresses of the points that cannot be located by coordinates.
 create table asked as
 select
   p.id,
@@ -488,7 +490,7 @@ cross join lateral unnest(f.words) as w (word);
 
 analyze street_word;
 
--- Streets with exactly the given words. If there are none, streets with additional words, such as Via Giuseppe Garibaldi for VIA GARIBALDI.
+-- Streets with exactly the words of the address. If there is no such street, streets with additional words, such as Via Giuseppe Garibaldi for VIA GARIBALDI.
 create table asked_street as
 select distinct
   id,
@@ -516,7 +518,7 @@ join (select distinct id, number, exponent, colour from asked) a using (id)
 join access_point x on x.street_id = s.street_id and x.number = a.number
 where x.geom is not null
   and case
-    -- 12R is a red number in comuni where numbers have colours. In other comuni R is an exponent.
+    -- In a comune where numbers have colours, 12R is the red number 12. In other comuni, R is an exponent.
     when a.exponent in ('R', 'N') and x.exponent is null then x.colour = case a.exponent when 'R' then 'ROSSO' else 'NERO' end
     else x.exponent is not distinct from a.exponent and (x.colour = a.colour or (a.colour is null and x.colour is distinct from 'ROSSO'))
   end

@@ -1,11 +1,11 @@
--- purpose: OMI quotations of the region, half-year by half-year
+-- purpose: OMI quotations of the region in each half-year
 -- version: 3
 -- reads: layer.omi_quotation, layer.comune_code
 -- writes: core.quotation
--- grain: one row per zone, half-year, type and state
+-- grain: one row per zone, half-year, building type and state of repair
 -- crs: none
 
--- Quotations are assigned to regions as in quotation_zone.
+-- Assigns quotations to regions by the same rule as core.quotation_zone.
 create table quotation as
 select
   g.code as region_code,

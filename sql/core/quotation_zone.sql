@@ -1,12 +1,12 @@
--- purpose: OMI zones of the region, half-year by half-year
+-- purpose: OMI zones of the region in each half-year
 -- version: 3
 -- reads: layer.omi_zone, layer.omi_quotation, layer.comune_code
 -- writes: core.quotation_zone
 -- grain: one row per zone and half-year
 -- crs: none
 
--- The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed comune
--- belongs to its region according to OMI. ZONE and VALORI may be in different files. If ZONE lacks a zone, VALORI gives its name.
+-- The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed comune belongs to the region that the OMI
+-- files state. ZONE and VALORI may be in different files. If ZONE lacks a zone, its name comes from VALORI.
 create table quotation_zone as
 select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
   g.code as region_code,

@@ -5,8 +5,8 @@
 -- grain: one row per comune that has an OMI zone in any half-year
 -- crs: none
 
--- The newest half-year with quotations of the comune, even if other comuni have newer quotations. If a file has VALORI and ZONE of a half-year, a comune that
--- is only in ZONE is not quoted. A ZONE without VALORI does not allow this conclusion.
+-- Selects the newest half-year with quotations of the comune, even if other comuni have newer quotations. If both VALORI and ZONE of a half-year are loaded, a
+-- comune that is only in ZONE is not quoted. If only ZONE is loaded, it is unknown whether a comune is quoted.
 create table quoted_comune as
 with valori as (
   select distinct
@@ -36,7 +36,7 @@ newest as (
   from published
   group by belfiore
 ),
--- Perimeters name their zone, but not its LinkZona. Only a zone's row of the same half-year gives the LinkZona.
+-- A perimeter names its zone, but not the zone's LinkZona. The LinkZona comes from the row of the zone in the same half-year.
 linked as (
   select
     belfiore,
@@ -48,7 +48,7 @@ linked as (
     half_year
   from quotation_zone
 ),
--- Perimeters of the quoted half-year need no link. Without them the newest linked perimeters are used.
+-- Perimeters of the quoted half-year need no LinkZona. If there are none, the newest perimeters with a LinkZona are used.
 placement as (
   select
     l.belfiore,

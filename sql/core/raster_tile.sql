@@ -1,12 +1,13 @@
--- purpose: the loaded rasters, by the section that uses their values
+-- purpose: loaded rasters, each with the section that uses its values
 -- version: 3
 -- reads: layer.tinitaly_tile, layer.copernicus_tile, layer.pvout_tile, layer.radiance_tile
 -- writes: core.raster_tile
 -- grain: one row per raster and section
 -- crs: EPSG:4326
 
--- Night lights of two products are never mixed in a region. Rasters that reach the region are first, sorted by newest year, collection 2 before 1, and
--- VNP46A4 before VJ146A4. The product of the first raster is used. Rasters loaded by earlier versions have no product, and are VNP46A4 of collection 1.
+-- A region uses the night lights of one product only. Rasters that intersect the region are sorted by year (newest first), collection (2 before 1) and product
+-- (VNP46A4 before VJ146A4). The product of the first raster is used. A raster loaded by an earlier version of mappale has no product, and is VNP46A4 of
+-- collection 1.
 create table raster_tile as
 with light as (
   select

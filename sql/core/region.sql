@@ -6,8 +6,8 @@
 -- grain: one row per region
 -- crs: none
 
--- Boundaries of another year have the codes of the same year. A current code identifies its comune, and a former code identifies the last comune with this
--- code.
+-- A boundary of an earlier year has the ISTAT code of that year, so former codes are matched too. A current code identifies its comune, and a former code
+-- identifies the last comune with this code.
 create table region as
 with numbering as (
   select
@@ -37,7 +37,7 @@ whole as (
   where kind = 'regione'
     and code ~ '^[0-9]{1,2}$'
 ),
--- The area of a region without an outline is the sum of its comuni, if all comuni have an outline.
+-- If a region has no outline, its area is the sum of the areas of its comuni, provided that all comuni have an outline.
 summed as (
   select
     m.region_code,

@@ -3,10 +3,10 @@
 -- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.comune_register, core.access_point, core.point_of_interest
 -- writes: core.section_coverage
 -- incremental: content
--- grain: one row per section and comune that its files cover, and one per section that has any data
+-- grain: one row per section and covered comune, and one row per section with data
 -- crs: none
 
--- The categories of points in each section.
+-- Categories of points in each section.
 create view point_list as
 select
   section,
@@ -26,7 +26,7 @@ select
 from point_of_interest
 where belfiore is not null
 union
--- A file that covers 15 of the 20 regions is a list of Italy, and unnamed comuni have no points.
+-- A file that covers at least 15 of the 20 regions is a list of Italy, so comuni that the file does not name have no points.
 select
   p.category,
   r.belfiore
@@ -54,7 +54,7 @@ with spoken as (
     belfiore
   from access_point
   union all
-  -- A comune is covered only if all lists of the section cover it. Without a list of pharmacies, for example, their number is unknown.
+  -- A comune is covered only if all lists of the section cover the comune. Without a list of pharmacies, for example, the number of pharmacies is unknown.
   select
     l.section,
     c.belfiore
@@ -71,7 +71,7 @@ loaded as (
   select 'economics'
   where exists (select from income)
   union all
-  -- Coverage is decided by the data of each census section.
+  -- Coverage depends on the data of each census section, so no comune is listed.
   select section
   from (values ('demographics'), ('population')) as v (section)
   where exists (select from census_section)
@@ -79,7 +79,7 @@ loaded as (
   select 'address'
   where exists (select from accesso)
   union all
-  -- Coverage is decided by core.urban_area.
+  -- Coverage depends on core.urban_area, so no comune is listed.
   select 'land_use'
   where exists (select from land_use_piece)
   union all

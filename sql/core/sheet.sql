@@ -18,7 +18,7 @@ select distinct on (s.reference collate "C")
   s.geom
 from cadastral_sheet s
 cross join region g
--- If files of different days have a sheet in two documents, the newer file is used.
+-- If files of different days contain the same sheet in two documents, the newer file is used.
 join current_member m on m.member_id = s.member_id
 order by s.reference collate "C", m.rank, s.file_belfiore is null desc, s.position;
 

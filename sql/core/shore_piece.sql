@@ -1,4 +1,4 @@
--- purpose: the shore in and around the region, in pieces, each with its comune
+-- purpose: pieces of the shore in and around the region, each with its comune
 -- version: 1
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.shoreline_segment, layer.shoreline_coverage
 -- writes: core.shore_piece
@@ -6,7 +6,7 @@
 -- grain: one row per piece of a current segment
 -- crs: EPSG:4326; lengths and distances are geodesic (geography)
 
--- A file that covers 15 of the 20 regions has the shore of Italy. Any other file has only the shore of the comuni that have a segment in it.
+-- A file that covers at least 15 of the 20 regions covers the shore of Italy. Any other file covers only the comuni that have a segment in the file.
 create table shore_file as
 select
   file.file_id,
@@ -17,7 +17,7 @@ join current_member as file using (member_id)
 left join lateral unnest(coverage.regions) as reached (region_code) on true
 group by file.file_id;
 
--- Segments run along the shore for kilometres and across borders. A piece is short enough to belong to one comune and to have a small box.
+-- Segments run along the shore for kilometres and cross borders of comuni. A piece is short enough to belong to one comune and to have a small box.
 create table part as
 select
   segment.release_id,
@@ -40,8 +40,8 @@ where segment.geom && (
   from parcel
 );
 
--- The comune of a piece is needed only if no single file has the complete shore. In Italy a degree of latitude has at least 110.9 km. A degree of longitude has
--- 111.3 km times the cosine of the latitude. A latitude slightly further north is used.
+-- Pieces whose comune is needed, which are none if a single file has the complete shore. In Italy, a degree of latitude has at least 110.9 km. A degree of
+-- longitude has 111.3 km times the cosine of the latitude. The cosine is computed slightly further north, so that the box is never too small.
 create table asked as
 select
   part_id,
@@ -50,8 +50,8 @@ select
 from part
 where (select count(*) > 1 or not bool_and(is_national) from shore_file);
 
--- Boundaries of another year have the codes of the same year. If several editions have a comune, the newest edition is used. For comuni of other regions only
--- the name is needed.
+-- A boundary of an earlier year has the ISTAT code of that year, so former codes are matched too. If several editions have a comune, the newest edition is
+-- used. For comuni of other regions, only the name is needed.
 create table drawn as
 select
   coalesce(meaning.belfiore, boundary.belfiore) as belfiore,
@@ -76,7 +76,7 @@ left join (
 ) as meaning on meaning.code = boundary.code
 where boundary.kind = 'comune'
   and meaning.divided is distinct from true
-  -- Without the list, comuni of other regions cannot be recognised.
+  -- If the list of comuni is not loaded, comuni of other regions cannot be recognised.
   and (meaning.belfiore is not null or boundary.belfiore is not null or exists (select from comune_code));
 
 create table boundary_piece as
@@ -94,7 +94,7 @@ where drawn.edition = 1
 create index on boundary_piece using gist (geom);
 analyze boundary_piece;
 
--- Without a boundary, distances are measured to the comune's parcels.
+-- If a comune has no boundary, distances are measured to the comune's parcels.
 create table undrawn as
 select distinct belfiore
 from parcel
@@ -138,7 +138,7 @@ from (
 where distance_m <= 1000
 order by part_id, distance_m, name collate "C";
 
--- Each comune uses the newest file that covers the comune. A segment without information does not cover a comune.
+-- Selects for each comune the newest file that covers the comune. A segment without information does not cover a comune.
 create table speaker as
 select
   place.name,
@@ -146,7 +146,7 @@ select
 from (
   select name from lies
   union
-  -- Pieces without a comune.
+  -- Adds the pieces without a comune.
   select null
 ) as place
 join shore_file as file

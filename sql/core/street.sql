@@ -5,7 +5,7 @@
 -- grain: one row per street
 -- crs: none
 
--- STRAD and INDIR are published on different days. The newer list is used, or STRAD if the days are equal.
+-- The lists STRAD and INDIR are published on different days. The newer list is used, or STRAD if both have the same day.
 create table street as
 with found as (
   select distinct on (f.progressivo_nazionale)
@@ -80,5 +80,5 @@ alter table street alter column located set not null;
 alter table street alter column release_id set not null;
 alter table street alter column member_id set not null;
 alter table street alter column position set not null;
--- serves: addresses of a comune
+-- serves: streets of a comune
 create index on street (belfiore);

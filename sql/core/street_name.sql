@@ -5,7 +5,7 @@
 -- grain: one row per street and name
 -- crs: none
 
--- The names are in a table, so the planner knows their number. Without it, the planner expects ten names and searches all streets once per name.
+-- Stores the names in a table, so the planner knows their number. Without the table, the planner expects ten names and searches all streets once per name.
 create table named_street as
 select
   t.region_code,
@@ -23,7 +23,7 @@ from (
   union all
   select member_id, position, search_kinds, search_types, search_tokens from odonimo_indir
 ) s
--- Each record belongs to one street.
+-- Joins by the record only, because each record belongs to one street.
 join (
   select
     *,

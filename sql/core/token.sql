@@ -27,7 +27,7 @@ counted as (
     w.word as text,
     count(*)::int4 as df
   from mine m
-  -- A repeated word of a name counts once.
+  -- A word that occurs twice in a name counts once.
   cross join lateral (select distinct word from unnest(string_to_array(m.tokens, ' ')) as word) w
   group by m.region_code, w.word
 )
@@ -44,7 +44,7 @@ alter table token add primary key (region_code, id);
 alter table token alter column text set not null;
 alter table token alter column df set not null;
 alter table token alter column weight set not null;
--- serves: a typed word; the words of names that are written with ids
+-- serves: lookup of a typed word, and of the words of a name when ids are assigned
 create index on token (text);
 -- serves: correction of a mistyped word
 create index on token using gin (text gin_trgm_ops);

@@ -4,8 +4,8 @@
 -- grain: one call per area
 -- crs: from EPSG:4326 to EPSG:3035, an equal-area projection
 
--- An edge that is straight in degrees is a curve in EPSG:3035. With a split at 0.0001 degrees (11 m), the area along an edge of 100 m is accurate to 0.0002 m².
--- Without a split it is accurate to 0.02 m².
+-- An edge that is straight in degrees is a curve in EPSG:3035. If edges are split at 0.0001 degrees (11 m), the area along an edge of 100 m is accurate to
+-- 0.0002 m². Without splitting, the area is accurate to 0.02 m².
 create or replace function core.area_m2(area geometry) returns float8
 language sql immutable parallel safe
 as $$

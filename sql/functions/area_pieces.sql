@@ -1,13 +1,13 @@
--- purpose: polygons cut into pieces that make joins with parcels fast
+-- purpose: division of polygons into pieces that make joins with parcels fast
 -- reads: none
 -- writes: core.area_pieces
 -- grain: one call per polygon
--- crs: degrees; any works
+-- crs: any in degrees
 
--- Halves an area across the longer side of its box until each half has at most 256 corners. Clipping by a box takes time in proportion to the corners at every
--- depth, and two million corners take seconds. st_subdivide overlays at every depth and takes many minutes. Cutting into quarters, with a cut along a valley,
--- gives ten times as many pieces. Clipping may leave a polygon that touches itself. The last step repairs such a polygon. A check of each source compares the
--- area of the pieces with the area of the complete polygon.
+-- Halves an area across the longer side of its box until each half has at most 256 vertices. Clipping by a box takes time in proportion to the number of
+-- vertices, so two million vertices take seconds. st_subdivide computes an overlay for each division and takes many minutes. Dividing into quarters, with cuts
+-- along a valley, gives ten times as many pieces. Clipping may leave a polygon that touches itself. The last step repairs such a polygon. A check of each
+-- source compares the area of the pieces with the area of the complete polygon.
 create or replace function core.area_pieces(area geometry) returns setof geometry
 language sql immutable parallel safe
 as $$
@@ -30,8 +30,7 @@ as $$
         st_ymin(extent.box) as south,
         st_xmax(extent.box) as east,
         st_ymax(extent.box) as north,
-        -- In Italy a degree of longitude is three quarters as long as a degree of latitude. For a box that is nearly square, either side
-        -- can be used.
+        -- In Italy, a degree of longitude is about three quarters as long as a degree of latitude. If a box is nearly square, either side can be halved.
         0.75 * (st_xmax(extent.box) - st_xmin(extent.box)) >= st_ymax(extent.box) - st_ymin(extent.box) as is_wide
     ) as side
     cross join lateral (
@@ -71,7 +70,7 @@ as $$
       offset 0
     ) as clipped
     where st_npoints(half.geom) > 256
-      -- After sixty halvings a box of ten degrees is a millimetre wide.
+      -- After 60 halvings, a box of ten degrees is a millimetre wide.
       and half.depth < 60
       and not st_isempty(clipped.geom)
   )
@@ -80,4 +79,4 @@ as $$
   where st_npoints(geom) <= 256
     or depth = 60
 $$;
-comment on function core.area_pieces(geometry) is 'Pieces of a valid polygon or multipolygon. The pieces are polygons of at most 256 corners that together cover the same area';
+comment on function core.area_pieces(geometry) is 'Pieces of a valid polygon or multipolygon. The pieces are polygons of at most 256 vertices. Together they cover the same area';

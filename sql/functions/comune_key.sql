@@ -1,11 +1,11 @@
--- purpose: the key of a name in the gazetteer
+-- purpose: search key of the name of a comune or province
 -- reads: none
 -- writes: core.comune_key
 -- grain: one call per name
 -- crs: none
 
--- Returns the same key as comuneKey in pipelines/address/normalise.ts, which the query parser uses. A test compares both functions for every name. Case is
--- folded after accents are removed, because a database in locale C folds only ASCII letters.
+-- Returns the same key as comuneKey in pipelines/address/normalise.ts, which the query parser uses. A test compares both functions for every name. Accents are
+-- removed before the name is converted to lower case, because a database in locale C converts only ASCII letters.
 create or replace function core.comune_key(p_name text) returns text
 language sql immutable parallel safe as $$
   select coalesce(
@@ -34,4 +34,4 @@ language sql immutable parallel safe as $$
   ) with ordinality as w (word, place)
   where w.word <> ''
 $$;
-comment on function core.comune_key(text) is 'Folded words of a name, without articles and prepositions, such as reggio emilia for Reggio nell''Emilia. All forms of saint become one word';
+comment on function core.comune_key(text) is 'Words of a name in lower case, without accents, articles and prepositions, such as reggio emilia for Reggio nell''Emilia. All forms of the word for saint become one word';

@@ -10,4 +10,4 @@ as $$
   select case when not st_isempty(snapped.geom) then md5(st_asbinary(st_normalize(snapped.geom), 'NDR'))::uuid end
   from (select st_snaptogrid(area, 1e-8) as geom) as snapped
 $$;
-comment on function core.drawing(geometry) is 'Digest of the rings at 8 decimals, independent of their starting points and directions. Null if the rounded polygon is empty';
+comment on function core.drawing(geometry) is 'Digest of the rings of a polygon with 8 decimals. The digest does not depend on the starting point and direction of a ring. Null if the rounded polygon is empty';

@@ -4,9 +4,9 @@
 -- grain: one call per comune or postal code
 -- crs: none
 
--- The index comes from the grouped Lorenz curve over brackets. Groups are sorted by mean income, p = n / N, q = a / A, Q the running sum of q, G = 1 − Σ p_i
--- (Q_(i−1) + Q_i). Incomes inside a bracket are treated as equal, so G is a lower bound.
--- Integers are summed and divided once, so every engine returns the same number.
+-- The index is computed from the Lorenz curve of the brackets, sorted by mean income. With p = n / N, q = a / A and Q the running sum of q, the index is G = 1
+-- − Σ p_i (Q_(i−1) + Q_i). Incomes inside a bracket are treated as equal, so G is a lower bound. Integers are summed and divided once, so every engine returns
+-- the same number.
 create or replace function core.gini(counts int8[], amounts int8[], total_count int8, total_amount int8) returns numeric
 language sql immutable parallel safe
 as $$
@@ -18,7 +18,7 @@ as $$
     from unnest(counts, amounts) with ordinality as b (n, a, ordinal)
   ),
   grouped as (
-    -- With a total, the bracket of zero or less has income 0. Without a total, this bracket is left out.
+    -- If the total is known, the bracket of zero or less has income 0. If the total is unknown, this bracket is left out.
     select
       n::numeric as n,
       greatest(a, 0)::numeric as a
@@ -26,7 +26,7 @@ as $$
     where n > 0
       and (total_count is not null or ordinal > 1)
     union all
-    -- Withheld brackets are one group with the rest of the total.
+    -- All withheld brackets form one group, with the remainder of the total.
     select
       total_count::numeric - sum(coalesce(n, 0)),
       greatest(total_amount::numeric - sum(coalesce(a, 0)), 0)
@@ -46,4 +46,4 @@ as $$
     end
   from curve
 $$;
-comment on function core.gini(int8[], int8[], int8, int8) is 'Gini index 0–1 (4 decimals) of the grouped incomes of taxpayers. The arguments are counts and euro of the eight brackets, lowest first (null: withheld), and the totals (null before 2023). Null if fewer than two groups are known';
+comment on function core.gini(int8[], int8[], int8, int8) is 'Gini index 0–1 (4 decimals) of taxpayers'' incomes by bracket. The arguments are the numbers of taxpayers and the amounts in euro of the eight brackets, lowest first (null: withheld), and the totals (null before 2023). The result is null if fewer than two brackets are known';

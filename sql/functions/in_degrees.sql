@@ -1,14 +1,15 @@
--- purpose: transformation of areas from a publisher's CRS to degrees, without moving the edges
+-- purpose: transformation of polygons from a publisher's CRS to degrees, with edges split so that they stay in place
 -- reads: none
 -- writes: core.laea_in_degrees, core.in_degrees
 -- grain: one call per area
 -- crs: from the CRS of the geometry to EPSG:4326
 
--- An edge is straight in the CRS of its publisher and a curve in degrees, so edges are split before the transformation. In EPSG:3035, 7794 and the UTM zones an
--- edge deviates from its curve by at most 0.025 mm · (length / 32 m)². This is 0.0025 mm for 10 m, and 1 mm for 200 m. Shares of narrow parcels are accurate to
--- 1e-6 only with 10 m. If the CRS is in degrees, the length is in degrees too, and no edge is split. PROJ before 9.5 computes the inverse of EPSG:3035 with an
--- error of 0.5 to 1 mm in Italy, because its series for the authalic latitude is short. The forward transformation is exact. Transforming three corners of the
--- box in both directions gives the error. Over 100 km the error is linear to a hundredth of a millimetre. The error is subtracted before the transformation.
+-- An edge is straight in the CRS of its publisher and a curve in degrees, so edges are split before the transformation. In EPSG:3035, 7794 and the UTM zones,
+-- an edge deviates from its curve by at most 0.025 mm · (length / 32 m)². The deviation is 0.0025 mm for 10 m, and 1 mm for 200 m. Shares of narrow parcels are
+-- accurate to 1e-6 only if edges are split at 10 m. If the CRS is in degrees, the length argument is in degrees too, and no edge is split. PROJ before 9.5
+-- computes the inverse of EPSG:3035 with an error of 0.5 to 1 mm in Italy, because its series for the authalic latitude is short. The forward transformation is
+-- exact. The function measures the error by transforming three corners of the box in both directions. Over 100 km, the error is linear to 0.01 mm. The function
+-- subtracts the error before the transformation.
 create or replace function core.laea_in_degrees(area geometry, longest_edge float8) returns geometry
 language sql immutable parallel safe
 as $$
@@ -42,7 +43,7 @@ as $$
         st_segmentize(area, longest_edge) as divided,
         st_xmin(area) as west,
         st_ymin(area) as south,
-        -- Without width or height the slope of the error is 0.
+        -- If the box has no width or height, the slope of the error is 0.
         greatest(st_xmax(area) - st_xmin(area), longest_edge) as width,
         greatest(st_ymax(area) - st_ymin(area), longest_edge) as height
       offset 0
@@ -57,12 +58,12 @@ as $$
     offset 0
   ) as seen
 $$;
-comment on function core.laea_in_degrees(geometry, float8) is 'An area of EPSG:3035 in EPSG:4326, as from core.in_degrees, without the error of PROJ';
+comment on function core.laea_in_degrees(geometry, float8) is 'Transforms a polygon from EPSG:3035 to EPSG:4326 as core.in_degrees does, but without the error of PROJ';
 
--- A single expression without a from clause is inlined, so many small areas of other CRSs need no function call.
+-- PostgreSQL inlines a single expression without a from clause, so areas in other CRSs need no function call.
 create or replace function core.in_degrees(area geometry, longest_edge float8) returns geometry
 language sql immutable parallel safe
 as $$
   select case when st_srid(area) = 3035 then core.laea_in_degrees(area, longest_edge) else st_transform(st_segmentize(area, longest_edge), 4326) end
 $$;
-comment on function core.in_degrees(geometry, float8) is 'An area transformed to EPSG:4326. Edges are split at the given length (in units of the area''s CRS) before the transformation';
+comment on function core.in_degrees(geometry, float8) is 'Transforms a polygon to EPSG:4326. Before the transformation, edges are split at the given length, in units of the polygon''s CRS';

@@ -5,8 +5,8 @@
 -- crs: none
 
 -- In a Turkish database upper('i') is İ, and in locale C upper('à') is à. These functions give the same result everywhere.
--- The functions fold ASCII, Latin-1, Latin Extended-A and the Romanian ș and ț. Other letters are not changed. The functions have no "strict" and no search
--- path, so PostgreSQL inlines them.
+-- The functions convert letters of ASCII, Latin-1 and Latin Extended-A, and the Romanian ș and ț. Other letters are not changed. The functions have no "strict"
+-- and no search path, so PostgreSQL inlines them.
 create or replace function core.upper_case(p_text text) returns text
 language sql immutable parallel safe as $$
   select upper(
@@ -17,7 +17,7 @@ language sql immutable parallel safe as $$
     ) collate "C"
   )
 $$;
-comment on function core.upper_case(text) is 'The text in upper case, independent of the locale of the database';
+comment on function core.upper_case(text) is 'Converts a text to upper case, independent of the locale of the database';
 
 create or replace function core.lower_case(p_text text) returns text
 language sql immutable parallel safe as $$
@@ -29,11 +29,11 @@ language sql immutable parallel safe as $$
     ) collate "C"
   )
 $$;
-comment on function core.lower_case(text) is 'The text in lower case, independent of the locale of the database';
+comment on function core.lower_case(text) is 'Converts a text to lower case, independent of the locale of the database';
 
 create or replace function core.title_case(p_text text) returns text
 language sql immutable parallel safe as $$
   select string_agg(core.upper_case(left(w.part[1], 1)) || core.lower_case(substr(w.part[1], 2)), '' order by w.place)
   from regexp_matches(p_text, '[^- ''`./()]+|[- ''`./()]+', 'g') with ordinality as w (part, place)
 $$;
-comment on function core.title_case(text) is 'The text with a capital at the start of each word, independent of the locale of the database';
+comment on function core.title_case(text) is 'Converts a text to lower case with a capital at the start of each word, independent of the locale of the database';

@@ -10,4 +10,4 @@ language sql immutable parallel safe
 as $$
   select (p_fid / 100000000)::int2
 $$;
-comment on function core.region_of(int4) is 'ISTAT code of the region whose range of 100,000,000 fids contains the fid. The result is no valid code if no region has the fid';
+comment on function core.region_of(int4) is 'ISTAT code of the region whose range of 100,000,000 fids contains the fid. If no region has the fid, the result is not a valid code';

@@ -1,11 +1,11 @@
--- purpose: the region of a comune's ISTAT code of any edition
+-- purpose: the region of a comune, given by an ISTAT code of any year
 -- reads: none
 -- writes: core.region_of_istat_code
 -- grain: one call per code
 -- crs: none
 
--- Province codes were assigned by region in 1861, and later codes one by one. Metropolitan cities have 2xx. The provinces of Sardinia of 2026 have 112–119 and
--- 3xx. Source: ISTAT, Codici delle unità territoriali sovracomunali.
+-- The original province codes are in the order of the regions, and later codes were assigned one by one. Metropolitan cities have the codes 2xx. Sardinia's
+-- provinces of 2026 have the codes 112–119 and 3xx. Source: ISTAT, Codici delle unità territoriali sovracomunali.
 create or replace function core.region_of_istat_code(p_code text) returns int2
 language sql immutable parallel safe
 as $$
@@ -21,4 +21,4 @@ as $$
   where p_code ~ '^[0-9]{6}$'
     and left(p_code, 3)::int4 between first and last
 $$;
-comment on function core.region_of_istat_code(text) is 'ISTAT code of the region of a comune''s ISTAT code (6 digits) of any edition, by the province digits. Null if there is no such province';
+comment on function core.region_of_istat_code(text) is 'Returns the ISTAT code of the region for a comune''s ISTAT code (6 digits) of any year. The first three digits identify the province. Null if there is no such province';

@@ -4,7 +4,7 @@
 -- grain: one call per area
 -- crs: EPSG:4326
 
--- Validity is checked first, because a repair is expensive and most polygons are valid.
+-- Checks the validity first, because a repair is slow and most polygons are valid.
 create or replace function core.valid_polygons(area geometry) returns geometry(multipolygon, 4326)
 language sql immutable parallel safe
 as $$

@@ -1,12 +1,12 @@
 -- purpose: zones that ZONE reports as built up but VALORI of the same half-year and elaboration does not quote
 -- reads: core.quotation, core.quotation_zone, layer.omi_quotation, layer.omi_zone, ledger.file
 -- writes: none
--- grain: one row per half-year, with slice, known zones and broken zones
+-- grain: one row per half-year, with the number of tested zones and of zones without a quotation
 -- crs: none
 
 -- In 2017/1 and 2017/2 all 18,461 zones with a prevalent type of building have quotations. Two thirds of the zones with a crop (codes from 101) or without a
--- type also have quotations. Only files that are present in the data folders count. If a truncated VALORI replaced a complete file, the lost rows of the
--- complete file would otherwise remain current and hide the loss.
+-- type also have quotations. Only files that are present in the data folders count. Otherwise, rows of a complete file that a truncated VALORI replaced would
+-- stay current and hide the loss.
 with present as (
   select m.member_id
   from current_member m
@@ -39,7 +39,7 @@ join omi_zone z
   and z.position = k.position
 where z.prevalent_cod_tip < 101
   and k.member_id in (select member_id from present)
-  -- Only half-years with VALORI of the same elaboration can show truncated files.
+  -- Reads only half-years that have ZONE and VALORI of the same elaboration, because other half-years cannot show a truncated file.
   and (k.half_year, z.elaborated) in (
     select
       half_year,

@@ -1,10 +1,10 @@
--- purpose: schemas and tables with generated names, and their columns, indexes and comments in PostgreSQL's catalogue
+-- purpose: changes of schemas and tables with generated names, and queries of PostgreSQL's catalogue about their columns, indexes and comments
 -- reads: ledger.publication, ledger.publication_table
 -- writes: none
 -- grain: one row per object
 -- crs: none
 
--- If a statement returns a column `sql`, its values are executed as statements, like with \gexec in psql.
+-- If a query returns a column `sql`, the program executes each value of this column as a statement, as \gexec in psql does.
 
 -- statement: create_schema
 create schema :"schema"
@@ -49,7 +49,7 @@ from :"table"
 select pg_get_partkeydef(to_regclass($1)) as key
 
 -- statement: keep_replaced
--- Copies the rows of given parcels before they are replaced, and the fids of the parcels, for a rollback.
+-- Copies the fids of given parcels and the parcels' rows before the rows are replaced. A rollback needs both.
 create table previous.:"rows" as
 select t.*
 from :"published" t
@@ -83,7 +83,7 @@ where n.nspname = $1
 order by 1
 
 -- statement: drop_others
--- Drops views before tables, and newer objects before older objects, so no object is dropped while another object needs it.
+-- Drops views before tables, and newer objects before older objects. No object is then dropped while another object depends on it.
 select format('drop %s if exists %I.%I cascade', case c.relkind when 'v' then 'view' else 'table' end, n.nspname, c.relname) as sql
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace
@@ -192,8 +192,8 @@ where d.objoid = to_regclass($1)
   and d.classoid = 'pg_class'::regclass
 
 -- statement: column_changes
--- Changes that turn the columns of a table into the columns of another table and keep the rows. A type changes if every value has an equivalent in the new
--- type. Either the database converts the values, or they are geometries and each value is checked.
+-- Lists the changes that turn the columns of a table into the columns of another table without losing rows. The type of a column changes only if every value
+-- has an equivalent in the new type. Either the database converts the values, or the values are geometries and each value is checked.
 with stated as (
   select
     a.attrelid,
@@ -314,7 +314,7 @@ where conrelid = to_regclass($1)
   and contype in ('p', 'u', 'c')
 
 -- statement: plain_indexes
--- Definitions without the names of index and table, because these differ between otherwise equal indexes.
+-- Returns the definitions without the names of index and table, because these names differ between otherwise equal indexes.
 select
   i.relname as name,
   regexp_replace(pg_get_indexdef(i.oid), '^CREATE (UNIQUE )?INDEX .*? ON (ONLY )?.*? USING', 'CREATE \1INDEX ON USING') as definition

@@ -1,4 +1,4 @@
--- purpose: the parcels whose rows an incremental build computes, the replaced rows, and the rows of reused members
+-- purpose: parcels whose rows an incremental build computes, rows to replace, and rows of reused members
 -- reads: ledger.member, ledger.publication, ledger.publication_file
 -- writes: none
 -- grain: one row per member, or per parcel
@@ -23,7 +23,7 @@ from :"table"
 group by member_id
 
 -- statement: same_documents
--- Documents with the same bytes in the published and in the current files, whose rows are all current.
+-- Lists the documents whose bytes are equal in the published and in the current files, and whose rows are all current.
 create unlogged table :"schema".same_document as
 with published as (
   select
@@ -86,7 +86,7 @@ select coalesce(sum(rows), 0)::int8 as rows
 from :"schema".same_document
 
 -- statement: members_with_rows
--- Searches one row of each current member, because a semi-join would read the complete layer.
+-- Looks up one row of each current member, because a semi-join would read the complete layer.
 select m.*
 from :"build".current_member m
 cross join lateral (
@@ -97,7 +97,7 @@ cross join lateral (
 ) present
 
 -- statement: fresh_members
--- Members with rows in the layer, without members of unchanged parcels. With unchanged members the planner would expect too many rows.
+-- Lists the members with rows in the layer, except members whose document is unchanged. With unchanged members, the planner would expect too many rows.
 select m.member_id as id
 from (:"members") m
 where not exists (
@@ -156,7 +156,7 @@ full join (
 where w.content is distinct from n.content;
 
 -- statement: shapes
--- Geometries of the changed parcels, before and after.
+-- Returns the published and the new geometries of the changed parcels.
 (
   select geom
   from :"schema".changed_parcel
@@ -167,7 +167,7 @@ where w.content is distinct from n.content;
 )
 
 -- statement: within
--- Parcels near the changed parcels, found once by their boxes. A test per parcel would compare each parcel with every other parcel.
+-- Finds the parcels near the changed parcels with one join of boxes. A test per parcel would compare each parcel with every other parcel.
 create unlogged table :"schema".:"found" as
 select distinct p.fid
 from :"shapes" c
@@ -206,8 +206,8 @@ select geom
 from :"table"
 
 -- statement: under
--- Parcels under the features that cover the changed parcels. The millions of features have no index, and changed parcels are few, so the index is created on
--- the parcels.
+-- Finds the parcels under features that cover changed parcels. Millions of features have no index, and there are few changed parcels, so the index is created
+-- on the changed parcels.
 create unlogged table :"schema".:"shape" as
 select geom
 from :"shapes" c;
@@ -260,15 +260,15 @@ where not exists (
 )
 
 -- statement: parcels
--- The table has the order and the indexes that the SQL of sections requires.
+-- Creates the table with the row order and the indexes that the SQL of sections requires.
 create unlogged table :"schema".:"table" as
 select *
 from (:"rows") q
 order by geom;
 alter table :"schema".:"table" add primary key (fid);
--- serves: spatial joins with features on a parcel
+-- serves: spatial joins of features with parcels
 create index on :"schema".:"table" using gist (geom);
--- serves: spatial joins with features that contain a parcel's point
+-- serves: spatial joins of features with representative points
 create index on :"schema".:"table" using gist (point);
 analyze :"schema".:"table";
 
@@ -282,7 +282,7 @@ where not exists (
 analyze :"schema".:"table";
 
 -- statement: other_parcels
--- Changed parcels, and parcels that moved to another document.
+-- Selects changed parcels, and parcels that moved to another document.
 create unlogged table :"schema".:"fids" as
 select fid
 from :"schema".changed_fid
@@ -293,7 +293,7 @@ join :"was" w using (fid)
 where n.document_id <> w.document_id;
 
 -- statement: other_rows
--- Parcels whose rows differ in any column. A parcel may have several rows.
+-- Selects parcels whose rows differ in any column. A parcel may have several rows.
 create unlogged table :"schema".:"fids" as
 with n as materialized (
   select

@@ -1,11 +1,11 @@
--- purpose: numbers of parcels that a publication changed, and the dates of its sources
+-- purpose: numbers of parcels that a publication changed, and the cut-off dates of its sources
 -- reads: core.parcel, ledger.figure, ledger.file, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.swap
 -- writes: ledger.swap_count, ledger.swap_source
 -- grain: one row per swap and comune, or per swap and source
 -- crs: none
 
 -- statement: swap
--- The last swap of a region or of Italy, and the publication before it.
+-- Returns the last swap of a region or of Italy, and the publication before that swap.
 select
   s.swap_id as swap,
   s.publication_id as publication,
@@ -47,7 +47,7 @@ cross join lateral past.columns_at($1, $2, $3, s.happened_at + interval '1 micro
 where s.swap_id = $4
 
 -- statement: parcels_by_comune
--- The quality gate counted the parcels. If an earlier version published the region without counts, this statement counts the parcels.
+-- Uses the counts of the quality gate. If an earlier version of mappale published the region without counts, this statement counts the parcels.
 with counted as (
   select
     f.comune as belfiore,
@@ -130,7 +130,7 @@ select
 from unnest($2::text[], $3::date[]) as n (source_id, cut_off)
 
 -- statement: counts_since
--- The publications of a region in a part of the changelog, with numbers by comune.
+-- Returns the publications of a region in a range of the changelog, with numbers of parcels by comune.
 select coalesce(json_agg(c.answer::json order by s.swap_id), '[]') as publications
 from api.changes_begin($1, $2, null, $3) b
 join ledger.swap s on s.unit_code in (0, $1)

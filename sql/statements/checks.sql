@@ -1,4 +1,4 @@
--- purpose: checks that layers of several sources share; each query returns the violating rows
+-- purpose: checks that several sources apply to their layers; each query returns the violating rows
 -- reads: none
 -- writes: none
 -- grain: one row per violation

@@ -1,10 +1,11 @@
--- purpose: the content of tables: digests and differences
+-- purpose: digests and differences of the content of tables
 -- reads: ledger.member
 -- writes: none
 -- grain: one row per table, or per comune
 -- crs: none
 
--- Digests do not depend on the order of rows. If the columns leave out the origin of a row, digests do not depend on the origin either.
+-- A digest does not depend on the order of the rows. If the columns that name the origin of a row are left out, the digest does not depend on the origin
+-- either.
 
 -- statement: digest
 select
@@ -46,7 +47,7 @@ select
   ) as same
 
 -- statement: patched
--- Row count and digest of a complete table after some of its rows were replaced.
+-- Computes the row count and digest of a table from those before, after some rows were replaced.
 with n as (
   select hashtextextended(row(:"t.content")::text, 0)::numeric as hash
   from :"came" t

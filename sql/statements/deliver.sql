@@ -1,4 +1,4 @@
--- purpose: data of a region that an export reads in addition to the columns of its sections
+-- purpose: data that an export of a region needs in addition to the columns of the sections
 -- reads: core.parcel, ledger.publication
 -- writes: none
 -- grain: one row per region, or per parcel
@@ -16,8 +16,8 @@ where p.unit_code = $1
 select nullif(st_isvalidreason(st_geomfromgeojson($1)), 'Valid Geometry') as problem
 
 -- statement: order
--- Parcels of a region or comune, or in polygons. Geometries are sorted along a Hilbert curve. fids are sent as numbers of 4 bytes, because a region
--- may have millions.
+-- Selects the parcels of a region or comune, or in polygons, sorted along a Hilbert curve. Returns the fids as 4-byte integers, because a region may have
+-- millions of fids.
 select
   string_agg(int4send(p.fid), ''::bytea order by p.geom, p.fid) as fids,
   st_xmin(st_extent(p.geom)) as west,

@@ -1,4 +1,4 @@
--- purpose: a database with parcels and sections on several nodes (Citus)
+-- purpose: distribution of parcels and sections over several nodes (Citus)
 -- reads: core.parcel, core.parcel_register
 -- writes: core.parcel_register
 -- grain: one row per table, shard or command
@@ -21,12 +21,12 @@ where isactive
   and shouldhaveshards
 
 -- statement: in_turn
--- Uses one connection per node for all tables of a transaction. Only in this mode can partitions be attached and moved to another schema.
+-- Uses one connection per node for all tables of a transaction. Citus can attach partitions and move them to another schema only in this mode.
 select set_config('citus.multi_shard_modify_mode', 'sequential', true)
 
 -- statement: not_distributed
--- Tables keyed by fid, with the parcels first. Partitioned tables are found by their partition key. Tables of previous publications follow, because they may be
--- restored.
+-- Lists the tables keyed by fid, with the table of parcels first. Partitioned tables are found by their partition key. Tables of previous publications follow,
+-- because a rollback may restore them.
 select t.relation::regclass::text as name
 from (
   select
@@ -65,7 +65,7 @@ from pg_roles
 where rolname = current_user
 
 -- statement: restrict
--- By default every role may run commands on the workers. Only the loading role needs this right.
+-- Revokes the right to run commands on the workers, which every role has by default. Only the loading role needs this right.
 select
   success,
   result
@@ -88,8 +88,8 @@ $restrict$)
 where not success
 
 -- statement: role_on_workers
--- The same roles are granted on the workers. A worker may lack the role, because another database of the server created the role, or because nobody created the
--- role on the worker. If the loading role may not create roles, workers without the role are skipped.
+-- Creates the server's role on the workers and grants the same rights there. A worker lacks the role if the role was created only for another database of the
+-- server, or not at all. If the loading role may not create roles, workers without the role are skipped.
 select
   nodename || ':' || nodeport as node,
   ran.result
@@ -101,7 +101,7 @@ from run_command_on_workers($role$
       create role mappale_api nologin;
     end if;
   exception
-    -- Databases of one server may create the role at the same time.
+    -- Two databases of one server may create the role at the same time.
     when duplicate_object or unique_violation then null;
   end
   $$
@@ -115,7 +115,7 @@ where not ran.success
   )
 
 -- statement: local_rows
--- The table and its partitions from before the distribution. Readers no longer see their rows on this node.
+-- Lists a table and its partitions that had rows before the distribution. Readers no longer see these rows on this node.
 select relid::regclass::text as name
 from pg_partition_tree($1::regclass)
 where isleaf
@@ -167,7 +167,8 @@ select *
 from :"from"
 
 -- statement: shards
--- Matching shards of the given tables, by the name of the first table's shard. Tables keyed by fid are matched by range. A reference table has one shard.
+-- Returns the matching shards of the given tables, by the name of the first table's shard. Shards of tables keyed by fid match if they have the same range. A
+-- reference table has only one shard.
 with shard as (
   select
     d.logicalrelid,
@@ -199,7 +200,7 @@ left join pg_dist_shard_placement p on p.shardid = c.shardid
 order by c.success, c.shardid
 
 -- statement: on_shard
--- Runs the unchanged file with the tables of one shard under their usual names. Intermediate tables are temporary, and the result is inserted into the shard.
+-- Runs an unchanged SQL file in which the usual table names are those of one shard. Intermediate tables are temporary. The result is inserted into the shard.
 do $on_shard$
 declare
   v_table record;
@@ -234,7 +235,7 @@ end
 $on_shard$
 
 -- statement: come_back
--- The parcels on the nodes are read first, because a join with them cannot change a table of this node.
+-- Reads the parcels from the nodes first, because an update of a local table cannot join distributed tables.
 create temporary table came_back on commit drop as
 select p.fid
 from :"now" p
@@ -285,7 +286,7 @@ create temporary table standing (
 ) on commit drop
 
 -- statement: on_ground
--- Retired parcels whose location has an added or removed parcel.
+-- Selects retired parcels at whose location a parcel was added or removed.
 insert into on_ground
 select distinct
   r.region_code,
@@ -307,7 +308,7 @@ left join :"other" o on o.fid = p.fid
 where o.fid is null
 
 -- statement: standing
--- Current parcels with the same geometry as a retired parcel.
+-- Selects current parcels with the same geometry as a retired parcel.
 insert into standing
 select
   r.region_code,

@@ -1,4 +1,4 @@
--- purpose: facts of the dossier of a parcel
+-- purpose: data for the dossier of a parcel
 -- reads: ledger.publication
 -- writes: none
 -- grain: one row per dossier

@@ -1,7 +1,7 @@
 -- purpose: settings of an embedded database
 -- reads: none
 -- writes: none
--- grain: one row, or one per column of geometries
+-- grain: one row per database or per geometry column
 -- crs: none
 
 -- statement: collects_geometry_statistics

@@ -1,4 +1,4 @@
--- purpose: metrics of a table by place, which the quality gate compares
+-- purpose: metrics of a table by comune and province, which the quality gate compares
 -- reads: core.comune
 -- writes: none
 -- grain: one row per slice and comune, and per slice and province
@@ -84,8 +84,9 @@ group by grouping sets ((slice, province, comune), (slice, province))
 order by 1, 2, 3
 
 -- statement: changes
--- Values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank. Column crossed
--- is the surplus of values, beyond proportion, on one side of the old quantile. The side is above if the quantile rose, and below if it fell.
+-- Compares the values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank.
+-- Columns median and p95 are numbers of values that crossed the old quantile, more than in proportion to the number of rows. The values crossed upwards if the
+-- quantile rose, and downwards if the quantile fell.
 with value as (
   select
     slice,

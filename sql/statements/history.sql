@@ -1,14 +1,15 @@
--- purpose: history of publications, which keeps replaced rows and can be read for any past time
+-- purpose: history of publications: replaced rows, and views that read the tables as they were at a past time
 -- reads: core.parcel, core.parcel_register, ledger.publication, ledger.publication_table, ledger.swap
 -- writes: ledger.swap
 -- grain: one row per key and range of swaps
 -- crs: none
 
--- A row of history is the content of its key from one swap of its region to another. If absent is true, the key had no row. If no history of a key ends after a
--- given time, the current row of the key was already valid at this time. Rows that never changed are therefore stored only once, in the current tables.
+-- A row of history has the former content of a key, from one swap of the region to another swap. If absent is true, the key had no row. If no row of history
+-- for a key ends after a given time, the current row of the key was already valid at that time. Rows that never changed are therefore stored only in the
+-- current tables.
 
 -- statement: tables
--- Keys and columns of swapped tables by name. The tables are partitioned, or tables of Italy.
+-- Lists the keys and columns of the swapped tables. A swapped table is partitioned, or is a table of Italy.
 select
   q.relation,
   pg_get_partkeydef(c.oid) as split,
@@ -46,7 +47,7 @@ create table if not exists :"history" (
 );
 
 -- statement: follow
--- Adds the columns that a later version added to the table. Older rows have no value in new columns.
+-- Adds the columns that a later version of mappale added to the table. Older rows of history have no values in these columns.
 select format('alter table %s add column %I %s', to_regclass($2), p.attname, format_type(p.atttypid, p.atttypmod)) as sql
 from pg_attribute p
 where p.attrelid = to_regclass($1)
@@ -76,8 +77,8 @@ where h.attrelid = to_regclass($2)
 
 -- statement: describe
 comment on table :"history" is :'description';
-comment on column :"history".from_swap is 'Swap by which the row became current, or the first swap with kept history (ledger.swap)';
-comment on column :"history".until_swap is 'Swap that replaced the row (ledger.swap)';
+comment on column :"history".from_swap is 'Swap (ledger.swap) that made the row current, or the first swap with kept history';
+comment on column :"history".until_swap is 'Swap (ledger.swap) that replaced the row';
 comment on column :"history".absent is 'True: the key had no row, and the other columns are null';
 
 -- statement: describe_columns
@@ -91,7 +92,7 @@ where h.attrelid = to_regclass($2)
   and h.attname not in ('from_swap', 'until_swap', 'absent')
 
 -- statement: index
--- serves: conditions with which records read a table without a key
+-- serves: conditions by which a record reads a table without a key
 create index if not exists :"index" on :"history" (:"columns");
 
 -- statement: index_of_swap
@@ -103,7 +104,7 @@ create index if not exists :"index" on :"history" (:"columns");
 create index if not exists :"index" on :"history" using gist (geom);
 
 -- statement: sought
--- Columns with which records read a table without a key.
+-- Lists the columns by which a record reads a table without a key.
 select jsonb_agg(a.attname order by k.turn) as columns
 from pg_index x
 join pg_class i on i.oid = x.indexrelid
@@ -118,13 +119,13 @@ order by x.indexrelid
 
 -- statement: begin_past
 create schema past;
-comment on schema past is 'Views of the tables of a record at a past time, and functions that find this time';
+comment on schema past is 'Views with the past content of the tables that a record reads, and functions that set and look up the past time';
 
 create function past.looked_at() returns int4
 language sql stable as $$
   select current_setting('mappale.region')::int4
 $$;
-comment on function past.looked_at() is 'The region of the parcel that the transaction reads';
+comment on function past.looked_at() is 'Region of the parcel whose past record the transaction reads';
 
 create function past.swap_at(p_unit int4) returns int4
 language plpgsql stable as $$
@@ -139,7 +140,7 @@ begin
   );
 end
 $$;
-comment on function past.swap_at(int4) is 'The last swap of a region (0: Italy) before the time that the transaction reads. Null if there was none';
+comment on function past.swap_at(int4) is 'Last swap of a region (0: Italy) before the past time that the transaction reads. Null if there was no swap';
 
 create function past.publication_at(p_unit int4) returns int4
 language plpgsql stable as $$
@@ -154,12 +155,12 @@ begin
   );
 end
 $$;
-comment on function past.publication_at(int4) is 'The current publication of a region (0: Italy) at the time that the transaction reads. Null if there was none';
+comment on function past.publication_at(int4) is 'Publication of a region (0: Italy) that was current at the past time that the transaction reads. Null if there was none';
 
 create function past.swap_of(p_relation text, p_unit int4) returns int4
 language plpgsql stable as $$
 declare
-  -- In the condition, the function would be called once per swap.
+  -- Calls the function once and not in the condition, where PostgreSQL would call the function once per swap.
   v_swap constant int4 := past.swap_at(p_unit);
 begin
   return (
@@ -172,12 +173,12 @@ begin
   );
 end
 $$;
-comment on function past.swap_of(text, int4) is 'The swap that determines the rows of a table for a region at the time that the transaction reads. Null if the table was empty or did not exist';
+comment on function past.swap_of(text, int4) is 'Swap that created the rows of a table and region at the past time that the transaction reads. Null if the table was empty or did not exist';
 
 create function past.since(p_unit int4) returns timestamptz
 language plpgsql stable as $$
 begin
-  -- Records of every region also need the history of Italy, which may be pruned.
+  -- A past record also needs the history of Italy, which may have been pruned more than that of the region.
   return (
     select greatest(min(s.happened_at) filter (where s.unit_code = p_unit), max(s.kept_from))
     from ledger.swap s
@@ -186,7 +187,7 @@ begin
   );
 end
 $$;
-comment on function past.since(int4) is 'Start of the known publications of a region. Null if the region was never published';
+comment on function past.since(int4) is 'Time from which the publications of a region are kept. Null if the region was never published';
 
 create view past.publication as
 select
@@ -195,12 +196,12 @@ select
   'current'::text as state
 from (select distinct s.unit_code from ledger.swap s) u
 cross join lateral (
-  -- Looked up once per region, because regions have many publications.
+  -- Looks up the past publication once per region, because regions have many publications.
   select past.publication_at(u.unit_code) as publication_id
   offset 0
 ) a
 where a.publication_id is not null;
-comment on view past.publication is 'Publications that were current at the time that the transaction reads';
+comment on view past.publication is 'Publications that were current at the past time that the transaction reads';
 
 create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz, out head text, out citations uuid[])
 language plpgsql volatile
@@ -208,7 +209,7 @@ language plpgsql volatile
 set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
-  -- If no swap followed, the state is the current state.
+  -- If no swap followed, the past state is the current state.
   if not exists (
     select
     from ledger.swap s
@@ -224,7 +225,7 @@ begin
   end if;
 end
 $$;
-comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel just before a given time, in the parts of api.parcel_record. Nulls if there was no such parcel. The history of its region must include this time';
+comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel just before a given time, in the parts of api.parcel_record. Both results are null if there was no such parcel. The history of the region must include the time';
 
 create function past.columns_at(p_region int4, p_fids int4[], p_sections text[], p_moment timestamptz, out parcels json, out cells text)
 language plpgsql volatile
@@ -242,7 +243,7 @@ begin
   cells := api.columns_of(p_fids, p_sections, null::past.parcel);
 end
 $$;
-comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. Column parcels of the result is an array of [fid, cadastral reference, comune, geometry (GeoJSON as text)]. Column cells is the result of api.columns_of. The history of the region must include this time';
+comment on function past.columns_at(int4, int4[], text[], timestamptz) is 'Given parcels of a region just before a given time. Result parcels is an array with one element [fid, cadastral reference, comune, geometry (GeoJSON as text)] per parcel. Result cells is that of api.columns_of. The history of the region must include the time';
 
 create function past.parcels_in(p_region int4, p_moment timestamptz, p_box geometry) returns table (fid int4, reference text, geom geometry)
 language plpgsql volatile
@@ -263,7 +264,7 @@ begin
   where p.geom && p_box;
 end
 $$;
-comment on function past.parcels_in(int4, timestamptz, geometry) is 'Parcels of a region in a box just before a given time. The history of the region must include this time';
+comment on function past.parcels_in(int4, timestamptz, geometry) is 'Parcels of a region in a box just before a given time. The history of the region must include the time';
 
 -- statement: touching
 create function past.touches_all(p_region int4, p_swap int4) returns bool
@@ -284,7 +285,7 @@ begin
   order by s.swap_id desc
   limit 1;
   return (v_swap.unit_code = p_region and (v_swap.publication_id is null or v_before.publication_id is null))
-    -- If rows are inserted into an empty table, their absence before is not recorded.
+    -- If the table was empty before the swap, history does not record that the inserted rows were absent.
     or exists (
       select
       from ledger.publication_table n
@@ -302,7 +303,7 @@ begin
     :"others";
 end
 $$;
-comment on function past.touches_all(int4, int4) is 'True if a swap may have changed any parcel of a region, because it replaced rows that do not belong to single parcels';
+comment on function past.touches_all(int4, int4) is 'True if a swap may have changed every parcel of a region, because the swap replaced rows that do not belong to single parcels';
 
 create function past.touched(p_region int4, p_swap int4, p_after int4, p_end int4, p_most int4) returns table (fid int4)
 language plpgsql stable as $$
@@ -337,7 +338,7 @@ begin
   limit p_most;
 end
 $$;
-comment on function past.touched(int4, int4, int4, int4, int4) is 'The first parcels of a region between two fids that a swap may have changed. The result includes all changed parcels, and may include others'
+comment on function past.touched(int4, int4, int4, int4, int4) is 'First parcels of a region between two fids that a swap may have changed. The result includes all changed parcels, and possibly unchanged parcels'
 
 -- statement: touched_rows
 (
@@ -370,7 +371,7 @@ drop view if exists :"view"
 (select past.swap_of(:'relation', 0))
 
 -- statement: swap_of_region
--- The swap of the parcel's region is looked up once per statement, because few rows belong to other regions.
+-- Looks up the swap of the parcel's region once per statement. Few rows belong to other regions.
 case when :"region" = (select past.looked_at()) then (select past.swap_of(:'relation', past.looked_at())) else past.swap_of(:'relation', :"region") end
 
 -- statement: no_later_history
@@ -382,7 +383,7 @@ not exists (
 )
 
 -- statement: no_later_history_of_region
--- The digest of a row takes longer than a search for any later history of the region.
+-- Searches for any later history of the region first, because the digest of a row takes longer than this search.
 (
   not exists (
     select
@@ -429,7 +430,7 @@ set happened_at = clock_timestamp()
 where swap_id = $1
 
 -- statement: begin_again
--- If replaced rows are not kept, history begins with the current publication.
+-- Starts the history at the current publication, if the replaced rows are not kept.
 with last as (
   select
     unit_code,
@@ -455,12 +456,12 @@ from ledger.swap
 where unit_code = $1
 
 -- statement: keep_rows
--- Stores removed and changed rows. For each new row, stores that the key had no row before. Reads both tables in one pass.
+-- Stores removed and changed rows. For each new row, stores that the key had no row before. Reads the old and the new table once.
 insert into :"history" (:"columns", from_swap, until_swap, absent)
 select
   :"d.columns",
   coalesce(
-    -- The last swap for which the key already has history.
+    -- Last swap for which the key already has history.
     (
       select max(h.until_swap)
       from :"history" h
@@ -479,7 +480,7 @@ from (
   full join (:"coming") n using (:"key")
   where w.there_ is null
     or n.there_ is null
-    -- Compares bytes, independent of types. The cast replaces a comparison of each column with its operator.
+    -- Compares the bytes of the rows instead of each column with the operator of its type.
     or row(:"w.content")::record *<> row(:"n.content")::record
 ) d
 
@@ -490,7 +491,7 @@ select
 from :"from" t
 
 -- statement: rows_by_content
--- For a table without a key. Rows are identified by their complete content.
+-- Reads a table without a key, where rows are identified by their complete content.
 select distinct on (c.row_hash)
   c.*,
   true as there_
@@ -510,7 +511,7 @@ from (:"rows") r
 where false
 
 -- statement: horizon
--- The swap that created the state at the given time, for each region with earlier swaps.
+-- Returns for each region the swap that created the state at the given time, if the region has earlier swaps.
 select
   unit_code::int4 as region,
   max(swap_id) as swap
@@ -563,7 +564,7 @@ from unnest($1::int4[], $2::int4[]) as z (region, swap)
 where z.swap = s.swap_id
 
 -- statement: moments
--- Publications of a parcel's region and of Italy since the start of history, and the publications that were current at the start.
+-- Lists the publications of a parcel's region and of Italy since the start of history, and those that were current at the start.
 select
   s.unit_code::int4 as region,
   s.publication_id as publication,
@@ -596,7 +597,7 @@ from past.record_at($1, $2, $3::timestamptz) r
 select api.keeps_history() as keeps
 
 -- statement: registered
--- References that ever had a fid, region by region, in the order of the index.
+-- Returns the references that have or had a fid, region by region, in the order of the index.
 (
   select r.*
   from unnest($1::text[]) as n (reference)
@@ -620,7 +621,7 @@ order by r.retired_on is not null, r.region_code
 limit 1
 
 -- statement: references_of
--- All current and former references of a parcel, and its reference when it was retired.
+-- Returns all current and former references of a parcel, and the reference that the parcel had when it was retired.
 select p.reference
 from core.parcel p
 where p.fid = $1

@@ -1,11 +1,11 @@
--- purpose: results of reading a release: reused, rejected, duplicate and loaded records, and the comuni of its files
+-- purpose: results of reading a release: reused, rejected, duplicate and loaded records, and the comuni in its files
 -- reads: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- writes: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- grain: one row per member of a file
 -- crs: none
 
 -- statement: reusable_members
--- Members that the same version of the reader has read.
+-- Lists members that the same version of the reader has already read.
 select
   m.path,
   m.crc32,
@@ -82,7 +82,7 @@ from unnest($1::int4[], $2::int4[]) as p (member_id, from_member_id)
 join ledger.added_column a on a.member_id = p.from_member_id
 
 -- statement: provide_release
--- Input of load.sql in addition to the staged rows. The only additional input is the release, so the result depends only on the bytes of the file.
+-- Creates the table release for load.sql. Apart from the staged rows, load.sql has no other input, so its result depends only on the bytes of the file.
 create table release as
 select
   release_id,
@@ -134,7 +134,8 @@ group by member_id, code
 on conflict (member_id, code) do update set records = ledger.duplicate.records + excluded.records
 
 -- statement: account
--- No rows are staged for reused members. The results of reused members were recorded when they were reused, and referenced rows are not counted again.
+-- Counts the records of the members that were read. Reused members have no staged rows, and their counts were recorded when they were reused. Referenced rows
+-- are not counted again.
 with counted as (
   select *
   from unnest($2::int4[], $3::int8[]) as x (member_id, rows)
@@ -238,7 +239,7 @@ from place
 group by file_id, layer, series, region_code, likely_region_code, dated, named
 
 -- statement: releases_without_places
--- Releases from versions that did not record places.
+-- Lists releases that a version of mappale loaded without recording the comuni in the files.
 select
   release_id as id,
   source_id as source
@@ -254,7 +255,7 @@ where state = 'loaded'
 order by release_id
 
 -- statement: name_documents
--- A path that several members of a release have does not identify a document.
+-- Names the document of each member by its path. A path that several members of a release have does not identify a document.
 with own as (
   select
     m.member_id,
@@ -296,7 +297,7 @@ where release_id = $1
 drop table if exists member
 
 -- statement: entangled
--- The load of a source fills the table if polygons of a member depend on each other.
+-- Creates a table that load.sql fills if polygons of a member depend on each other.
 create table if not exists entangled (
   member_id int4
 )

@@ -57,8 +57,8 @@ from jsonb_to_recordset($2::jsonb) as x (
 )
 
 -- statement: schema_warnings
--- Warnings for files of current publications and of the given releases. Files of Italy that no table of a publication reads are ignored. There is one row per
--- file and column, even if several members of the file have the column. Each export that may be incomplete has an additional row.
+-- Lists the warnings for files of current publications and of the given releases. Files of Italy that no table of a publication reads are ignored. Each file
+-- and new column has one row, even if several members of the file have the column. Each export that may be incomplete has one row.
 with used as (
   select
     c.file_id,
@@ -282,7 +282,7 @@ set
 where run_id = $1
 
 -- statement: dead_runs
--- An active run holds a lock on its number.
+-- Lists the runs that are no longer active. An active run holds an advisory lock on its number.
 select run_id as id
 from ledger.run
 where ended_at is null
@@ -322,7 +322,7 @@ set
 where step_id = $1
 
 -- statement: table_seconds
--- Durations come from the last builds of this region, or else of another region.
+-- Returns the durations of the last builds of this region, or else of another region.
 select distinct on (t.relation)
   t.relation,
   t.seconds::float8 as seconds
@@ -368,7 +368,7 @@ select
 from ledger.hold
 
 -- statement: lock_holds
--- A new hold waits until this transaction ends.
+-- Blocks new holds until this transaction ends.
 lock table ledger.hold in share mode
 
 -- statement: set_hold
@@ -389,7 +389,7 @@ where unit_code = $1
 returning unit_code
 
 -- statement: found_in_comuni
--- Parcels are counted first, because parcels and other tables may be on different nodes.
+-- Counts the parcels first, because parcels and other tables may be on different nodes.
 with parcels as materialized (
   select
     belfiore,
@@ -426,7 +426,7 @@ where p.state = 'current'
   and t.relation = 'core.parcel'
 
 -- statement: loading_rates
--- Bytes of files and of the layers loaded from them, by source. The total has an empty source.
+-- Returns by source the bytes of the files and of the layers loaded from these files. The row of the total has an empty source.
 with layer as (
   select
     substring(c.relname from '_([0-9]+)$')::int4 as release_id,
@@ -465,7 +465,7 @@ group by rollup (source_id)
 having count(*) > 0
 
 -- statement: building_rate
--- Rate per parcel, from the first region that was built in this database.
+-- Returns the rates per parcel, from the first region that was built in this database.
 select
   b.seconds / b.parcels as seconds,
   (

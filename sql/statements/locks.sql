@@ -1,4 +1,4 @@
--- purpose: advisory locks of one connection, by name
+-- purpose: named advisory locks of a connection
 -- reads: none
 -- writes: none
 -- grain: one row

@@ -1,12 +1,12 @@
--- purpose: the objects of the database, for comparison with the objects of this version
+-- purpose: objects of the database, for comparison with the objects that this version expects
 -- reads: ledger.publication, ledger.publication_table
 -- writes: none
 -- grain: one row per object
 -- crs: none
 
 -- statement: objects
--- Reads only the system catalogue, which every role may read. Each text is the same on all versions of PostgreSQL. Names of regional schemas are given as
--- `region_N`.
+-- Reads only the system catalogue, which every role may read. All definitions are the same on every version of PostgreSQL. Regional schemas have the name
+-- `region_N` here.
 with role as (
   select oid
   from pg_roles
@@ -37,7 +37,7 @@ routine as (
   select
     f.*,
     p.name as schema,
-    -- The body has no comments and no layout, because a file with changed comments only is not applied again.
+    -- Removes comments and layout from the body, because a file in which only comments changed is not applied again.
     regexp_replace(regexp_replace(regexp_replace(f.prosrc, '--[^\n]*', '', 'g'), '\s+', ' ', 'g'), ' ?([^[:alnum:]_ '']) ?', '\1', 'g') as body,
     format('%s.%s(%s)', p.name, f.proname, oidvectortypes(f.proargtypes)) as name
   from pg_proc f
@@ -63,7 +63,7 @@ select
   case r.relkind when 'v' then 'view' else 'table' end,
   r.name,
   case when r.relkind = 'v' then (
-    -- For the partitions that a view reads, their partitioned tables.
+    -- Replaces each partition that a view reads by its partitioned table.
     select string_agg(distinct coalesce(i.inhparent, d.refobjid)::regclass::text, ', ')
     from pg_rewrite w
     join pg_depend d on d.objid = w.oid
@@ -147,7 +147,7 @@ select
   )
 from routine f
 union all
--- If the role does not exist, its rights are reported as correct.
+-- If the role does not exist, its missing rights are not reported.
 select
   f.schema,
   'grant',
@@ -173,7 +173,7 @@ select jsonb_agg(to_jsonb(o)) as found
 from (:"objects") o
 
 -- statement: regions
--- First fid of each region with published parcels, from the bounds of the partitions.
+-- Returns the first fid of each region with published parcels, from the bounds of the partitions.
 select substring(pg_get_expr(c.relpartbound, c.oid) from '\(''?(\d+)')::int4 as fid
 from pg_inherits i
 join pg_class c on c.oid = i.inhrelid
@@ -199,7 +199,7 @@ where c.conrelid = to_regclass($1)
 alter table :"table" add :"definition"
 
 -- statement: lost_partitions
--- Published tables that do not exist or are not attached to their partitioned table.
+-- Lists published tables that do not exist or are not attached to their partitioned table.
 select
   t.relation,
   t.partition

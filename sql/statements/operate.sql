@@ -1,4 +1,4 @@
--- purpose: queries of operators' commands on the ledger
+-- purpose: queries that commands for operators run on the ledger
 -- reads: core.parcel, ledger.built, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.step, ledger.swap
 -- writes: ledger.built, ledger.figure, ledger.file, ledger.publication, ledger.release, ledger.run, ledger.step
 -- grain: one row per result
@@ -24,7 +24,8 @@ where $1::text is null or r.source_id = $1
 order by x.reject_id
 
 -- statement: evidence
--- Reads the table that an explanation created. A row has the first member that was read. The current member and file have the same bytes.
+-- Reads the table that an explanation created. A row names the member from which it was first read. The result names the current member and file, which have
+-- the same bytes.
 select
   e.fid,
   e.field,
@@ -63,7 +64,7 @@ where r.state = 'loaded'
 order by f.file_id
 
 -- statement: unread
--- Parcels of a section whose raster had been removed before the parcels appeared, by region.
+-- Counts by region the parcels of a section whose raster was removed before the parcels were built.
 select
   core.region_of(fid)::int4 as unit,
   count(*)::int4 as parcels
@@ -82,8 +83,8 @@ order by fid
 limit $3
 
 -- statement: not_loaded
--- Sections with the coverage not_loaded in the records of given parcels. A section with a coverage for each of its maps is included if all its maps are not
--- loaded.
+-- Lists the sections with the coverage not_loaded in the records of given parcels. A section with a separate coverage for each map is listed if none of its
+-- maps is loaded.
 with record as (
   select api.parcel(fid, $2::text[]) as content
   from unnest($1::int4[]) as p (fid)
@@ -110,7 +111,7 @@ group by section
 having bool_and(coverage = 'not_loaded')
 
 -- statement: left_out
--- Files left out by the last run that checked a region, by region.
+-- Lists by region the files that the last run for this region left out.
 select distinct on (u.region)
   u.region::int4 as region,
   r.report -> 'left_out' as "leftOut"
@@ -120,7 +121,7 @@ where r.outcome = 'done'
 order by u.region, r.run_id desc
 
 -- statement: kept_partitions
--- Includes the rows and fids with which a rollback restores the previous state of a patched table.
+-- Lists the partitions to keep, including the rows and fids with which a rollback restores a patched table.
 select distinct n.name as partition
 from ledger.publication_table t
 join ledger.publication p using (publication_id)
@@ -135,7 +136,7 @@ where p.state in ('current', 'previous')
   and n.name is not null
 
 -- statement: cited_releases
--- The provenance of published data must stay readable.
+-- Lists the releases that published data cites, because the provenance of this data must stay readable.
 select distinct f.release_id as id
 from ledger.publication_file c
 join ledger.publication p using (publication_id)
@@ -143,7 +144,7 @@ join ledger.file f using (file_id)
 where p.state in ('current', 'previous')
 
 -- statement: forget_publications
--- Attributions are kept as long as their data.
+-- Deletes past publications to which no swap refers. Attributions are kept as long as their data.
 delete from ledger.publication p
 where p.state = 'past'
   and not exists (
@@ -195,7 +196,7 @@ where not exists (
 )
 
 -- statement: last_run
--- The data folders come from the last run that had data folders.
+-- Returns the last run, with the data folders of the last run that had data folders.
 select
   r.run_id as id,
   r.command,
@@ -276,7 +277,7 @@ from core.parcel
 where kind = 'land'
 
 -- statement: fullest_record
--- The record with the most sections among the given parcels.
+-- Returns the record with the most non-empty sections among the records of the given parcels.
 with looked_at as (
   select
     p.fid,
@@ -344,7 +345,7 @@ where release_id = $1
 delete from ledger.built
 
 -- statement: read_again
--- No file can have this fingerprint. The release is used until its files are read again.
+-- Sets a fingerprint that no file can have, so the files are read again. The release is used until then.
 update ledger.release
 set
   fingerprint = 'retry ' || release_id,

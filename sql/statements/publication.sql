@@ -38,7 +38,7 @@ insert into ledger.attribution (publication_id, section, source_id, source, hold
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 -- statement: cite_values
--- One combination of sources, and the keys that cite it.
+-- Stores a combination of sources, and the keys that cite this combination.
 with license as (
   select
     a.source_id,
@@ -95,7 +95,7 @@ from named n
 cross join unnest($5::text[]) as k (key)
 
 -- statement: citations
--- Sources of some sections in the current publication of a region.
+-- Lists the sources of some sections in the current publication of a region.
 select
   a.section,
   a.source_id as source,
@@ -108,7 +108,7 @@ where p.unit_code = $1
 order by a.section, a.source_id
 
 -- statement: cited_keys
--- Combinations of sources of some sections in the current publication of a region, and the keys that cite them.
+-- Lists the combinations of sources of some sections in the current publication of a region, and the keys that cite them.
 select
   k.section,
   array_agg(k.key order by k.key collate "C") as keys,
@@ -128,7 +128,7 @@ group by k.section, c.citation, c.source_ids, c.licenses
 order by k.section, c.citation
 
 -- statement: note_content
--- Digest that distinguishes this publication from every other publication, for caches of answers.
+-- Stores a digest that distinguishes this publication from every other publication. Caches of answers use the digest.
 update ledger.publication
 set digest = (
   select md5(coalesce(string_agg(l.line, chr(10) order by l.line collate "C"), ''))
@@ -149,7 +149,7 @@ set digest = (
 where publication_id = $1
 
 -- statement: holders
--- Sessions that hold locks on published tables, the longest first. Query texts are left out, because they may contain names of people.
+-- Lists the sessions that hold locks on published tables, longest first. Query texts are left out, because they may contain names of people.
 select
   a.pid,
   coalesce(a.application_name, '') as program,

@@ -1,11 +1,11 @@
--- purpose: views of the tables of each region, for reading its records
+-- purpose: for each region, a schema of views through which the records of the region are read
 -- reads: none
 -- writes: none
 -- grain: one schema per published region
 -- crs: none
 
--- A statement over a table partitioned by region locks all partitions before it selects one. With twenty regions a record would hold more than a thousand locks
--- and spend half of its time on them.
+-- A query on a table partitioned by region locks all partitions before the query selects one. With twenty regions, a record would hold more than a thousand
+-- locks, and would take twice as long.
 
 -- statement: made
 select n.nspname as name
@@ -21,7 +21,7 @@ comment on schema :"schema" is :'description';
 drop schema if exists :"schema" cascade
 
 -- statement: view
--- Columns are in the order of the partitioned table, because the rows are read as rows of this table.
+-- The columns have the order of the partitioned table, because functions read the rows as rows of that table.
 create or replace view :"view" as
 select :"columns"
 from :"from";

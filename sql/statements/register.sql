@@ -1,4 +1,4 @@
--- purpose: updates of the register of fids, when parcels are added or retired
+-- purpose: updates of the register of fids for added and retired parcels
 -- reads: core.parcel, core.parcel_register
 -- writes: core.parcel_register, history.retired
 -- grain: one row per parcel that was ever published
@@ -20,7 +20,7 @@ exists (
 )
 
 -- statement: come_back
--- In this file, removed entries of the register are kept in history. References may share a fid.
+-- Marks retired parcels that are published again as current. History keeps removed entries of the register. References may share a fid.
 with was as (
   select
     r.region_code,
@@ -86,7 +86,7 @@ select geom
 from :"table"
 
 -- statement: is_on
--- offset 0 makes PostgreSQL evaluate the query once per retired parcel, and never as a join. For a join PostGIS sometimes returns an estimate that the planner
+-- offset 0 makes PostgreSQL evaluate the query once per retired parcel instead of as a join. For a join, PostGIS sometimes returns an estimate that the planner
 -- refuses.
 exists (
   select
@@ -110,7 +110,7 @@ select
 from core.parcel
 
 -- statement: standing_with_new
--- The new parcels of a region are not attached yet.
+-- Also reads the new parcels of the region, which are not yet attached.
 select
   fid,
   geom

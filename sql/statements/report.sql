@@ -1,11 +1,11 @@
--- purpose: data for the report of a region about its publication
+-- purpose: data for the report about the publication of a region
 -- reads: core.comune, core.comune_found, core.comune_register, layer.boundary, ledger.attribution, ledger.duplicate, ledger.figure, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.step
 -- writes: none
 -- grain: one row per reported fact
 -- crs: EPSG:4326, longitude latitude
 
 -- statement: publications
--- The current and the previous publication of the region and of Italy, because every answer may contain names of Italy.
+-- Returns the current and the previous publication of the region and of Italy. Italy is included because every answer may contain names from its publication.
 select
   p.unit_code::int4 as unit,
   p.publication_id as publication,
@@ -40,7 +40,7 @@ left join ledger.publication q
 left join ledger.publication_table b
   on b.publication_id = q.publication_id
   and b.relation = t.relation
--- A table of Italy is swapped completely and has the name of the parent.
+-- Tables of Italy are swapped as a whole, so the table itself is measured instead of a partition.
 cross join lateral (
   select to_regclass(format('%I.%I', split_part(t.relation, '.', 1), case p.unit_code when 0 then split_part(t.relation, '.', 2) else coalesce(t.held_in, t.partition) end)) as id
 ) c
@@ -52,14 +52,14 @@ order by 1, t.relation collate "C"
 pg_total_relation_size(c.id)
 
 -- statement: size_on_nodes
--- Includes distributed tables. The coordinator has none of their rows.
+-- Also measures distributed tables, whose rows are not on the coordinator.
 case
   when exists (select from pg_dist_partition d where d.logicalrelid = c.id) then citus_total_relation_size(c.id)
   else pg_total_relation_size(c.id)
 end
 
 -- statement: releases
--- The recorded totals of a release, and the same totals counted again from its members, rejects and duplicates.
+-- Returns the recorded totals of a release, and the totals counted again from its members, rejects and duplicates.
 with used as (
   select
     f.release_id,
@@ -155,7 +155,7 @@ group by source_id, code
 order by source_id collate "C", count(*) desc, code collate "C"
 
 -- statement: figures
--- By province and by comune. Metrics that both publications share are computed once.
+-- Returns the metrics by province and by comune. Metrics of tables that both publications share are read once.
 select
   p.state,
   t.relation,
@@ -225,7 +225,7 @@ order by belfiore
 select api.quality_coverage($1, $2) as coverage
 
 -- statement: outlines
--- If several editions have a comune, the newest edition is used. Boundaries are simplified for a small map.
+-- Returns the boundary of each comune from the newest edition that has the comune. Boundaries are simplified for a small map.
 with meaning as (
   select
     c.istat_code as code,
@@ -273,7 +273,7 @@ scale as (
 )
 select
   w.belfiore,
-  -- Boundaries are rounded first, so all engines begin a ring at the same corner. Simplification keeps this corner.
+  -- Rounds the boundaries first, so that all engines start a ring at the same vertex. Simplification keeps this vertex.
   st_asgeojson(
     st_multi(st_collectionextract(st_simplifypreservetopology(st_normalize(st_unaryunion(st_snaptogrid(w.geom, 0.00001))), s.step_deg), 3)), 5
   )::json as geometry

@@ -1,4 +1,4 @@
--- purpose: tables and functions of the sections, generated from the list of sections
+-- purpose: templates of tables and functions that are generated from the list of sections
 -- reads: none
 -- writes: none
 -- grain: one table, or one function for all sections
@@ -27,7 +27,7 @@ language plpgsql stable as $$
 declare
   v_found record;
 begin
-  -- The functions are listed one by one, because PostgreSQL plans a dynamic statement again at every call.
+  -- Calls the functions in a case statement, because PostgreSQL plans a dynamic statement again at every call.
   case p_section
     :"records"
   end case;
@@ -36,7 +36,7 @@ begin
   keys := v_found.keys;
 end
 $$;
-comment on function api.section_record(text, int4, anyelement) is 'Block of a section as JSON. Column linked of the result is true if the found features reach the parcel (null: not reported). Column keys of the result has facts of the parcel, from which api.cited finds the sources of its values';
+comment on function api.section_record(text, int4, anyelement) is 'Block of a section as JSON. Result linked is true if the loaded data covers the parcel (null: the section does not report this). Result keys has keys of the parcel in ledger.cited, by which api.cite finds the sources of the values';
 
 create or replace function api.section_reached(p_section text, p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
@@ -47,7 +47,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_reached(text, int4, text, geometry, anyelement) is 'Coverage of a point (EPSG:4326) of a comune by the rule of a section: mapped, not_mapped or not_loaded. Value as_found: the section reports the coverage of each parcel. Value if_found: mapped only if the section has a value. Value partly_if_linked: partial if linked of the section is true. Null if the section has no rule';
+comment on function api.section_reached(text, int4, text, geometry, anyelement) is 'Coverage of a point (EPSG:4326) in a comune by the rule of a section: mapped, not_mapped or not_loaded, or how to decide. Value as_found: the section reports the coverage of each parcel. Value if_found: the parcel is mapped only if the section has a value. Value partly_if_linked: the coverage is partial if the section reports linked as true. The result is null if the section has no rule';
 
 create or replace function api.is_applicable(p_section text, p_kind text) returns bool
 language sql immutable parallel safe as $$
@@ -56,7 +56,7 @@ language sql immutable parallel safe as $$
     else true
   end
 $$;
-comment on function api.is_applicable(text, text) is 'True if a section exists for a kind of parcel (land, road, water), or the kind is null';
+comment on function api.is_applicable(text, text) is 'True if a section exists for a kind of parcel (land, road, water), or if the kind is null';
 
 create or replace function api.section_columns(p_section text, p_fids int4[], p_from anyelement)
 returns table (fid int4, linked bool, found bool, cells json)
@@ -67,19 +67,19 @@ begin
   end case;
 end
 $$;
-comment on function api.section_columns(text, int4[], anyelement) is 'A section for many parcels, with its columns as an array, in the order that the section defines. Column linked of the result has the same meaning as in api.section_record. Column found of the result is true if the block has content. Parcels without content may lack a row';
+comment on function api.section_columns(text, int4[], anyelement) is 'A section of many parcels. Column cells is an array of values in the order that the section defines. Column linked: as result linked of api.section_record. Column found is true if the section has content. A parcel without content may have no row';
 
 create or replace function api.covered_sections() returns text[]
 language sql immutable parallel safe as $$
   select array[:'covered']
 $$;
-comment on function api.covered_sections() is 'Sections with an entry in meta.coverage. The blocks of the other sections contain their coverage';
+comment on function api.covered_sections() is 'Sections with an entry in meta.coverage. The other sections have the coverage inside the block';
 
 create or replace function api.pointwise_sections() returns text[]
 language sql immutable parallel safe as $$
   select array[:'pointwise']
 $$;
-comment on function api.pointwise_sections() is 'Sections whose coverage varies within a comune and does not follow from the found values';
+comment on function api.pointwise_sections() is 'Sections whose coverage depends on the point of the parcel, and not only on the comune and the found values';
 
 create or replace function api.known_sections() returns setof text
 language sql immutable parallel safe as $$

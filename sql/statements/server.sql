@@ -48,7 +48,7 @@ select
   postgis_proj_version() as "PROJ"
 
 -- statement: folder
--- Null if the server is on another machine, or if this role may not read the setting.
+-- Returns the data folder of the server. Null if the server is on another machine, or if this role may not read the setting.
 select case when pg_has_role(current_user, 'pg_read_all_settings', 'member') then current_setting('data_directory', true) end as folder
 where coalesce(inet_server_addr() in ('127.0.0.1', '::1'), true)
 
@@ -125,7 +125,7 @@ select
   ) as "largeObjects"
 
 -- statement: place
--- A server on this machine is reported as localhost.
+-- Returns the address of the server. A server on this machine is reported as localhost.
 select
   case when coalesce(inet_server_addr() in ('127.0.0.1', '::1'), true) then 'localhost' else host(inet_server_addr()) end as host,
   coalesce(inet_server_port(), current_setting('port')::int4) as port,
@@ -133,7 +133,7 @@ select
   current_user::text as "user"
 
 -- statement: extensions
--- The installed version, or else the version that would be installed.
+-- Returns the installed version of each extension, or else the version that would be installed.
 select
   name,
   coalesce(installed_version, default_version) as version,
@@ -186,10 +186,10 @@ where r.source_id = $1
 order by 1
 
 -- statement: new_interface
--- All functions are created again, because arguments and results may have changed.
+-- Drops the schema api. All functions are created again, because their arguments and results may have changed.
 drop schema if exists api cascade;
 create schema api;
-comment on schema api is 'The only functions that the server may execute';
+comment on schema api is 'Functions of the server. The server''s role may execute no other functions of mappale';
 
 -- statement: versions
 select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version

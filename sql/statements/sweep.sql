@@ -1,4 +1,4 @@
--- purpose: rasters and shapes of a sweep, and its result table
+-- purpose: input rasters and shapes of a raster sweep, and the result table
 -- reads: ledger.member, ledger.file, ledger.seen_file
 -- writes: none
 -- grain: one row per raster, file or shape
@@ -54,7 +54,7 @@ join ledger.file f using (file_id)
 order by t.model, t.name collate "C", t.member_id
 
 -- statement: places
--- Paths of the files with the same bytes.
+-- Returns the paths of all files with the same bytes.
 select
   path,
   size,
@@ -66,8 +66,9 @@ where sha256 = any ($1::text[])
 order by path
 
 -- statement: shapes
--- Reads the grid in stripes of the width of a tile, one row of blocks after another. Few blocks must therefore be kept in memory. Points are transformed in this
--- statement, because they determine the order. Areas are transformed when they are fetched. Shapes with all values from another model are skipped.
+-- Sorts the shapes by stripes of the width of a tile, and in a stripe by rows of blocks, so only few blocks must be kept in memory. Points are transformed in
+-- this statement, because they determine the order. Areas are transformed when they are fetched. Shapes that already have all values from another model are
+-- skipped.
 declare swept_shape no scroll cursor for
 select
   o.id,

@@ -1,4 +1,4 @@
--- purpose: contents of a workspace: current layers, files, parcels and regions
+-- purpose: views and tables of a workspace: current layers, files, parcels and regions
 -- reads: ledger.file, ledger.member, ledger.file_place, layer.comune_code
 -- writes: ledger.file_place
 -- grain: one row per file, member or comune
@@ -72,7 +72,7 @@ select
 from unnest($2::int4[], $3::text[], $4::text[])
 
 -- statement: fresh_rows
--- The members are a list, because for a list PostgreSQL uses an index of the layer.
+-- The members are given as a list, because PostgreSQL then uses an index of the layer.
 select l.*
 from :"from" l
 where l.member_id in (:'members')
@@ -130,7 +130,7 @@ select *
 from unnest($1::int4[], $2::int4[], $3::text[])
 
 -- statement: current_members
--- Rows of layers have the member that was read first. If two current files contain the member, its rows belong to the newer file.
+-- Maps the member that a row of a layer names to the current member, which has the same bytes. If two current files contain the member, the newer file is used.
 create table :"schema".current_member as
 select distinct on (1)
   coalesce(m.row_member_id, m.member_id) as member_id,
@@ -166,7 +166,7 @@ join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
   and m.release_id = $2
 
 -- statement: note_layer_places
--- The columns of a layer that its source states. The list is empty if the source has no such columns.
+-- Records the comuni that a layer names in the columns that its source states. The list of columns may be empty.
 insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places)
 select
   file_id,

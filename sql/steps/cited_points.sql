@@ -1,4 +1,4 @@
--- purpose: step of an attribution: the lists with the points of parcels, and the archive of addresses that located some points
+-- purpose: step of an attribution: the lists that contain the parcels' points, and the address archive that located some of the points
 -- reads: core.point_of_interest, core.access_point
 -- writes: none
 -- grain: one row per key, source and vintage
@@ -51,7 +51,7 @@ named as (
     cited
   from of_most
   union
-  -- A parcel with a separate key has points of other vintages than most parcels.
+  -- Parcels whose points have other vintages than those of most parcels get a separate key.
   select
     p.key || ' ' || p.fid,
     p.cited

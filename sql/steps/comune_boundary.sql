@@ -1,11 +1,11 @@
 -- purpose: step of a build: the boundaries of the comuni of the table place
 -- reads: core.comune_register, layer.comune_code, layer.boundary
 -- writes: none
--- grain: one row per boundary of a comune in the newest file that has the comune
+-- grain: one row per boundary; the boundaries of a comune come from the newest file that has the comune
 -- crs: EPSG:4326
 
--- Boundaries of another year have the codes of the same year. If several files have a comune, the newest file is used. A current comune may have the boundaries
--- of its former comuni.
+-- A boundary of an earlier year has the ISTAT code of that year, so former codes are matched too. If several files have a comune, the newest file is used. A
+-- current comune may have the boundaries of its former comuni.
 create view comune_boundary as
 with meaning as (
   select
@@ -14,7 +14,7 @@ with meaning as (
   from comune_register
   where not divided
   union
-  -- Comuni that have parcels in this region but are listed in another region.
+  -- Adds comuni that have parcels in this region but belong to another region in the ISTAT list.
   select
     code.istat_code,
     code.belfiore

@@ -1,10 +1,10 @@
--- purpose: step of a build, after overlay.sql: the class with the largest area in each parcel, and the areas of this class
+-- purpose: step of a build that follows overlay.sql: the class with the largest area in each parcel, and the areas of this class
 -- reads: none
 -- writes: none
 -- grain: largest has one row per parcel, largest_area one row per parcel and area
 -- crs: none
 
--- If areas are equal to 0.01 m², the smallest code is used.
+-- If the areas of two classes differ by less than 0.01 m², the smaller code is used.
 create view largest as
 select distinct on (fid)
   fid,
@@ -14,7 +14,7 @@ select distinct on (fid)
 from overlay
 order by fid, is_whole desc, round(shared_m2::numeric, 2) desc, class collate "C";
 
--- If one area covers the complete parcel, other areas are left out.
+-- If one area covers the complete parcel, the other areas are left out.
 create view largest_area as
 select
   area.*,

@@ -4,7 +4,7 @@
 -- grain: one row
 -- crs: EPSG:4326
 
--- The outline is the comuni that have parcels, the box of all parcels, and the parcels of comuni without a boundary.
+-- The outline consists of the comuni that have parcels, the box of all parcels, and the parcels of comuni without a boundary.
 create table place as
 select belfiore
 from published_parcel
@@ -31,7 +31,7 @@ now as (
   group by belfiore
 )
 select
-  -- Without the list of comuni, buildings belong to the comune whose parcels they cover.
+  -- If the list of comuni is not loaded, a building belongs to the comune of the parcels under the building.
   not exists (select from comune_register)
   or exists (
     select

@@ -1,6 +1,6 @@
 /**
- * Tests the joins of the step overlay at a size that reveals a wrong plan. There are 210,000 parcels under squares of 300 m, and twenty times as many squares
- * elsewhere.
+ * Tests the query plans of the step overlay with tables large enough to reveal a wrong plan. The tables have 210,000 parcels under squares of 300 m, and twenty
+ * times as many squares elsewhere.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
@@ -72,7 +72,7 @@ describeDatabase('the joins of the step overlay', (engine) => {
     const text = sqlOf(`sql/sections/${section}/build.sql`);
     const scans = layers.map((layer) => new RegExp(`(Index Scan using \\S+|Bitmap Heap Scan) on ${layer}`));
 
-    /** Runs the statements before the query that creates a table, and then the work. */
+    /** Runs all statements before the one that creates the given table, and then calls `work`. */
     const before = <T>(table: string, work: (session: Session, query: string) => Promise<T>): Promise<T> => rolledBack(database, async (session) => {
       const { above, query } = splitAt(text, table);
       await session.script(`set local search_path to plan, public; ${above}`, section);
@@ -87,13 +87,13 @@ describeDatabase('the joins of the step overlay', (engine) => {
       expect(plan).toMatch(/Nested Loop/);
       for (const scan of scans) {
         expect(plan).toMatch(scan);
-        // In a nested loop the first relation is the outer one.
+        // In a nested loop, the first relation is the outer relation.
         expect(parcel, plan).toBeGreaterThan(plan.search(scan));
       }
       expect(plan).not.toMatch(/Seq Scan on parcel/);
     });
 
-    it('searches only parcels of overlapping areas, and finds the pieces under them with an index', async () => {
+    it('searches only parcels with overlapping areas, and finds the pieces under these parcels with an index', async () => {
       const plan = await before('overlay_area', async (session) => {
         await session.script(`
           create table overlay_area as
@@ -108,7 +108,7 @@ describeDatabase('the joins of the step overlay', (engine) => {
     });
   });
 
-  it('covers two thirds of these parcels by one piece, without an intersection', async () => {
+  it('computes no intersection for the two thirds of these parcels that one piece covers', async () => {
     const { above } = splitAt(sqlOf('sql/sections/land_cover/build.sql'), 'overlay_union');
     const [row] = await rolledBack(database, async (session) => {
       await session.script(`set local search_path to plan, public; ${above}`, 'land_cover');

@@ -1,4 +1,4 @@
--- purpose: step of a build: the part of each parcel under the areas of maps
+-- purpose: step of a build: the part of each parcel that the areas of a map cover
 -- reads: none
 -- writes: none
 -- grain: overlay has one row per parcel, map and class
@@ -7,18 +7,18 @@
 -- The file that runs this step first creates three relations:
 --   overlay_parcel (fid, belfiore, area_m2, geom): the parcels
 --   overlay_piece (map, class, release_id, member_id, position, geom): the areas of the maps, in pieces; pieces of one area do not overlap
---   overlay_silent (map, class, belfiore, member_id): files whose areas are ignored in a comune; class null: all classes
+--   overlay_silent (map, class, belfiore, member_id): files whose areas are ignored in a comune (class null: in all classes)
 -- It then reads two results: overlay, and overlay_area for an explanation.
 
--- The outer side of the join reads pieces, and the inner side reads parcels. PostGIS prepares each piece once for all parcels in its box. Parcels are in
--- Hilbert order, so the parcels in a box are close together on disk. Looking up the pieces of each parcel takes twenty times longer.
+-- Each piece is joined with the parcels in its box, so PostGIS prepares each piece only once. Parcels are stored in Hilbert order, so the parcels in a box are
+-- close together on disk. The opposite order, looking up the pieces of each parcel, takes twenty times longer.
 create table overlay_box as
 select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from overlay_parcel
 where exists (select from overlay_piece);
 
--- A parcel inside a piece needs no intersection. All other parcels are tested against the prepared piece before they are measured.
+-- A parcel inside a piece needs no intersection. All other parcels are tested against the prepared piece before the overlap is measured.
 create view overlay_share as
 select
   parcel.fid,
@@ -63,7 +63,7 @@ from overlay_share
 where shared_m2 > 0
 group by fid, map, class, release_id, member_id, position;
 
--- Areas of one class may overlap. The parts of a parcel under such areas are united, unless one area covers the complete parcel.
+-- Areas of one class may overlap. The parts of a parcel under such areas are united into one geometry, unless one area covers the complete parcel.
 create table overlay_union as
 with several as (
   select
@@ -115,9 +115,8 @@ where not exists (
 )
 group by shape.fid, shape.map, shape.class;
 
--- A common border must not count as an overlap. An area along a parcel's border may overlap the parcel by a few square decimetres. The reasons are rounded
--- coordinates (1e-8 degree in the cadastre) and straight edges in another projection. An overlap must therefore be at least 1 m², or half of a parcel smaller
--- than 2 m².
+-- A common border must not count as an overlap. An area along a parcel's border may overlap the parcel by less than 1 m², because coordinates are rounded (to
+-- 1e-8 degree in the cadastre) and edges are straight in another projection. An overlap must therefore be at least 1 m², or half of a parcel smaller than 2 m².
 create table overlay as
 select
   fid,

@@ -1,4 +1,4 @@
--- purpose: step of a build: the keys and indexes of the table parcel, which are the same for every cadastre
+-- purpose: step of a build: keys and indexes of the table parcel, for the cadastre and the land registers
 -- reads: none
 -- writes: none
 -- grain: none
@@ -15,7 +15,7 @@ alter table parcel alter column made_valid set not null;
 alter table parcel alter column point set not null;
 alter table parcel alter column geom set not null;
 alter table parcel alter column document_id set not null;
--- serves: location by point and by box, joins with polygons
+-- serves: search by point and by box, joins with polygons
 create index on parcel using gist (geom);
 -- serves: joins of zones with representative points
 create index on parcel using gist (point);

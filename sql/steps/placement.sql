@@ -5,13 +5,11 @@
 -- crs: EPSG:4326; distances are geodesic, in metres
 
 -- The file that runs this step first creates the view point (id, belfiore, geom). Afterwards the file reads the result from the table placed. A point belongs
--- to the
--- land parcel
--- that covers it. On a common border the smaller parcel is used, or the first by reference if areas are equal. Any other point belongs to the nearest land
--- parcel of its comune within 15 m. An example is an access at the street, inside the parcel of the road.
+-- to the land parcel that contains the point. On a common border, the smaller parcel is used, or the first by reference if the areas are equal. Any other point
+-- belongs to the nearest land parcel of its comune within 15 m. An example is an access point in the parcel of a road.
 
--- The method affects only the time. With many points, parcels and points are matched in cells of a thousandth of a degree (about 100 m). A cell is two integers
--- in a hash table. A search in an index of a million boxes takes longer (25 s instead of 8 s). With few points, each point is looked up.
+-- Chooses one of two methods, which give the same result in different times. With many points, points and parcels are joined by cells of 0.001 degrees (about
+-- 100 m) in a hash table. This takes 8 s, compared with 25 s for lookups in an index of a million boxes. With few points, each point is looked up in the index.
 create table point_method as
 select
   -- True if the points are more than a tenth of the parcels.
@@ -85,7 +83,7 @@ held as (
   where st_covers(cell.geom, place.geom)
     and (select by_cell from point_method)
   union all
-  -- For a parcel whose box covers more than 4,096 cells, the index of the points is used. Such parcels are rare, and often have a wrong corner.
+  -- If the box of a parcel covers more than 4,096 cells, the index of the points is used. Such parcels are rare, and often have a wrong vertex.
   select
     inside.id,
     box.fid,
@@ -120,9 +118,8 @@ order by id, round(area_m2::numeric, 4), reference collate "C";
 
 analyze point_inside;
 
--- Reads only points near the given parcels. In a complete build these are all points. A distance of 15 m is at most 0.000136° of
--- latitude (a degree has at least 110,574 m). In longitude, this is divided by the cosine of the latitude. The boxes are a tenth wider, and
--- the geodesic distance decides.
+-- Reads only points near the given parcels. In a complete build, all points are read. A distance of 15 m is at most 0.000136° of latitude, because a degree has
+-- at least 110,574 m. In longitude, this value is divided by the cosine of the latitude. The boxes are 10 % wider, and the geodesic distance then decides.
 create table point_near as
 with outside as materialized (
   select

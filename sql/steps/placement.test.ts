@@ -1,4 +1,4 @@
-/** Tests that the step placement finds the same parcels by cells and by index. */
+/** Tests that both methods of the step placement (cells and index) find the same parcels. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -9,10 +9,13 @@ import { sqlOf } from '../../test/harness/sql.ts';
 
 const STEP = 'sql/steps/placement.sql';
 
-/** Parcels of a grid of 20 × 20, in units of 1/2048° from 14° E 42° N, which are exact in binary. Areas differ, so a border belongs to one parcel. */
+/**
+ * A grid of 20 × 20 parcels from 14° E 42° N. Coordinates are multiples of 1/2048°, which are exact in binary. The parcels have different areas, so a point on
+ * a border belongs to one parcel.
+ */
 const PARCELS = Array.from({ length: 400 }, (_, fid) => ({ fid, x: fid % 20, y: Math.floor(fid / 20), kind: fid % 7 === 0 ? 'road' : 'land', areaM2: 1_000 + ((fid * 37) % 400) }));
 
-/** A point in half units of the grid. Odd numbers are inside a parcel, and even numbers on a border. */
+/** A point in half units of the grid. Odd coordinates are inside a parcel, and even coordinates on a border. */
 type Point = readonly [x: number, y: number];
 
 /** Returns the smallest land parcel that touches the point. */
@@ -27,7 +30,7 @@ describeDatabase('the parcel that a point is inside', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it.each([['the index', 30, false], ['cells', 300, true]])('gives a point the smallest land parcel that touches the point, by %s', async (_, many, byCell) => {
+  it.each([['the index', 30, false], ['cells', 300, true]])('assigns a point to the smallest land parcel that touches the point, by %s', async (_, many, byCell) => {
     const random = randomOf(STEP, testEnvironment().seed);
     const points = Array.from({ length: many }, (): Point => [random.below(41), random.below(41)]);
     const found = await rolledBack(database, async (session) => {

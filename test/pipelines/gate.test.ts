@@ -209,7 +209,7 @@ describeDatabase('the quality gate', (engine) => {
     expect(report.failures.map(({ code, exitCode }) => [code, exitCode])).toEqual([['SUSPICIOUS', 5]]);
     const refused = report.failures[0]!.data as readonly Violation[];
     expect(new Set(refused.map(({ relation, figure, before, limit }) => [relation, figure, before, limit].join('|')))).toEqual(new Set([
-      'core.quotation_zone|quoted zones of ZONE without a row in VALORI, share||0.10', 'core.declared_income|average_income_eur, median||8000 … 60000',
+      'core.quotation_zone|zones that ZONE lists as quoted but that have no row in VALORI, share||0.10', 'core.declared_income|average_income_eur, median||8000 … 60000',
     ]));
     expect(refused.map(({ place }) => place)).toEqual(expect.arrayContaining(['all rows, 2025_1', 'province 070 Campobasso, without cap', 'province 094 Isernia, without cap']));
     expect(await publishedTables(first.database, REGION)).toEqual(new Map());

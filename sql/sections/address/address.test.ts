@@ -22,7 +22,7 @@ describeDatabase('the section address', (engine) => {
     await buildAddresses(workspace, database, region);
   });
 
-  it('matches the expected addresses of every synthetic parcel of land, roads and water', async () => {
+  it('gives every synthetic parcel its expected addresses, including roads and waters', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<{ fid: number; json: unknown[] }>(database, `select p.fid, (api.section_address(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
@@ -31,7 +31,7 @@ describeDatabase('the section address', (engine) => {
       json: (truth(parcel) as { address: Record<string, unknown>[] }).address,
     }));
     expect(rows).toEqual(expected);
-    // The comparison is meaningful only if every case occurs in the data.
+    // Checks that the synthetic data has every case.
     const lengths = expected.map(({ json }) => json.length);
     expect(lengths).toContain(0);
     expect(lengths.filter((length) => length === 20).length).toBeGreaterThan(0);
@@ -69,7 +69,7 @@ describeDatabase('the section address', (engine) => {
 });
 
 describeDatabase('the key of a comune', (engine) => {
-  it('is equal in SQL and in the query parser for every name', async () => {
+  it('is the same in SQL and in the query parser for every name', async () => {
     const database = await engine.openDatabase();
     await database.session(createFunctions);
     const names = [

@@ -1,4 +1,4 @@
--- purpose: the archives with the access points of parcels
+-- purpose: the address archives that contain the parcels' access points
 -- cites: anncsu_addresses
 -- reads: core.access_point, section.address
 -- writes: none
@@ -16,7 +16,7 @@ edition as (
   select distinct vintage
   from point
 ),
--- If all points have the same vintage, the parcels are not read.
+-- If all access points have the same vintage, the parcels are not read.
 of_parcel as (
   select
     d.fid,

@@ -1,4 +1,4 @@
--- purpose: the access points that belong to each parcel
+-- purpose: access points that belong to each parcel
 -- version: 2
 -- reads: core.parcel, core.access_point
 -- writes: section.address

@@ -3,7 +3,7 @@
 -- writes: none
 -- reruns: section.address
 -- parcels: comune
--- grain: one row per access point
+-- grain: one row per access point point
 -- crs: none
 
 create view evidence as
@@ -16,7 +16,7 @@ select
   a.position,
   d.distance_m as measure,
   'm' as unit,
-  case when d.inside then 'access point inside the parcel' else 'access point within 15 m, no nearer land parcel of the comune' end as rule
+  case when d.inside then 'access point inside the parcel' else 'access point within 15 m, with no nearer land parcel in the comune' end as rule
 from address d
 join access_point a on a.address_id = d.address_id
 union all

@@ -14,6 +14,6 @@ export default defineItalian({
   evidence: {
     'comune of the access point': 'comune dell’accesso',
     'access point inside the parcel': 'accesso nella particella',
-    'access point within 15 m, no nearer land parcel of the comune': 'accesso entro 15 m, senza una particella di terreno del comune più vicina',
+    'access point within 15 m, with no nearer land parcel in the comune': 'accesso entro 15 m, senza una particella di terreno del comune più vicina',
   },
 });

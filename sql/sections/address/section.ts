@@ -5,7 +5,7 @@ import { addressFacts } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const address = z.array(z.strictObject(addressFacts).meta({ id: 'Address' })).max(20)
-  .meta({ id: 'ParcelAddresses', description: 'Access points inside the parcel, or within 15 m of it if it is the nearest land parcel' });
+  .meta({ id: 'ParcelAddresses', description: 'Access points inside the parcel, and access points within 15 m that have no nearer land parcel' });
 
 export default defineSection({
   name: 'address',
@@ -18,20 +18,20 @@ export default defineSection({
   follows: ['core.access_point', 'core.street', 'core.comune', 'core.comune_found'],
   tables: {
     'section.address': {
-      description: 'Access points inside a parcel, or else within 15 m without a nearer land parcel in their comune. At most 20 per parcel',
+      description: 'Access points inside a parcel, and access points within 15 m that have no nearer land parcel in their comune. At most 20 per parcel',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
         ordinal: {
           type: 'int2',
           description: 'Position in the answer, from 1: access points inside the parcel first, then by distance, then by address_id',
-          gate: 'a position in an order',
+          gate: 'a position in a sorted list',
         },
         address_id: { type: 'int8', description: 'Access (core.access_point)', gate: 'a key' },
         inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
         distance_m: {
           type: 'float8',
-          description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
+          description: 'Geodesic distance from the parcel in metres, 2 decimals; 0 inside the parcel',
           unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
         },
       },

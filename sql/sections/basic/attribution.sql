@@ -1,4 +1,4 @@
--- purpose: the cadastre, the land register and the postal codes of each kind of parcel
+-- purpose: the cadastre, land register and postal codes that parcels with the same citation key cite
 -- cites: ade_cadastre, trento_cadastre, bolzano_cadastre, postal_codes
 -- reads: core.parcel, section.postal_code, layer.cadastral_parcel, layer.trento_parcel, layer.bolzano_parcel, layer.trento_boundary, layer.bolzano_comune
 -- writes: none
@@ -22,7 +22,7 @@ select distinct
   m.vintage
 from kind k
 join current_member m on m.document_id = k.document_id
--- If several current files have the document, its parcels are from one of these files.
+-- Leaves out documents that several current files have, because the file of their parcels is not certain.
 where (select count(*) from current_member o where o.document_id = k.document_id) = 1
   or exists (select from cadastral_parcel n where n.member_id = m.member_id)
   or exists (select from trento_parcel n where n.member_id = m.member_id)
@@ -35,7 +35,7 @@ select
 from kind
 where has_code
 union
--- The name of the comune catastale.
+-- Cites the file with the name of the comune catastale.
 select
   k.key,
   r.source_id,

@@ -3,11 +3,11 @@
 -- reads: core.parcel, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, core.comune_register, ledger.file_place
 -- writes: section.postal_code
 -- incremental: rows of parcels
--- grain: one row per parcel whose postal code is known
+-- grain: one row per parcel with a known postal code
 -- crs: EPSG:4326
 
--- If several editions have a comune, the newest edition is used. If several areas contain a point, the newest area is used. An ISTAT code of any year
--- identifies the current comune, which has the postal codes of all comuni merged into it.
+-- If several editions have a comune, the newest edition is used. If several areas contain a point, the newest area is used. The current comune is found by an
+-- ISTAT code of any year, and has the postal codes of all comuni that were merged into the comune.
 create table comune_cap as
 with stated as (
   select
@@ -58,7 +58,7 @@ join current_member m on m.member_id = a.member_id
 where a.geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
 order by a.cap collate "C", a.member_id, a.position;
 
--- With the sizes of the tables, the planner starts the join from pieces of areas and finds parcels with their index.
+-- Analyzes the table, so that the planner starts the join from pieces of areas and finds parcels with an index.
 analyze cap_piece;
 
 create table postal_code as
@@ -87,7 +87,7 @@ by_area as (
   from cap_piece a
   join parcel p on st_covers(a.geom, p.point)
   where not exists (select from only_cap o where o.belfiore = p.belfiore)
-    -- An area that crosses the border of a comune does not apply to the neighbouring comune.
+    -- An area that crosses the border of its comune does not apply to the neighbouring comune.
     and (
       exists (select from place_cap c where c.belfiore = p.belfiore and c.cap = a.cap)
       or not exists (select from place_cap c where c.belfiore = p.belfiore)

@@ -1,4 +1,4 @@
--- purpose: check that each loaded parcel is published
+-- purpose: check that the comune of each loaded parcel is known, so that the parcel is published
 -- reads: core.comune_catastale
 -- writes: none
 -- grain: one row per violation
@@ -6,7 +6,7 @@
 
 -- check: comune_catastale_without_comune
 -- level: error
--- expects: the list of comuni contains the comune of each comune catastale; load a list that is as new as the map
+-- expects: the list of comuni contains the comune of each comune catastale; if not, load a list that is as new as the map
 select
   prefix,
   name,

@@ -17,7 +17,7 @@ select
   n.position,
   p.area_m2 as measure,
   'm2' as unit,
-  case when p.made_valid then 'published polygon, repaired' else 'published polygon' end as rule
+  case when p.made_valid then 'published polygon, repaired if invalid' else 'published polygon' end as rule
 from parcel p
 join current_member m on m.document_id = p.document_id
 join (
@@ -50,7 +50,7 @@ select
   c.position,
   null,
   null,
-  'comune catastale of the reference, which determines the comune'
+  'comune catastale in the reference, which determines the comune'
 from parcel p
 join (
   select 'IT.TN.' || ccat || '.' as start, name, release_id, member_id, position from trento_boundary

@@ -36,9 +36,9 @@ export default defineItalian({
   },
   evidence: {
     'published polygon': 'poligono pubblicato',
-    'published polygon, repaired': 'poligono pubblicato, corretto nella geometria',
+    'published polygon, repaired if invalid': 'poligono pubblicato, corretto nella geometria',
     'comune of the cadastral code': 'comune del codice catastale',
-    'comune catastale of the reference, which determines the comune': 'comune catastale del riferimento; il comune è quello che esso indica',
+    'comune catastale in the reference, which determines the comune': 'comune catastale del riferimento; il comune è quello che esso indica',
     'postal code of the comune': 'CAP del comune',
     'area of the postal code that contains the representative point': 'area del CAP che contiene il punto rappresentativo',
   },

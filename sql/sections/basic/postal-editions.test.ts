@@ -1,4 +1,4 @@
-/** Tests the edition of a parcel's postal code, and the parcel of an access point, with small tables. */
+/** Tests with small tables which edition gives a parcel's postal code, and which parcel an access point belongs to. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
@@ -18,7 +18,8 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
     return await session.query<T>(question);
   });
 
-  // Parcels 1 and 2 are in Z001, 3 in Z002, and 4 in Z003, at distances of one hundredth of a degree. The member of a file is also its rank.
+  // Parcels 1 and 2 are in Z001, parcel 3 in Z002, and parcel 4 in Z003. Each is 0.01° from the next. The number of a file's member is also the rank of the
+  // file.
   const codes = (rows: string): Promise<{ fid: number; cap: string; edition: string | null }[]> => run(`
     create table parcel (fid int4, belfiore text, point geometry(point, 4326));
     insert into parcel select fid, belfiore, st_setsrid(st_point(14 + fid * 0.01, 41), 4326) from (values (1, 'Z001'), (2, 'Z001'), (3, 'Z002'), (4, 'Z003')) as v (fid, belfiore);
@@ -34,14 +35,14 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
   const area = (member: number, edition: string, cap: string, fid: number): string =>
     `insert into postal_code_area values (${member}, 1, '${edition}', '${cap}', st_multi(st_expand(st_setsrid(st_point(14 + ${fid} * 0.01, 41), 4326), 0.001)));`;
 
-  it('keeps the postal codes of other comuni when a newer list has only one comune', async () => {
+  it('keeps the postal codes of all other comuni when a newer list has only one comune', async () => {
     expect(await codes(`insert into comune_postal_code values
       (2, '2019', 'Z001', null, '86001'), (2, '2019', 'Z002', null, '86002'), (2, '2019', null, '094099', '86002'), (1, '2025', null, '094001', '86101');`)).toEqual([
       { fid: 1, cap: '86101', edition: '2025' }, { fid: 2, cap: '86101', edition: '2025' }, { fid: 3, cap: '86002', edition: '2019' },
     ]);
   });
 
-  it('keeps the other areas when a newer file has one area, and gives no edition to a list without a year', async () => {
+  it('keeps the areas that a newer file lacks, and gives no edition to a list without a year', async () => {
     expect(await codes(`insert into comune_postal_code values (1, '0000', 'Z001', null, '86001'), (1, '0000', 'Z001', null, '86002');
       ${area(2, '2019', '86001', 1)} ${area(2, '2019', '86001', 2)} ${area(1, '2025', '86002', 2)} ${area(1, '2025', '86002', 4)}`)).toEqual([
       { fid: 1, cap: '86001', edition: '2019' }, { fid: 2, cap: '86002', edition: '2025' }, { fid: 4, cap: '86002', edition: '2025' },
@@ -49,7 +50,7 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
     expect(await codes("insert into comune_postal_code values (1, '0000', 'Z003', null, '86003');")).toEqual([{ fid: 4, cap: '86003', edition: null }]);
   });
 
-  it('assigns an access point at equal distance from two parcels, or on their border, to the first reference', async () => {
+  it('assigns an access point on the border of two parcels, or equally far from both, to the parcel with the first reference', async () => {
     const owners = (fids: readonly [number, number]): Promise<Record<string, unknown>[]> => run(`
       create table parcel (fid int4, belfiore text, kind text, reference text, area_m2 float8, geom geometry(multipolygon, 4326));
       insert into parcel values

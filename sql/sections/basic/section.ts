@@ -1,4 +1,4 @@
-/** Section basic: identification and position of a parcel in the cadastre. The section reads `core.parcel` and a table of postal codes. */
+/** Section basic: identification and position of a parcel in the cadastre. The build reads `core.parcel` and a table of postal codes. */
 import { z } from 'zod';
 import { belfiore, geometry, kind, nullable, parcelFacts } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
@@ -34,12 +34,12 @@ export default defineSection({
   follows: ['core.comune', 'core.comune_found'],
   tables: {
     'section.postal_code': {
-      description: 'Postal code of a parcel, from the data of the operator. The code is the only code of the comune, or else the code whose area contains the representative point. No row: unknown',
+      description: 'Postal code of a parcel, from data that the operator provides. If the comune has only one code, this code is used. Otherwise, the code whose area contains the representative point is used. No row: the postal code is unknown',
       key: ['fid'],
       columns: {
         fid: FID,
         cap: { type: 'text', description: 'Postal code (CAP), 5 digits, text' },
-        edition: { type: 'text', description: 'Edition of the table or of the areas with the postal code, from the file name', null: 'none said', gate: 'a year' },
+        edition: { type: 'text', description: 'Edition of the table or of the areas from which the postal code comes, as stated in the file name', null: 'none said', gate: 'a year' },
       },
     },
   },

@@ -1,4 +1,4 @@
--- purpose: the buildings on each land parcel
+-- purpose: number, footprints and uses of the buildings on each land parcel
 -- version: 3
 -- reads: core.parcel, core.building_coverage, layer.dbsn_building, layer.dpc_building, layer.trento_building
 -- writes: section.buildings
@@ -11,8 +11,8 @@ select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from parcel;
 
--- Complete buildings above ground. The state of other buildings is unknown. These buildings are in a table, so the planner knows the number of rows for the
--- joins below. Geometries have no statistics, because PGlite's build aborts with an invalid estimate if a map has no feature near the parcels.
+-- Selects buildings above ground that are complete or of unknown state. A table is used, so the planner knows the number of rows for the joins below.
+-- Statistics of geometries are not collected, because PGlite's build aborts with an invalid estimate if a map has no feature near the parcels.
 create table building as
 select
   'igm_dbsn' as source,
@@ -53,7 +53,7 @@ where geom && (select geom from region_box);
 
 analyze building (source, drawing, member_id, position);
 
--- Identical footprints count once. Almost all footprints are unique and need no sort.
+-- Finds identical footprints, which count once. Almost all footprints are unique, so only a few rows are sorted.
 create table repeated as
 select
   member_id,
@@ -78,8 +78,8 @@ where nth > 1;
 
 analyze repeated;
 
--- The join starts from footprints and finds parcels. Footprints and parcels are stored along the same curve, so neighbours are close together on disk. Offset 0
--- excludes comuni from the join, because each comune would read all buildings.
+-- The join reads footprints and finds parcels with an index. Footprints and parcels are stored along the same curve, so neighbours are close together on disk.
+-- offset 0 keeps comuni out of this join, because otherwise each comune would read all buildings.
 create view building_on_parcel as
 select
   building.source,
@@ -104,7 +104,7 @@ where parcel.kind = 'land'
   )
 offset 0;
 
--- Each comune has one source. A building inside a parcel needs no intersection.
+-- Uses only the buildings of the comune's source. A building inside a parcel needs no intersection.
 create view building_share as
 select
   pair.source,
@@ -142,7 +142,7 @@ select distinct on (member_id, position)
 from counted_share
 order by member_id, position, round(shared_m2::numeric, 2) desc, fid;
 
--- If buildings overlap, their shares of a parcel are united. Walls that touch do not overlap.
+-- If buildings overlap on a parcel, their parts are united. Buildings that only touch do not overlap.
 create table built_union as
 with several as (
   select distinct a.fid
@@ -169,9 +169,9 @@ with summed as (
     share.fid,
     min(share.parcel_m2) as parcel_m2,
     count(place.fid)::int4 as count,
-    -- Decimal numbers make sums independent of the order.
+    -- Sums decimal numbers, because their sum does not depend on the order.
     sum(round(share.shared_m2::numeric, 6)) as footprint_m2,
-    -- All buildings of a parcel have one source.
+    -- All buildings of a parcel come from one source, so either all or none has a use.
     bool_and(share.residential is not null) as has_uses,
     (count(place.fid) filter (where share.residential))::int4 as residential_count,
     coalesce(sum(round(share.shared_m2::numeric, 6)) filter (where share.residential), 0) as residential_footprint_m2,

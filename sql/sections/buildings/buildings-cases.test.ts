@@ -1,4 +1,4 @@
-/** Tests rules of the section buildings, each with a few squares in metres of EPSG:3035. */
+/** Tests each rule of the section buildings with a few squares, in metres of EPSG:3035. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -23,7 +23,7 @@ interface Building {
   readonly source?: 'dbsn' | 'dpc' | 'trento';
   readonly counts?: boolean;
   readonly residential?: boolean;
-  /** The same footprint with another first corner. */
+  /** The same footprint, starting at another corner. */
   readonly turned?: boolean;
 }
 
@@ -50,7 +50,7 @@ describeDatabase('the buildings of parcels', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** Rows by fid. The fid is the number of the parcel, from 1. */
+  /** Returns the rows of the section by fid. The fid is the number of the parcel, from 1. */
   function built(parcels: readonly Parcel[], buildings: readonly Building[]): Promise<Map<number, Row>> {
     const of = (source: Building['source'], columns: (building: Building) => string): string => {
       const mine = buildings.flatMap((building, index) => ((building.source ?? 'dbsn') === source ? [`(${columns(building)}, ${index + 1}, ${polygon(building.box, building.turned)})`] : []));
@@ -83,13 +83,13 @@ describeDatabase('the buildings of parcels', (engine) => {
   const WEST: Parcel = { box: [0, 0, 100, 100] };
   const EAST: Parcel = { box: [100, 0, 200, 100] };
 
-  it('counts a building on the parcel with its largest part (the smaller fid if parts are equal), and adds to each parcel the part of the footprint on it', async () => {
+  it('counts a building on the parcel with its largest part (the smaller fid if parts are equal), and adds to each parcel the part of the footprint on that parcel', async () => {
     const rows = await built([EAST, WEST], [{ box: [95, 10, 105, 20] }, { box: [96, 30, 106, 40] }]);
     expect(rows.get(1)).toMatchObject({ count: 2, footprint_m2: 110, roof_count: 2, roof_area_m2: expect.closeTo(200, 5) as number });
     expect(rows.get(2)).toMatchObject({ count: 0, footprint_m2: 90, roof_count: 0, roof_area_m2: 0 });
   });
 
-  it('ignores an overlap below a square metre, or below half of a parcel under 2 m²', async () => {
+  it('ignores an overlap of less than 1 m², or of less than half of a parcel under 2 m²', async () => {
     const tiny: Parcel = { box: [300, 0, 301, 1.5] };
     const rows = await built([WEST, EAST, tiny], [{ box: [90, 10, 100.09, 20] }, { box: [90, 30, 100.11, 40] }, { box: [300, 0, 301, 0.8] }]);
     expect(rows.get(2)).toMatchObject({ count: 0, footprint_m2: 1.1 });
@@ -99,7 +99,7 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(less.size).toBe(0);
   });
 
-  it('counts identical footprints with different first corners once, and ignores ruins and buildings under construction', async () => {
+  it('counts identical footprints that start at different corners once, and ignores ruins and buildings under construction', async () => {
     const rows = await built([WEST], [
       { box: [10, 10, 20, 20], residential: true }, { box: [10, 10, 20, 20], residential: true, turned: true },
       { box: [40, 40, 60, 60], counts: false }, { box: [10, 10, 20, 20], counts: false },
@@ -107,12 +107,12 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(rows.get(1)).toMatchObject({ count: 1, footprint_m2: 100, residential_count: 1, residential_footprint_m2: 100, built_share: 0.01 });
   });
 
-  it('adds up overlapping footprints, but counts the overlap once for the share of the parcel', async () => {
+  it('counts an overlap of footprints twice in the footprint area, but once in the share of the parcel', async () => {
     const rows = await built([WEST], [{ box: [10, 10, 20, 20] }, { box: [15, 10, 25, 20] }, { box: [25, 10, 35, 20] }]);
     expect(rows.get(1)).toMatchObject({ count: 3, footprint_m2: 300, built_share: 0.025 });
   });
 
-  it('uses one source per comune, even for a building across its border', async () => {
+  it('uses one source per comune, even for a building across the border of the comune', async () => {
     const parcels: Parcel[] = [WEST, { ...EAST, belfiore: 'Z002' }, { box: [0, 100, 100, 200], belfiore: 'Z003' }, { box: [100, 100, 200, 200], belfiore: 'Z004' }];
     const rows = await built(parcels, [
       { box: [94, 10, 110, 20], residential: true }, { box: [50, 50, 60, 60], source: 'dpc' }, { box: [150, 50, 160, 60], source: 'dpc' }, { box: [50, 150, 60, 160], source: 'trento' },
@@ -123,13 +123,13 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(rows.has(4)).toBe(false);
   });
 
-  it('gives roads no building, and counts a building on land even if only a small part is on land', async () => {
+  it('counts no building on roads, and counts a building on land even if only a small part is on land', async () => {
     const rows = await built([{ ...WEST, kind: 'road' }, EAST], [{ box: [80, 10, 105, 20] }, { box: [10, 50, 20, 60] }]);
     expect([...rows.keys()]).toEqual([2]);
     expect(rows.get(2)).toMatchObject({ count: 1, footprint_m2: 50, roof_count: 1, roof_area_m2: expect.closeTo(250, 5) as number });
   });
 
-  it('finds no building for parcels far from all buildings, with and without statistics of the planner', async () => {
+  it('finds no building for parcels far from all buildings, with and without planner statistics', async () => {
     const squares = (east: number): Parcel[] => Array.from({ length: 900 }, (_, index) => {
       const [west, south] = [east + (index % 30) * 100, Math.floor(index / 30) * 100];
       return { box: [west, south, west + 100, south + 100] };
@@ -137,7 +137,7 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect((await built(squares(0), squares(300_000))).size).toBe(0);
   });
 
-  it('gives footprints on parcels and outside that add up to all footprints if no parcels and no buildings overlap', async () => {
+  it('divides every footprint completely between parcels and the area outside, if neither parcels nor buildings overlap', async () => {
     const random = randomOf('footprints');
     const parcels: Parcel[] = Array.from({ length: 36 }, (_, index) => {
       const [west, south] = [(index % 6) * 30, Math.floor(index / 6) * 30];

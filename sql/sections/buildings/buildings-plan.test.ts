@@ -1,6 +1,6 @@
 /**
- * Tests the join of the section buildings at a size that reveals a wrong plan. There are 60,000 parcels of 300 comuni, 60,000 buildings on them, and 60,000
- * buildings elsewhere.
+ * Tests the query plan of the section buildings with tables large enough to reveal a wrong plan. The tables have 60,000 parcels in 300 comuni, 60,000 buildings
+ * on these parcels, and 60,000 buildings elsewhere.
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
@@ -58,7 +58,7 @@ describeDatabase('the join of the section buildings', (engine) => {
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  it('reads footprints of the region first, finds parcels with an index, and joins comuni last', async () => {
+  it('reads the region\'s footprints first, finds parcels with an index, and joins comuni last', async () => {
     const made = BUILD.slice(0, BUILD.indexOf('create table counted_share as'));
     const plan = await database.session(async (session) => {
       await session.script(`set search_path to plan, public; ${made}`, 'sql/sections/buildings/build.sql');
@@ -68,10 +68,10 @@ describeDatabase('the join of the section buildings', (engine) => {
     const building = plan.search(/Seq Scan on building/);
     const parcel = plan.search(/Index Scan using parcel_geom_idx|Bitmap Index Scan on parcel_geom_idx/);
     expect(building, plan).toBeGreaterThan(-1);
-    // In a nested loop the first relation is the outer one.
+    // In a nested loop, the first relation is the outer relation.
     expect(parcel, plan).toBeGreaterThan(building);
     expect(plan).not.toMatch(/Seq Scan on parcel/);
-    // A comparison of all repetitions of a building with each other would take quadratic time.
+    // Comparing all copies of a building with each other would take quadratic time.
     expect(plan).toMatch(/Hash (?:Right )?Anti Join/);
     // If comuni were joined earlier, every comune would read all buildings.
     expect(plan.search(/Scan on building_coverage|Scan using \S+ on building_coverage/), plan).toBeGreaterThan(parcel);

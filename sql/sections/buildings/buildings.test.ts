@@ -33,7 +33,7 @@ describeDatabase('the section buildings', (engine) => {
     for (const file of ['sql/core/comune_register.sql', 'sql/core/comune_catastale.sql', 'sql/core/building_coverage.sql', 'sql/sections/buildings/build.sql']) await workspace.run(file);
   });
 
-  it('uses for each comune the source with the highest precedence', async () => {
+  it('uses the source with the highest precedence in each comune', async () => {
     const rows = await workspace.session((session) => session.query<{ belfiore: string; source: string | null }>('select belfiore, source from building_coverage order by 1'));
     const source = { topographic: 'igm_dbsn', register: 'trento_cadastre', aggregates: 'dpc_buildings' };
     expect(rows).toEqual(region.comuni.map((comune) => ({ belfiore: comune.belfiore, source: source[buildingSource(region, comune)!] ?? null })));
@@ -61,7 +61,7 @@ describeDatabase('the section buildings', (engine) => {
         && near(row.residential_footprint_m2, uses ? wanted.residentialM2 : null, 0.0101)
         && near(row.built_share, wanted.builtShare, 2e-6)
         && row.roof_count === wanted.roofCount
-        // Walls of 40 m are straight in the file's CRS, and expected walls are straight in degrees. The areas differ by a few thousandths of a square metre.
+        // Walls of 40 m are straight in the file's CRS, and expected walls are straight in degrees. Shares differ by a few thousandths of a square metre.
         && near(row.roof_area_m2, wanted.roofM2, 5e-3);
       if (!holds) wrong.push(`${parcel.reference}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(row)}`);
       if (row.count === 0) seen.over += 1;

@@ -16,7 +16,7 @@ select
   share.position,
   share.shared_m2 as measure,
   'm2' as unit,
-  'building whose largest part is on the parcel; for parts that are equal to 0.01 m², the parcel with the smaller fid' as rule
+  'building whose largest part is on the parcel; if two parts differ by less than 0.01 m², the parcel with the smaller fid is used' as rule
 from counted_share as share
 join building_place using (member_id, position, fid)
 union all
@@ -31,7 +31,7 @@ select
   'm2',
   case
     when shared_m2 >= least(1, parcel_m2 / 2) then 'area shared with the parcel; built_share counts overlaps once'
-    else 'not counted, because the shared area is below 1 m² (half of a parcel below 2 m²)'
+    else 'not counted, because the shared area is below 1 m² (or below half of a parcel of less than 2 m²)'
   end
 from building_share
 where shared_m2 > 0

@@ -6,14 +6,14 @@ import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const buildings = z.strictObject({
   count: whole.min(0).describe('Number of buildings whose largest part is on the parcel'),
-  footprint_m2: z.number().min(0).describe('Sum of the areas that buildings cover on the parcel, m²; overlaps count several times'),
+  footprint_m2: z.number().min(0).describe('Sum of the areas of buildings on the parcel, m²; where buildings overlap, the area counts for each of them'),
   residential_count: nullable(whole.min(0), 'Null: the source has no uses of buildings'),
   residential_footprint_m2: nullable(z.number().min(0), 'Footprint of residential buildings, m²; null: the source has no uses of buildings'),
   built_share: share.describe('Share of the parcel under buildings; overlaps count once'),
   source,
 }).meta({ id: 'Buildings', description: 'Buildings on the parcel, without ruins, underground buildings and buildings under construction' });
 
-const FEW = 'a parcel has few buildings, so one building can be a change of a quarter';
+const FEW = 'a parcel has few buildings, so one building can be a change of 25 %';
 
 export default defineSection({
   name: 'buildings',
@@ -24,11 +24,11 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.buildings': {
-      description: 'Buildings on each land parcel. No row: no building shares 1 m² with the parcel (half of a parcel below 2 m²), or no source covers the comune, see core.building_coverage',
+      description: 'Buildings on each land parcel. No row: no building shares 1 m² with the parcel (half of a parcel below 2 m²), or no source covers the comune, as core.building_coverage states',
       key: ['fid'],
       columns: {
         fid: FID,
-        count: { type: 'int4', description: 'Number of buildings whose largest part is on the parcel. For equal parts, the parcel with the smaller fid is used', gate: quantity({ within: [0, null], moves: { step: 2, why: FEW } }) },
+        count: { type: 'int4', description: 'Number of buildings whose largest part is on the parcel. If the largest parts are equal, the building counts on the parcel with the smaller fid', gate: quantity({ within: [0, null], moves: { step: 2, why: FEW } }) },
         footprint_m2: {
           type: 'float8', description: 'Sum of the areas that each building shares with the parcel, EPSG:3035, 2 decimals', unit: 'm²',
           gate: quantity({ within: [0, null], typical: [10, 2000] }),
@@ -41,7 +41,7 @@ export default defineSection({
         },
         built_share: {
           type: 'float8', description: 'Share of the parcel under buildings, 0–1, 6 decimals; overlaps count once',
-          gate: quantity({ within: [0, 1], moves: { step: 0.1, why: 'most parcels are almost free or almost fully built on, so small changes move it by a quarter' } }),
+          gate: quantity({ within: [0, 1], moves: { step: 0.1, why: 'most parcels are almost free of buildings or almost fully built on, so a small change can move the share by 25 %' } }),
         },
         roof_count: { type: 'int4', description: 'Number of buildings in count with a footprint of at least 10 m²', gate: 'as count' },
         roof_area_m2: { type: 'float8', description: 'Complete footprints of the buildings in roof_count, including parts outside the parcel, 6 decimals', unit: 'm²', gate: 'as footprint_m2' },

@@ -6,9 +6,8 @@
 -- grain: one row per parcel and segment within 1,000 m, at most the five nearest per parcel
 -- crs: EPSG:4326; distances are geodesic (geography)
 
--- The box is widened by at least 1,000 m, so the index returns every parcel within the exact distance. In Italy a degree of latitude has at least 110.9 km. A
--- degree of longitude has 111.3 km times the cosine, taken at a latitude 0.1 degree further north. Segments without information are skipped and get no
--- position.
+-- The box is widened by at least 1,000 m, so the index returns every parcel within 1,000 m. In Italy, a degree of latitude has at least 110.9 km. A degree of
+-- longitude has 111.3 km times the cosine of the latitude, computed 0.1 degree further north. Segments without information are skipped and get no position.
 create table shore_distance as
 select
   parcel.fid,
@@ -26,7 +25,7 @@ join parcel
 where piece.dynamic is not null
 group by parcel.fid, piece.release_id, piece.member_id, piece.position, piece.dynamic, piece.avg_change_m_year, file.may_be_cut;
 
--- A stable segment without a published mean did not move. Segments at equal distance are sorted by their values, the worst first.
+-- A stable segment without a published mean has the mean 0. Segments at equal distance are sorted by their values, most severe first.
 create view shore_rank as
 select
   near.*,

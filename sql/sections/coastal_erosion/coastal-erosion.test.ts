@@ -31,7 +31,7 @@ describeDatabase('the section coastal_erosion', (engine) => {
     await workspace.publish('parcel', 'core.parcel');
   });
 
-  it('gives every synthetic parcel the expected five nearest segments within 1,000 m, nearest first', async () => {
+  it('gives every synthetic parcel the expected segments within 1,000 m, at most five, nearest first', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<{ fid: number; json: Shore[] }>(database, `select p.fid, (api.section_coastal_erosion(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
@@ -44,7 +44,7 @@ describeDatabase('the section coastal_erosion', (engine) => {
       expect(fid).toBe(syntheticFid(region, index));
       expect(json.map(({ dynamic, avg_change_m_year, severity_index }) => [dynamic, avg_change_m_year, severity_index]), `${fid}`)
         .toEqual(expected.map(({ dynamic, avg_change_m_year, severity_index }) => [dynamic, avg_change_m_year, severity_index]));
-      // The database finds the nearest point on the sphere, and the expected point is computed in the plane. The results differ by millimetres.
+      // The database finds the nearest point on the sphere, and the expected point is computed in the plane. The two results differ by millimetres.
       json.forEach(({ distance_m }, place) => expect(Math.abs(distance_m - expected[place]!.distance_m), `${fid}`).toBeLessThan(0.011));
       counts.add(json.length);
       for (const shore of json) severities.add(shore.severity_index);
@@ -57,7 +57,7 @@ describeDatabase('the section coastal_erosion', (engine) => {
     expect(farthest).toBeLessThanOrEqual(1000);
   });
 
-  it('finds the same segments as a comparison of all distances', async () => {
+  it('finds the same segments as a query that computes all distances', async () => {
     const [found] = await workspace.session((session) => session.query<{ differing: number; rows: number }>(`
       with naive as (
         select p.fid, row_number() over (partition by p.fid order by round(d.m::numeric, 2), coalesce(s.avg_change_m_year, case s.dynamic when 'stable' then 0 end), s.dynamic collate "C") as ordinal, s.dynamic, round(d.m::numeric, 2)::float8 as distance_m

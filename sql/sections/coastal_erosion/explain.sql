@@ -17,7 +17,7 @@ select
   'm' as unit,
   case
     when is_measured then 'segment within 1,000 m, nearest first, at most five'
-    when dynamic = 'stable' then 'segment within 1,000 m, nearest first, at most five; stable without a published mean: no change'
+    when dynamic = 'stable' then 'segment within 1,000 m, nearest first, at most five; a stable segment without a published mean did not move'
     else 'segment within 1,000 m, nearest first, at most five; no mean is published'
   end as rule
 from shore_rank
@@ -32,7 +32,7 @@ select
   coverage.position,
   null,
   null,
-  'newest file that covers the coast of Italy, or has a segment at this comune'
+  'newest file that covers the coast of Italy, or that has a segment in this comune'
 from parcel
 join coast_coverage as coverage using (belfiore)
 where coverage.mapped;

@@ -8,7 +8,7 @@ const coastalErosion = z.array(z.strictObject({
   dynamic: z.enum(['erosion', 'accretion', 'stable']).describe('Movement of the shore'),
   avg_change_m_year: nullable(z.number(), 'Negative: erosion; null: not published, and the shore is not stable'),
   severity_index: nullable(whole.min(0).max(4), 'Null: as avg_change_m_year'),
-  distance_m: z.number().min(0).max(1000).describe('True ground distance from the parcel in metres'),
+  distance_m: z.number().min(0).max(1000).describe('Geodesic distance from the parcel in metres'),
 })).max(5).meta({ id: 'CoastalErosion', description: 'Shore segments within 1,000 m, nearest first' });
 
 export default defineSection({
@@ -24,12 +24,12 @@ export default defineSection({
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Position in the order by distance, 1–5', gate: 'a position in an order' },
+        ordinal: { type: 'int2', description: 'Position in the order by distance, 1–5', gate: 'a position in a sorted list' },
         dynamic: { type: 'text', description: 'erosion, accretion (more than 5 m between the surveys) or stable' },
         avg_change_m_year: {
           type: 'float8',
           description: 'Mean change of the shoreline, positive seaward, 2 decimals',
-          unit: 'm/year', null: 'not published', gate: quantity({ within: [-100, 100], moves: { step: 0.5, why: 'most shores hardly move, so a change of a quarter is noise' } }),
+          unit: 'm/year', null: 'not published', gate: quantity({ within: [-100, 100], moves: { step: 0.5, why: 'most shores hardly move, so a change of 25 % is noise' } }),
         },
         severity_index: {
           type: 'int2',
@@ -38,12 +38,12 @@ export default defineSection({
         },
         distance_m: {
           type: 'float8',
-          description: 'Distance from the parcel (0 where the shore crosses it) on the ellipsoid, 2 decimals',
+          description: 'Distance from the parcel on the ellipsoid in metres, 2 decimals; 0 if the shore crosses the parcel',
           unit: 'm', gate: quantity({ within: [0, 1000] }),
         },
         may_be_cut: {
           type: 'bool', description: 'True: the segment is from an export that may be incomplete',
-          gate: 'decreases when a complete file replaces the export; the coverage is gated in core.coast_coverage',
+          gate: 'decreases when a complete file replaces the export; the gate compares the coverage in core.coast_coverage',
         },
       },
     },

@@ -1,4 +1,4 @@
-/** Tests the comuni that shore files cover, the choice among several files, and the tiles of ground motion that contain a parcel. */
+/** Tests which comuni shore files cover, which of several files is used, and which ground-motion tiles contain a parcel. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Row } from '../../../pipelines/db/index.ts';
@@ -41,7 +41,7 @@ const SETUP = `
 interface Segment {
   readonly west: number;
   readonly east: number;
-  /** Metres to the north of the boundary. */
+  /** Distance of the segment north of the boundary, in metres. */
   readonly offshore?: number;
   readonly dynamic?: string | null;
   readonly rate?: number | null;
@@ -86,7 +86,7 @@ describeDatabase('the coverage of the shore', (engine) => {
       return path === 'cases' ? await run() : await inAllRegions(session, run);
     });
 
-  /** Covered comuni, and the rates of each parcel. */
+  /** Covered comuni, and the rates of change at each parcel. */
   const build = (files: readonly File[], statements = ''): Promise<{ mapped: string[]; seen: Record<string, (number | null)[]> }> => inCase(`${statements}\n${written(files)}\n${SHORE}`, async (query) => {
     const comuni = await query<{ belfiore: string; mapped: boolean }>('select belfiore, mapped from coast_coverage order by 1');
     expect(comuni.map(({ belfiore }) => belfiore)).toEqual(files.length === 0 ? [] : ['Z001', 'Z002', 'Z003', 'Z009']);
@@ -99,14 +99,14 @@ describeDatabase('the coverage of the shore', (engine) => {
     };
   });
 
-  it('covers only the comuni at the segments of a partial file, without neighbours and inland comuni', async () => {
+  it('covers only the comuni with segments of a partial file, and neither their neighbours nor inland comuni', async () => {
     // From the middle of Z001 to 200 m past its border.
     const part: File = { rank: 1, segments: [{ west: 14.025, east: 14.0525 }] };
     for (const statements of ['', 'delete from boundary;']) {
       const { mapped } = await build([part], statements);
       expect(mapped, statements).toEqual(['Z001']);
     }
-    // The segment is within 2 km of the parcel of Z002. Only the parcels of Z001 and of the inland comune Z009 use it.
+    // The segment is within 2 km of the parcel of Z002. Only the parcels of Z001 and of the inland comune Z009 use the segment.
     expect((await build([part])).seen).toEqual({ Z001: [-1], Z002: [], Z003: [], Z009: [-1] });
   });
 
@@ -114,22 +114,22 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect((await build([{ rank: 1, segments: [{ west: 14.01, east: 14.14 }] }])).mapped).toEqual(['Z001', 'Z002', 'Z003']);
   });
 
-  it('covers no comune with a segment in another region, or more than 1,000 m from any comune', async () => {
+  it('covers no comune if the segment is in another region, or more than 1,000 m from every comune', async () => {
     expect((await build([{ rank: 1, segments: [{ west: 14.151, east: 14.16 }, { west: 14.01, east: 14.015, offshore: 1010 }] }])).mapped).toEqual([]);
     expect((await build([{ rank: 1, segments: [{ west: 14.01, east: 14.015, offshore: 990 }] }])).mapped).toEqual(['Z001']);
   });
 
-  it('covers no comune with a segment without information', async () => {
+  it('covers no comune if the segment has no information', async () => {
     expect(await build([{ rank: 1, segments: [{ west: 14.02, east: 14.03, dynamic: null, rate: null }, { west: 14.07, east: 14.08 }] }])).toEqual({ mapped: ['Z002'], seen: { Z001: [], Z002: [-1], Z003: [], Z009: [] } });
   });
 
-  it('covers every comune with the shore of Italy, including comuni without a segment', async () => {
+  it('covers every comune if the file has the shore of Italy, including comuni without a segment', async () => {
     const { mapped, seen } = await build([{ rank: 1, national: true, segments: [{ west: 14.12, east: 14.13 }] }]);
     expect(mapped).toEqual(['Z001', 'Z002', 'Z003', 'Z009']);
     expect(seen).toEqual({ Z001: [], Z002: [], Z003: [-1], Z009: [] });
   });
 
-  it('covers no comune without a loaded file', async () => {
+  it('covers no comune if no file is loaded', async () => {
     expect(await build([])).toEqual({ mapped: [], seen: { Z001: [], Z002: [], Z003: [], Z009: [] } });
   });
 
@@ -138,7 +138,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     const part: File = { rank: 1, segments: [{ west: 14.051, east: 14.099, rate: -3 }] };
     expect(await build([italy, part])).toEqual({ mapped: ['Z001', 'Z002', 'Z003', 'Z009'], seen: { Z001: [-2], Z002: [-3], Z003: [-2], Z009: [-2] } });
     expect((await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }])).seen).toEqual({ Z001: [-2], Z002: [-2], Z003: [-2], Z009: [-2] });
-    // Two partial files. The newer file has one comune.
+    // Two partial files cover different comuni. The newer file covers one comune.
     expect((await build([{ rank: 2, segments: [{ west: 14.01, east: 14.099, rate: -2 }] }, part])).seen).toEqual({
       Z001: [-2],
       Z002: [-3],
@@ -147,7 +147,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     });
   });
 
-  it('sorts segments at equal distance by value, most severe first, and gives only stable segments without a mean the mean 0', async () => {
+  it('sorts segments at equal distance by value, most severe first, and gives the mean 0 only to stable segments without a mean', async () => {
     const here = { west: 14.02, east: 14.03 };
     const segments: Segment[] = [
       { ...here, dynamic: 'accretion', rate: null }, { ...here, dynamic: 'stable', rate: null }, { ...here, dynamic: 'erosion', rate: null }, { ...here, rate: -0.7 }, { ...here, dynamic: 'accretion', rate: 2 }, { ...here, rate: -7 },
@@ -162,7 +162,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect(await shown([...segments].reverse())).toEqual(expected);
   });
 
-  it('decides coverage by comune, and reports not_loaded without a file', async () => {
+  it('decides coverage by comune, and reports not_loaded if no file is loaded', async () => {
     const said = (files: readonly File[]): Promise<string[]> => inCase(`${written(files)} ${SHORE}
       create table core.coast_coverage_14 partition of core.coast_coverage for values in (14);
       insert into core.coast_coverage_14 select * from coast_coverage;`, async (query) =>
@@ -171,7 +171,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect(await said([])).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);
   });
 
-  it('maps a parcel on an EGMS tile that contains its representative point', async () => {
+  it('reports a parcel as mapped if an EGMS tile contains its representative point', async () => {
     // The common corner of four tiles that is nearest to Molise.
     const [lon, lat] = laeaEurope.inverse([4_700_000, 2_100_000]);
     const said = (tiles: string): Promise<string[]> => inCase(`

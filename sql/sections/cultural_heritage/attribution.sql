@@ -1,4 +1,4 @@
--- purpose: the lists with a parcel's points, and the archive of addresses that located some points
+-- purpose: the lists that contain a parcel's points, and the address archive that located some of the points
 -- cites: mim_schools, salute_pharmacies, mimit_fuel, mic_places, anncsu_addresses, postal_codes
 -- reads: core.point_of_interest, core.access_point, section.cultural_heritage
 -- writes: none

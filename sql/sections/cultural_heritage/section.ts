@@ -13,9 +13,9 @@ const culturalHeritage = z.array(z.strictObject({
   municipality: nullable(z.string(), 'Comune as published; null: not stated'),
   province: nullable(z.string(), 'Province as published, its name or car plate code; null: not stated'),
   catalog_code: nullable(z.string(), 'Code in the catalogue; null: not stated'),
-  distance_m: z.number().min(0).max(15).describe('True ground distance from the parcel in metres, 0 inside'),
-  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: as published, in the stated comune; address: the only located access point with its street and number'),
-})).max(20).meta({ id: 'CulturalHeritage', description: 'Places of culture in the parcel, or within 15 m of it if it is the nearest land parcel, sorted by name' });
+  distance_m: z.number().min(0).max(15).describe('Geodesic distance from the parcel in metres, 0 inside the parcel'),
+  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: the published coordinates, which are in the stated comune; address: the only located access point with the stated street and number'),
+})).max(20).meta({ id: 'CulturalHeritage', description: 'Places of culture inside the parcel, and those within 15 m that have no nearer land parcel, sorted by name' });
 
 export default defineSection({
   name: 'cultural_heritage',
@@ -27,16 +27,16 @@ export default defineSection({
   follows: ['core.point_of_interest'],
   tables: {
     'section.cultural_heritage': {
-      description: 'Places of culture inside a parcel, or else within 15 m without a nearer land parcel in their comune. At most 20 per parcel. No row: no known place. Places without a location are in section.unplaced',
+      description: 'Places of culture inside a parcel, and those within 15 m that have no nearer land parcel in their comune. At most 20 per parcel. No row: no known place. Places without a location are in section.unplaced',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by name, then by identifier', gate: 'a position in an order' },
+        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by name, then by identifier', gate: 'a position in a sorted list' },
         id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
         inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
         distance_m: {
           type: 'float8',
-          description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
+          description: 'Geodesic distance from the parcel in metres, 2 decimals; 0 inside the parcel',
           unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
         },
       },

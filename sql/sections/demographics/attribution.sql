@@ -1,8 +1,8 @@
--- purpose: the census editions of the numbers and sections of each comune
+-- purpose: the census editions from which the numbers and geometries of each comune come
 -- cites: istat_census
 -- reads: core.census_figures, layer.census_section
 -- writes: none
--- grain: one row per comune of the bases and vintage
+-- grain: one row per comune of the base files and vintage
 -- crs: none
 
 select distinct

@@ -6,13 +6,13 @@
 -- grain: one row per land parcel whose representative point is in a section
 -- crs: EPSG:4326; areas are from core.parcel, EPSG:3035
 
--- The join starts from sections and finds points of parcels with an index. PostGIS prepares each section once for all its points.
+-- The join reads census sections and finds the points of parcels with an index. PostGIS prepares each census section once for all its points.
 create table demographics as
 with located as (
   select
     p.fid,
     round(p.area_m2::numeric, 6) as area_m2,
-    -- Sections share borders. For a point on a border the smaller code is used, so every machine gives the same result.
+    -- Census sections share borders. For a point on a border, the smaller code is used, so every machine gives the same result.
     min(s.section_id collate "C") as section_id
   from census_section s
   join parcel p on st_covers(s.geom, p.point)
@@ -23,7 +23,7 @@ with located as (
 select
   fid,
   section_id,
-  -- Areas are decimal numbers, which makes sums independent of the order.
+  -- Sums decimal numbers, because their sum does not depend on the order.
   coalesce(round(area_m2 / nullif(sum(area_m2) over (partition by section_id), 0), 6), 0)::float8 as parcel_share
 from located
 order by fid;

@@ -1,4 +1,4 @@
-/** Tests the year of a census section's numbers, with small tables. */
+/** Tests with small tables from which year the numbers of a census section come. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -15,7 +15,7 @@ interface Figures {
   readonly year: number;
   readonly section: string;
   readonly residents: number;
-  /** Code of the comune in this edition. Default: the code of the comune in the base file. */
+  /** Code of the comune in this edition. If absent, the code of the comune in the base file. */
   readonly istat?: string;
   /** Rank of the file among the files of one kind, from the newest (1). */
   readonly file?: number;
@@ -76,7 +76,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
     ).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8', [b2]: '2023: 0' });
   });
 
-  it('keeps the numbers of 2021 for a comune that the edition of 2023 withholds, with zeros for its missing sections', async () => {
+  it('keeps the numbers of 2021 for a comune that the edition of 2023 withholds, with zeros for missing sections of 2021', async () => {
     expect(
       await figures(
         [
@@ -94,13 +94,13 @@ describeDatabase("the year of a section's numbers", (engine) => {
     expect(await figures([{ year: 2021, section: a1, residents: 5 }])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0' });
   });
 
-  it('uses one year for each section of comuni that merged after the base file, with any code of the later edition', async () => {
+  it('uses one year for each section of comuni that merged after the base file, whichever code the later edition has', async () => {
     expect(await figures([
       { year: 2021, section: a1, residents: 5 }, { year: 2021, section: b1, residents: 7 }, { year: 2021, section: b2, residents: 2 }, { year: 2023, section: b1, residents: 8, istat: '094001' },
     ])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8' });
   });
 
-  it('uses the newer file if two files have a section under two codes of its comune', async () => {
+  it('uses the newer file if two files have a section under two codes of the comune', async () => {
     expect(await figures([{ year: 2023, section: a1, residents: 5, file: 2 }, { year: 2023, section: a1, residents: 6, istat: '094002', file: 1 }])).toEqual({ [a1]: '2023: 6' });
   });
 });

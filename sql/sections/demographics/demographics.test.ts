@@ -36,14 +36,14 @@ describeDatabase('the section demographics', (engine) => {
     });
     expect(rows).toEqual(expected);
     const objects = expected.flatMap(({ json }) => (json === null ? [] : [json as Record<string, unknown>]));
-    // The comparison is meaningful only if the synthetic region has every case.
+    // Checks that the synthetic region has every case.
     expect(objects.length).toBeGreaterThan(3_000);
     expect(expected.length - objects.length).toBeGreaterThan(100);
     expect(objects.some((json) => json['population_total'] === 0)).toBe(true);
     expect(objects.some((json) => String(json['section_id']).slice(-7).startsWith('500')), 'an enclave').toBe(true);
   });
 
-  it('gives roads and water no section and no share of the land', async () => {
+  it('assigns no census section and no share of the land to roads and waters', async () => {
     const [found] = await workspace.session((session) => session.query<{ others: number; sections: number; off: number }>(`
       select
         (select count(*) from demographics d join parcel p using (fid) where p.kind <> 'land') as others,
@@ -51,7 +51,7 @@ describeDatabase('the section demographics', (engine) => {
         count(*) filter (where abs(share - 1) > 1e-4) as off
       from (select section_id, sum(parcel_share) as share from demographics group by section_id) s`));
     expect(found!.others).toBe(0);
-    expect(found!.off, 'gives shares that add up to 1 in each section').toBe(0);
+    expect(found!.off, 'computes shares that add up to 1 in each section').toBe(0);
     expect(found!.sections).toBeGreaterThan(20);
   });
 
@@ -64,7 +64,7 @@ describeDatabase('the section demographics', (engine) => {
     expect(found!.matched).toBe(0);
   });
 
-  it('gives the same result as one look-up per parcel', async () => {
+  it('returns the same result as one lookup per parcel', async () => {
     const [found] = await workspace.session((session) => session.query<{ differing: number; rows: number }>(`
       select count(*) as rows, count(*) filter (where d.section_id is distinct from n.section_id) as differing
       from (
@@ -93,7 +93,7 @@ describeDatabase('the section demographics', (engine) => {
     expect(repaired!.valid).toBe(true);
   });
 
-  it('treats missing rows as zero in 2021 only', async () => {
+  it('treats a missing row as zeros only in the edition of 2021', async () => {
     await database.session(async (session) => {
       await session.query('create schema rule');
       await session.query('set search_path to rule, public');
@@ -104,7 +104,7 @@ describeDatabase('the section demographics', (engine) => {
       const run = async (year: number): Promise<{ section_id: string; population_total: number; reference_year: number }[]> => {
         await session.query('drop table if exists census_indicator');
         await session.query('drop table if exists census_figures');
-        // Only the last of the three sections has a row in the file. The table of the geometry has residents for the second section.
+        // Only the last of the three sections has a row in the file. The table of geometries has residents in the second section.
         await session.query('create table census_indicator as select * from layer.census_indicator where section_id = (select max(section_id) from census_section)');
         await session.query(`insert into census_indicator select * from layer.census_indicator where not exists (select from census_indicator) and right(section_id, 7) < '5' limit 1`);
         await session.query(`update census_indicator set reference_year = ${year}, section_id = (select max(section_id) from census_section)`);

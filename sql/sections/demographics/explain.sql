@@ -16,7 +16,7 @@ select
   s.position,
   d.parcel_share as measure,
   'share of the section''s land' as unit,
-  'section that contains the representative point' as rule
+  'census section that contains the representative point' as rule
 from demographics d
 join census_section s on s.section_id = d.section_id
 join census_figures f on f.section_id = d.section_id
@@ -24,13 +24,13 @@ where not s.fictitious
 union all
 select
   d.fid,
-  'population_total and all counts',
+  'population_total and all other numbers',
   f.population_total || ' (' || f.reference_year || ')',
   f.release_id,
   f.member_id,
   f.position,
   null,
   'persons',
-  'numbers of the section'
+  'numbers of the census section'
 from demographics d
 join census_figures f on f.section_id = d.section_id;

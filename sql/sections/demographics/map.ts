@@ -9,7 +9,7 @@ export default defineMap({
       education: 'Education', no_title: 'no title', elementary: 'elementary school', middle_school: 'middle school', high_school: 'high school', university: 'university', employed: 'Employed',
       foreigners: 'Foreigners', total: 'total', eu: 'EU', non_eu: 'non-EU', households: 'Households', '1_member': '1 member', '2_members': '2 members', '3_members': '3 members',
       '4_members': '4 members', '5_members': '5 members', '6_plus_members': '6 or more members', dwellings: 'Dwellings', section_id: 'Census section',
-      parcel_share: 'Parcel\'s share of the section',
+      parcel_share: 'Parcel\'s share of the census section',
     },
     units: { parcel_share: 'share', population_total: 'persons' },
     first: ['population_total', 'male', 'female', 'age_brackets', 'foreigners', 'households', 'dwellings', 'employed', 'education', 'section_id', 'parcel_share'],

@@ -20,7 +20,7 @@ const demographics = z.strictObject({
   }).describe('Households by number of members'),
   dwellings: people,
   section_id: z.string().describe('Census section'),
-  parcel_share: nullable(z.number().min(0).max(1), "The parcel's share of the area of the section's land parcels"),
+  parcel_share: nullable(z.number().min(0).max(1), "The parcel's share of the total area of the census section's land parcels"),
   source,
 }).meta({ id: 'Demographics', description: "Numbers of the complete census section that contains the parcel's representative point" });
 
@@ -28,16 +28,16 @@ export default defineSection({
   name: 'demographics',
   position: 80,
   title: 'Census 2021',
-  block: nullable(demographics, 'Null: no census section'),
+  block: nullable(demographics, 'Null: the parcel is in no census section'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
     'section.demographics': {
-      description: 'Census section that contains the representative point of each land parcel. Roads and water have none. No row: no loaded section contains the parcel',
+      description: 'Census census section that contains the representative point of each land parcel. Roads and waters have no census section. No row: no loaded census section contains the point',
       key: ['fid'],
       columns: {
         fid: FID,
-        section_id: { type: 'text', description: 'SEZ21_ID of the census section, which has its numbers in core.census_figures' },
+        section_id: { type: 'text', description: 'SEZ21_ID of the census section, whose numbers are in core.census_figures' },
         parcel_share: { type: 'float8', description: 'Area of the parcel divided by the area of all land parcels of the section, 0–1, 6 decimals', gate: quantity({ within: [0, 1] }) },
       },
     },

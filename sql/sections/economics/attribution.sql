@@ -1,4 +1,4 @@
--- purpose: the tax years, half-years and editions of incomes and prices
+-- purpose: the tax years of the incomes, the half-years of the prices, and the editions of the postal codes
 -- cites: mef_income, omi_quotations, postal_codes
 -- reads: section.economics, section.valuation, section.postal_code, core.declared_income
 -- writes: none
@@ -43,7 +43,7 @@ from named n
 cross join lateral (values (n.half_year), (n.perimeter_half_year)) as h (half_year)
 where h.half_year is not null
 union
--- The postal code selects the incomes.
+-- Cites the postal codes of parcels whose postal code selects the incomes.
 select
   key,
   'postal_codes',

@@ -10,7 +10,7 @@
 
 create table economics as
 with earning as (
-  -- The last incomes of a suppressed comune are used only if the comune that now has its territory has no published incomes.
+  -- Uses the last incomes of a suppressed comune only if the comune that now has its territory has no published incomes.
   select distinct
     t.belfiore,
     case when d.belfiore is null then t.belfiore else t.current_belfiore end as income_belfiore
@@ -22,7 +22,7 @@ price as (
     v.belfiore,
     v.zona,
     v.half_year,
-    -- Mean over n types of the midpoints of the price ranges, (min + max) / 2, in whole euro.
+    -- Mean of the midpoints (min + max) / 2 of the price ranges of all residential types. Prices are whole euro.
     round(sum(q.purchase_min_eur_m2 + q.purchase_max_eur_m2) / (2.0 * count(*)), 2)::float8 as avg_residential_price_m2
   from (select distinct belfiore, zona, half_year from valuation) v
   join quotation q on q.belfiore = v.belfiore and q.zona = v.zona and q.half_year = v.half_year

@@ -20,7 +20,7 @@ describeDatabase('the section economics', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 
-  /** The expected incomes and prices come from two sources. The index is computed from incomes and prices by the rule of the contract. */
+  /** The expected incomes and prices come from two sources. The affordability index is computed from both by the rule of the contract. */
   const incomes = mef.truth!(region);
   const prices = omi.truth!(region);
   const codes = postal.truth!(region);
@@ -41,7 +41,7 @@ describeDatabase('the section economics', (engine) => {
     const files = ['core/comune_register', 'core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'core/declared_income', 'sections/valuation_history/build', 'sections/valuation/build', 'sections/basic/build_postal_code', 'sections/economics/build'];
     for (const file of files) {
       await workspace.run(`sql/${file}.sql`);
-      // As in a build, a table of a step is dropped after its file.
+      // A table of a step is dropped after the file that runs the step, as in a build.
       await workspace.session((session) => session.query('drop table if exists comune_today'));
     }
     await workspace.publish('declared_income', 'core.declared_income');
@@ -49,7 +49,7 @@ describeDatabase('the section economics', (engine) => {
     await workspace.publish('economics', 'section.economics');
   });
 
-  it('finds the postal code of a parcel by its comune with a single code, or by the area around its point', async () => {
+  it('finds the postal code of a parcel by a comune with a single code, or by the area that contains the parcel\'s point', async () => {
     const rows = await database.query<{ fid: number; cap: string | null }>(`select p.fid, c.cap from ${workspace.schema}.parcel p left join section.postal_code c using (fid) order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, cap }) => ({ fid, cap })));
     expect(new Set(expected.map(({ cap }) => cap)).size).toBeGreaterThan(4);
@@ -69,7 +69,7 @@ describeDatabase('the section economics', (engine) => {
     expect(without).toEqual(shown);
   });
 
-  it('gives the affordability with four decimals, as the price of 80 square metres in years of average income', async () => {
+  it('gives the affordability index as the price of 80 m² in years of average income, with four decimals', async () => {
     const rows = await queryRecords<{ fid: number; index: number | null }>(
       database,
       `select p.fid, ((api.section_economics(p.fid, null::core.parcel)).value->>'affordability_index')::float8 as index from ${workspace.schema}.parcel p order by p.fid`,
@@ -77,14 +77,14 @@ describeDatabase('the section economics', (engine) => {
     const cents = (euro: number): bigint => BigInt(Math.round(euro * 100));
     const wanted = expected.map(({ fid, economics, price }) => {
       if (economics === null || economics.average_income === null || price === null) return { fid, index: null };
-      // Exactly 80 · price / income from the shown values, with halves rounded upwards.
+      // Computes 80 · price / income exactly from the shown values, and rounds halves upwards.
       return { fid, index: Number(((2n * 80n * cents(price) * 10_000n) / cents(economics.average_income) + 1n) / 2n) / 10_000 };
     });
     expect(rows).toEqual(wanted);
     expect(rows.filter(({ index }) => index !== null).length).toBeGreaterThan(500);
   });
 
-  it('covers a region that has every case', () => {
+  it('is tested with a region that has every case', () => {
     const found = expected.flatMap(({ economics }) => (economics === null ? [] : [economics]));
     expect(new Set(found.map(({ level }) => level))).toEqual(new Set(['cap', 'comune']));
     expect(new Set(found.map(({ level, tax_year: year }) => `${level} ${String(year)}`))).toEqual(new Set(['cap 2023', 'comune 2024', 'comune 2023', 'comune 2022']));

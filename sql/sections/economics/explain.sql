@@ -28,7 +28,7 @@ select
   q.position,
   null,
   'euro/m2',
-  'residential type of the zone in its prevalent state; the value is the mean of (minimum + maximum) / 2 over all types'
+  'residential type of the zone, in its prevalent state; the value is the mean of (minimum + maximum) / 2 over all types'
 from valuation v
 join economics e on e.fid = v.fid
 join quotation q on q.belfiore = v.belfiore and q.zona = v.zona and q.half_year = v.half_year

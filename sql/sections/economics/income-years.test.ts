@@ -1,4 +1,4 @@
-/** Tests the year of a parcel's incomes with small tables, and with random tables and a model in TypeScript. */
+/** Tests from which year a parcel's incomes come, with small tables, and with random tables and a model in TypeScript. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
@@ -8,14 +8,14 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { inAllRegions } from '../../../test/harness/records.ts';
 import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
-/** A row of the ministry's tables, for a comune or a postal code in it. */
+/** A row of the ministry's tables, for a comune or for one of its postal codes. */
 interface Income {
   readonly year: number;
   readonly belfiore: string;
   readonly cap: string | null;
   /** Taxpayers by bracket. The mean income of a bracket is 1,000 euro plus the number of the bracket. Null: withheld. */
   readonly brackets?: readonly (number | null)[];
-  /** The ministry publishes this number from 2023 on. */
+  /** The ministry publishes the number of earners from 2023 on. */
   readonly total?: number;
 }
 
@@ -80,7 +80,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
   });
   const said = (found: (Found | null)[]): (string | null)[] => found.map((each) => (each === null ? null : `${each.level} ${each.tax_year}`));
 
-  it('uses 2022 for a comune that has only that year, and 2023 for all others', async () => {
+  it('uses 2022 for a comune that has only 2022, and 2023 for all other comuni', async () => {
     expect(said(await sections(
       [{ year: 2023, belfiore: 'Z001', cap: null }, { year: 2022, belfiore: 'Z001', cap: null }, { year: 2022, belfiore: 'Z002', cap: null }],
       [{ belfiore: 'Z001', cap: null }, { belfiore: 'Z002', cap: null }, { belfiore: 'Z003', cap: null }],
@@ -94,18 +94,18 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
     ))).toEqual(['cap 2021', 'comune 2024']);
   });
 
-  it('uses the newest row of the comune, and no older row of the postal code, if the newest year lacks the code', async () => {
+  it('uses the newest row of the comune instead of an older row of the postal code, if the newest year lacks the postal code', async () => {
     expect(said(await sections(
       [{ year: 2023, belfiore: 'Z001', cap: '86001' }, { year: 2022, belfiore: 'Z001', cap: '86002' }, { year: 2022, belfiore: 'Z001', cap: null }],
       [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: '86002' }, { belfiore: 'Z002', cap: '86001' }],
     ))).toEqual(['cap 2023', 'comune 2022', null]);
   });
 
-  it('gives no incomes to a parcel without a postal code in a comune that is published by postal codes only', async () => {
+  it('gives no incomes to a parcel without a postal code if its comune is published only by postal code', async () => {
     expect(said(await sections([{ year: 2023, belfiore: 'Z001', cap: '86001' }], [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: null }]))).toEqual(['cap 2023', null]);
   });
 
-  it('gives the published earners from 2023 on, and before 2023 the sum of the brackets, or null if a bracket is withheld', async () => {
+  it('gives the published number of earners from 2023 on, and the sum of the brackets before 2023, null if a bracket is withheld', async () => {
     const [published, summed, withheld] = await sections(
       [
         { year: 2023, belfiore: 'Z001', cap: null, total: 90, brackets: [null, 10, 10, 10, 10, 10, 10, null] },

@@ -16,17 +16,17 @@ export default defineItalian({
   fields: {
     'total_income divided by earners, euro; null: withheld': 'Reddito complessivo diviso per i contribuenti con reddito, in euro; vuoto: oscurato',
     'Null: withheld or not published': 'Vuoto: oscurato o non pubblicato',
-    'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld':
+    'Taxpayers who declare an income; before 2023, the sum of the brackets; null: withheld':
       'Contribuenti con reddito complessivo; prima del 2023 la somma delle classi; vuoto: oscurato',
     'Euro; null: withheld': 'Euro; vuoto: oscurato',
-    'Year in which the income was earned. This is the newest published year of the comune at this level':
+    'Year in which the income was earned: the newest year published for the comune at this level':
       'Anno in cui il reddito è stato percepito: di questo livello, il più recente pubblicato per il comune',
     'Null: withheld': 'Vuoto: oscurato',
     'Years of average income that a dwelling of affordability_apt_size_m2 costs; null: no price or no income':
       'Anni di reddito medio per l’abitazione di riferimento; vuoto: manca il prezzo o il reddito',
     'Size of the dwelling used for affordability_index': 'Superficie dell’abitazione a cui si riferiscono gli anni di reddito',
     Taxpayers: 'Contribuenti',
-    'Area of the numbers': 'A che cosa si riferiscono i dati',
+    'Area to which the numbers refer': 'A che cosa si riferiscono i dati',
   },
   evidence: {
     'perimeter that contains the representative point': 'perimetro che contiene il punto rappresentativo',
@@ -34,7 +34,7 @@ export default defineItalian({
     'area of the postal code that contains the representative point': 'area del CAP che contiene il punto rappresentativo',
     'newest row of the comune': 'riga più recente del comune',
     'row of the postal code in the newest year with postal codes': 'riga del CAP, dell’anno più recente pubblicato per CAP',
-    'residential type of the zone in its prevalent state; the value is the mean of (minimum + maximum) / 2 over all types':
+    'residential type of the zone, in its prevalent state; the value is the mean of (minimum + maximum) / 2 over all types':
       'tipologia residenziale della zona nello stato prevalente; il valore è la media di (minimo + massimo) / 2 su tutte le tipologie',
   },
 });

@@ -10,10 +10,10 @@ const money = nullable(z.number(), 'Euro; null: withheld');
 const economics = z.strictObject({
   average_income: nullable(z.number(), 'total_income divided by earners, euro; null: withheld'),
   taxpayers: count,
-  earners: nullable(whole.min(0), 'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld'),
+  earners: nullable(whole.min(0), 'Taxpayers who declare an income; before 2023, the sum of the brackets; null: withheld'),
   total_income: money,
   net_tax: money,
-  tax_year: whole.describe('Year in which the income was earned. This is the newest published year of the comune at this level'),
+  tax_year: whole.describe('Year in which the income was earned: the newest year published for the comune at this level'),
   gini_index: nullable(z.number().min(0).max(1), 'Null: withheld'),
   affordability_index: nullable(z.number(), 'Years of average income that a dwelling of affordability_apt_size_m2 costs; null: no price or no income'),
   affordability_apt_size_m2: whole.describe('Size of the dwelling used for affordability_index'),
@@ -22,7 +22,7 @@ const economics = z.strictObject({
     lte_zero: count, from_0_to_10k: count, from_10k_to_15k: count, from_15k_to_26k: count, from_26k_to_55k: count, from_55k_to_75k: count,
     from_75k_to_120k: count, over_120k: count,
   }).describe('Taxpayers'),
-  level: z.enum(['cap', 'comune']).describe('Area of the numbers'),
+  level: z.enum(['cap', 'comune']).describe('Area to which the numbers refer'),
   source,
 }).meta({ id: 'Economics', description: 'Declared incomes' });
 
@@ -35,7 +35,7 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.economics': {
-      description: "Key of a parcel's row in core.declared_income, and the price of dwellings in its OMI zone. No row: no incomes are published for the comune, or the parcel is a road or water",
+      description: "Key of a parcel's incomes in core.declared_income, and the price of dwellings in the parcel's OMI zone. No row: no incomes are published for the comune, or the parcel is a road or water",
       key: ['fid'],
       columns: {
         fid: FID,

@@ -1,4 +1,4 @@
--- purpose: the map of land cover used for each comune
+-- purpose: the land cover map that is used for each comune
 -- cites: clc_land_cover
 -- reads: core.land_coverage, layer.land_cover_reach
 -- writes: none
@@ -13,7 +13,7 @@ from land_coverage c
 join current_member m on m.member_id = c.member_id
 where c.mapped
 union
--- A parcel may extend beyond the border of its comune, into a map without this comune.
+-- A parcel may extend beyond the border of its comune, into a map that does not cover the comune.
 select
   c.belfiore,
   'clc_land_cover',

@@ -1,9 +1,9 @@
--- purpose: the class of land cover with the largest area in each parcel
+-- purpose: the land cover class with the largest area in each parcel
 -- version: 2
 -- reads: core.parcel, core.land_coverage, layer.land_cover_piece, layer.land_cover_class, layer.land_cover_reach
 -- writes: section.land_cover
 -- incremental: rows of parcels
--- grain: one row per land parcel on the map
+-- grain: one row per land parcel where the map has a class
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
 create view overlay_parcel as
@@ -25,7 +25,7 @@ select
   geom
 from land_cover_piece;
 
--- If several files overlap, the polygons of one file are used in each comune. Usually there is one file, and this table is empty.
+-- If several files overlap, only the polygons of one file are used in each comune. Usually there is only one file, and this table is empty.
 create table overlay_silent as
 with held as (
   select

@@ -1,4 +1,4 @@
--- purpose: comparison of the section land_cover with the polygons
+-- purpose: check that no parcel under a polygon lacks a class
 -- reads: core.parcel, core.land_coverage, section.land_cover
 -- writes: none
 -- incremental: rows of parcels
@@ -7,8 +7,8 @@
 
 -- check: land_cover_missed
 -- level: error
--- expects: a land parcel completely inside a polygon of the file used for its comune has a class
--- The map has no gaps, so few parcels lack a class, and the join starts from these parcels. The layer has no index, so only polygons in the box of these
+-- expects: a land parcel that is completely inside a polygon of its comune's file has a class
+-- The map has no gaps, so few parcels have no class, and the join starts from these parcels. The layer has no index, so only polygons in the box of these
 -- parcels are compared.
 with unclassed as materialized (
   select

@@ -15,7 +15,7 @@ select
   position,
   shared_m2 as measure,
   'm2' as unit,
-  'area shared with the parcel; the class with the largest area is used, or the smaller code if areas are equal to 0.01 m²' as rule
+  'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²' as rule
 from largest_area
 union all
 select
@@ -40,7 +40,7 @@ select
   coverage.position,
   null,
   null,
-  'newest file that covers the comune: a file of 15 or more regions, or with a polygon that shares 1 m² with the comune'
+  'newest file that covers the comune: a file with at least 15 regions, or a file with a polygon that shares at least 1 m² with the comune'
 from parcel
 join land_coverage as coverage using (belfiore)
 where coverage.mapped;

@@ -17,12 +17,12 @@ export default defineItalian({
     'Share of the parcel under the class': 'Parte della particella coperta dalla classe',
   },
   evidence: {
-    'area shared with the parcel; the class with the largest area is used, or the smaller code if areas are equal to 0.01 m²':
+    'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²':
       'superficie di sovrapposizione con la particella; vale la classe che ne ha di più, a parità entro 0,01 m² quella con il codice minore',
     'share of the parcel in polygons of the class; overlaps count once':
       'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',
     'of the parcel': 'della particella',
-    'newest file that covers the comune: a file of 15 or more regions, or with a polygon that shares 1 m² with the comune':
+    'newest file that covers the comune: a file with at least 15 regions, or a file with a polygon that shares at least 1 m² with the comune':
       'file più recente che copre il comune: raggiunge 15 regioni d’Italia, oppure un suo poligono si sovrappone al comune per 1 m²',
   },
 });

@@ -28,7 +28,7 @@ const SETUP = `
 
 type Box = readonly [west: number, south: number, east: number, north: number];
 
-/** A box in units of 0.0002° (16 by 22 m) from 10° E 44° N, near the centre of EPSG:3035. Boxes on both sides of 10° E have equal areas. */
+/** A box in units of 0.0002° (16 by 22 m) from 10° E 44° N, near the central meridian of EPSG:3035. Boxes that are symmetric to 10° E have equal areas. */
 const envelope = ([west, south, east, north]: Box): string => `st_makeenvelope(${10 + west * 0.0002}, ${44 + south * 0.0002}, ${10 + east * 0.0002}, ${44 + north * 0.0002}, 4326)`;
 
 const parcel = (fid: number, box: Box, kind = 'land'): string => `insert into parcel (fid, kind, area_m2, point, geom)
@@ -58,13 +58,13 @@ describeDatabase('the class with the largest area in a parcel', (engine) => {
   });
   const classes = (...statements: string[]): Promise<Found[]> => built(statements.join('\n'), 'select fid, code, share from land_cover order by fid');
 
-  it('returns the largest class with its share, which is 1 for a parcel inside one polygon', async () => {
+  it('returns the largest class with its share, and the share 1 for a parcel inside one polygon', async () => {
     expect(await classes(parcel(1, [-1, 0, 1, 1]), parcel(2, [-4, 0, -2, 1]), polygon(1, '311', [-9, -1, 0.5, 2]), polygon(2, '112', [0.5, -1, 9, 2])))
       .toEqual([{ fid: 1, code: '311', share: 0.75 }, { fid: 2, code: '311', share: 1 }]);
   });
 
-  it('returns the smaller class code if areas are equal to 0.01 m²', async () => {
-    // The border is eight micrometres west of the middle. Class 512 has 0.0004 m² more, and both classes have 392.12 m².
+  it('returns the smaller class code if areas differ by less than 0.01 m²', async () => {
+    // The border is eight micrometres west of the middle. Class 512 has 0.0004 m² more, but both areas round to 392.12 m².
     for (const middle of [0, -5e-7]) {
       expect(await classes(parcel(1, [-1, 0, 1, 1.1]), polygon(1, '512', [middle, -1, 9, 2]), polygon(2, '211', [-9, -1, middle, 2]))).toMatchObject([{ code: '211', share: 0.5 }]);
     }
@@ -72,7 +72,7 @@ describeDatabase('the class with the largest area in a parcel', (engine) => {
     expect(await classes(parcel(1, [-1, 0, 1, 1]), polygon(1, '512', [-1e-4, -1, 9, 2]), polygon(2, '211', [-9, -1, -1e-4, 2]))).toMatchObject([{ code: '512' }]);
   });
 
-  it('adds up several polygons of a class, and the pieces of a polygon', async () => {
+  it('adds up the polygons of a class, and the pieces of a polygon', async () => {
     expect(await classes(
       parcel(1, [-5, 0, 5, 1]), polygon(1, '311', [-5, -1, -3, 2]), polygon(2, '112', [-3, -1, 0, 2]), polygon(3, '311', [0, -1, 2, 2]), polygon(4, '512', [2, -1, 5, 2]),
       parcel(2, [-5, 10, 5, 11]), polygon(5, '223', [-6, 9, 0, 12]), polygon(5, '223', [0, 9, 6, 12]),
@@ -83,7 +83,7 @@ describeDatabase('the class with the largest area in a parcel', (engine) => {
     expect(await classes(parcel(1, [-5, 0, 5, 1]), polygon(1, '311', [-5, -1, 0, 2]), polygon(2, '311', [-3, -1, 1, 2]), polygon(3, '112', [1, -1, 5, 2]))).toMatchObject([{ code: '311', share: 0.6 }]);
   });
 
-  it('gives a class for an overlap of 1 m², or half of a parcel under 2 m², and ignores touching polygons', async () => {
+  it('gives a class for an overlap of 1 m², or of half of a parcel under 2 m², and ignores polygons that only touch the parcel', async () => {
     // A unit of latitude is 22.2 m, a unit of longitude 16 m.
     expect(await classes(
       parcel(1, [-1, 0, 1, 1]), polygon(1, '311', [0.998, -1, 9, 2]),
@@ -99,13 +99,13 @@ describeDatabase('the class with the largest area in a parcel', (engine) => {
     expect(await classes(parcel(1, [0, 0, 1, 1]))).toEqual([]);
   });
 
-  it('uses the file selected for the comune if there are two files', async () => {
+  it('uses the file that is selected for the comune if two files cover the parcel', async () => {
     const two = `${parcel(1, [-1, 0, 1, 1])} ${polygon(1, '311', [-9, -1, 9, 2])} ${polygon(2, '112', [-9, -1, 9, 2], 2)} insert into land_cover_reach (member_id) values (2);`;
     expect(await classes(two)).toMatchObject([{ code: '311', share: 1 }]);
     expect(await classes(`${two} update land_coverage set member_id = 2;`)).toMatchObject([{ code: '112', share: 1 }]);
   });
 
-  it('gives no class if the map has no feature near the parcels, with and without statistics of the planner', async () => {
+  it('gives no class if the map has no feature near the parcels, with and without planner statistics', async () => {
     const many = (table: string, select: string): string => `insert into ${table} ${select} from generate_series(1, 30) as x cross join generate_series(1, 30) as y;`;
     expect(await classes(
       many('parcel', `select 100 * x + y, 'Z001', 'land', 350, st_setsrid(st_point(10 + x / 1000.0, 44 + y / 1000.0), 4326), st_multi(st_makeenvelope(10 + x / 1000.0, 44 + y / 1000.0, 10.001 + x / 1000.0, 44.001 + y / 1000.0, 4326))`),
@@ -114,7 +114,7 @@ describeDatabase('the class with the largest area in a parcel', (engine) => {
     )).toEqual([]);
   });
 
-  it('gives the same shares as an overlay of complete polygons on random maps without gaps, and shares add up to 1', async () => {
+  it('gives the same shares as an overlay of complete polygons on random maps without gaps, and shares that add up to 1', async () => {
     const random = randomOf(13, 'land cover');
     const codes = ['112', '211', '223', '311', '512'];
     const statements: string[] = [];

@@ -42,21 +42,20 @@ describeDatabase('the section land_cover', (engine) => {
     });
     const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
     expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));
-    // Expected edges are straight in degrees, and edges in the database are straight in EPSG:3035. PROJ inverts this projection with an error of half a
-    // millimetre.
+    // Expected edges are straight in degrees, and edges in the database are straight in EPSG:3035. The inverse projection of PROJ has an error of 0.5 mm.
     const off = rows.flatMap(({ fid, json }, index) => {
       const [found, wanted] = [json?.['share'], expected[index]!.json?.['share']] as [number | undefined, number | undefined];
       return Math.abs((found ?? 0) - (wanted ?? 0)) <= 1e-4 ? [] : [`${fid}: expected ${wanted}, found ${found}`];
     });
     expect(off).toEqual([]);
-    // The comparison is meaningful only if the synthetic region has every case.
+    // Checks that the synthetic region has every case.
     const shares = rows.flatMap(({ json }) => (json === null ? [] : [json['share'] as number]));
     expect(shares.filter((share) => share < 1).length).toBeGreaterThan(100);
     expect(shares.filter((share) => share === 1).length).toBeGreaterThan(100);
     expect(new Set(rows.map(({ json }) => json?.['code'])).size).toBeGreaterThan(5);
   });
 
-  it('keeps polygons that may be in Italy, counts polygons outside, and rejects unknown classes', async () => {
+  it('keeps polygons that may be in Italy, counts polygons outside Italy, and rejects unknown classes', async () => {
     expect(await database.query("select code, records::int4 as records from ledger.duplicate where code = 'beside_italy'")).toEqual([{ code: 'beside_italy', records: 3 }]);
     expect(await database.query("select code from ledger.reject join ledger.release using (release_id) where source_id = 'clc_land_cover'")).toEqual([{ code: 'code_invalid' }]);
   });

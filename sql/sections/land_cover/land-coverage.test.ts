@@ -36,13 +36,13 @@ const BOUNDARIES = `insert into current_member values (90, 9, 90, 1);
 
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 
-/** A file with a member. The member has a polygon with the given pieces. */
+/** A file with one member, which has one polygon with the given pieces. */
 function file(member: number, rank: number, boxes: readonly (readonly [number, number])[], regions: readonly number[] = [14]): string {
   return `insert into current_member values (${member}, ${member}, ${member}, ${rank}); insert into land_cover_reach values (${member}, ${member}, 1, '{${regions.join()}}');
     ${boxes.map(([west, east]) => `insert into land_cover_piece values (${member}, 1, '211', st_makeenvelope(${west}, 41.02, ${east}, 41.08, 4326));`).join('\n')}`;
 }
 
-describeDatabase('the coverage of the map of land cover', (engine) => {
+describeDatabase('the coverage of the land cover map', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
@@ -59,21 +59,21 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     return Object.fromEntries(rows.map(({ belfiore, member_id: member }) => [belfiore, member]));
   });
 
-  it('has no coverage without a current file', async () => {
+  it('is empty if there is no current file', async () => {
     expect(await speaking(BOUNDARIES)).toEqual({});
   });
 
-  it('covers all comuni with a file of 15 regions, and otherwise comuni that share a square metre with a polygon', async () => {
+  it('includes all comuni for a file of 15 regions, and for other files the comuni that share 1 m² with a polygon', async () => {
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY.slice(1)))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: null });
-    // A millionth of a degree is 8 cm, here along 6.7 km.
+    // A strip of 0.000001° (8 cm) along 6.7 km.
     expect(await speaking(BOUNDARIES, file(1, 1, [[14.099999, 14.100001]]))).toEqual({ Z001: 1, Z002: 1, Z003: null, Z004: null });
     expect(await speaking(file(1, 1, [[14.12, 14.18], [14.32, 14.38]]))).toEqual({ Z001: null, Z002: 1, Z003: null, Z004: 1 });
     // A comune without a boundary is located by its parcels.
     expect(await speaking(BOUNDARIES, "delete from boundary where belfiore = 'Z004';", file(1, 1, [[14.02, 14.08], [14.32, 14.38]]))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: 1 });
   });
 
-  it('has no coverage for a map without features nearby, with and without statistics of the planner', async () => {
+  it('is empty for a map without features nearby, with and without planner statistics', async () => {
     const elsewhere = file(1, 1, Array.from({ length: 200 }, (_, i) => [8 + i / 1000, 8.001 + i / 1000] as const), [1]);
     const analyzed = "insert into parcel select n, 'Z001', st_setsrid(st_point(14 + n / 10000.0, 41.05), 4326) from generate_series(5, 900) as n; analyze;";
     const none = { Z001: null, Z002: null, Z003: null, Z004: null };
@@ -81,7 +81,7 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     expect(await speaking(elsewhere, analyzed)).toEqual(none);
   });
 
-  it('uses the newer file in comuni with polygons of it, and combines partial files', async () => {
+  it('uses the newer file in the comuni where it has polygons, and combines partial files', async () => {
     expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.4]], ITALY), file(2, 1, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 2, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.4]], ITALY), file(2, 2, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.1]]), file(2, 1, [[14.1, 14.2]]))).toEqual({ Z001: 1, Z002: 2, Z003: null, Z004: null });

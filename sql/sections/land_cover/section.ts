@@ -22,7 +22,7 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.land_cover': {
-      description: 'Class of CORINE Land Cover 2018 with the largest area in each land parcel. If areas are equal to 0.01 m², the smaller code is used. No row: a road or water, or the map has no class here',
+      description: 'Class of CORINE Land Cover 2018 with the largest area in each land parcel. If the areas of two classes differ by less than 0.01 m², the smaller code is used. No row: the parcel is a road or water, or the map has no class here',
       key: ['fid'],
       columns: {
         fid: FID,

@@ -1,4 +1,4 @@
--- purpose: the edition of the Urban Atlas behind the land use of parcels
+-- purpose: the edition of the Urban Atlas from which the land use of parcels comes
 -- cites: urban_atlas
 -- reads: section.land_use
 -- writes: none
@@ -6,7 +6,7 @@
 -- grain: one row
 -- crs: none
 
--- Only one edition is read.
+-- All parcels cite the same edition, because only one edition is read.
 select
   '' as key,
   'urban_atlas' as source_id,

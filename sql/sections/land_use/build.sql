@@ -1,9 +1,9 @@
--- purpose: the class of land use with the largest area in each parcel
+-- purpose: the land use class with the largest area in each parcel
 -- version: 2
 -- reads: core.parcel, layer.land_use_piece, layer.land_use_class
 -- writes: section.land_use
 -- incremental: rows of parcels
--- grain: one row per land parcel on the map
+-- grain: one row per land parcel where the map has a class
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
 create view overlay_parcel as
@@ -25,7 +25,7 @@ select
   geom
 from land_use_piece;
 
--- All files are used in every comune.
+-- Empty, because all files are used in every comune.
 create table overlay_silent (
   map text,
   class text,

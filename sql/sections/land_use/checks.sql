@@ -1,4 +1,4 @@
--- purpose: comparison of the section land_use with the polygons
+-- purpose: check that no parcel under a polygon lacks a class
 -- reads: core.parcel, section.land_use
 -- writes: none
 -- incremental: rows of parcels
@@ -7,7 +7,7 @@
 
 -- check: land_use_missed
 -- level: error
--- expects: a land parcel completely inside a polygon has a class
+-- expects: a land parcel that is completely inside a polygon has a class
 select
   parcel.fid
 from (

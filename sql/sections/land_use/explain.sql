@@ -1,4 +1,4 @@
--- purpose: the polygons behind the section land_use of one parcel, and the urban area that contains it
+-- purpose: the polygons behind the section land_use of one parcel, and the urban area that contains the parcel
 -- reads: core.parcel, core.urban_area
 -- writes: none
 -- reruns: section.land_use
@@ -15,7 +15,7 @@ select
   position,
   shared_m2 as measure,
   'm2' as unit,
-  'area shared with the parcel; the class with the largest area is used, or the smaller code if areas are equal to 0.01 m²' as rule
+  'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²' as rule
 from largest_area
 union all
 select

@@ -19,7 +19,7 @@ export default defineItalian({
     'Share of the parcel under the class': 'Parte della particella coperta dalla classe',
   },
   evidence: {
-    'area shared with the parcel; the class with the largest area is used, or the smaller code if areas are equal to 0.01 m²':
+    'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²':
       'superficie di sovrapposizione con la particella; vale la classe che ne ha di più, a parità entro 0,01 m² quella con il codice minore',
     'share of the parcel in polygons of the class; overlaps count once':
       'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',

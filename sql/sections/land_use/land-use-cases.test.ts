@@ -51,7 +51,7 @@ describeDatabase('the land use with the largest area in a parcel', (engine) => {
   });
   const uses = (...statements: string[]): Promise<unknown[]> => inCase(statements, 'select fid, code, class, share from land_use order by fid');
 
-  it('gives a class the name in its file, and no name if the file has none', async () => {
+  it('gives a class the name in its file, and no name if the file has no names', async () => {
     expect(await uses(
       parcel(1, [0, 0, 1, 1]), parcel(2, [20, 0, 21, 1]), parcel(3, [40, 0, 41, 1]),
       polygon(1, '11100', [-1, -1, 2, 2]), polygon(1, '11100', [19, -1, 22, 2], 3), polygon(2, '31000', [39, -1, 42, 2]),
@@ -60,13 +60,13 @@ describeDatabase('the land use with the largest area in a parcel', (engine) => {
     ]);
   });
 
-  it('counts an area in two files once, and returns the smaller class code if areas are equal', async () => {
+  it('counts an area that is in two files once, and returns the smaller class code if areas are equal', async () => {
     expect(await uses(parcel(1, [-5, 0, 5, 1]), polygon(1, '12220', [-6, -1, -2, 2]), polygon(1, '12220', [-6, -1, -2, 2], 3), polygon(2, '31000', [-2, -1, 6, 2])))
       .toMatchObject([{ code: '31000', share: 0.7 }]);
     expect(await uses(parcel(1, [-1, 0, 1, 1]), polygon(1, '12220', [0, -1, 2, 2]), polygon(2, '11100', [-2, -1, 0, 2]))).toMatchObject([{ code: '11100', share: 0.5 }]);
   });
 
-  it('gives no class if the map has no feature near the parcels, with and without statistics of the planner', async () => {
+  it('gives no class if the map has no feature near the parcels, with and without planner statistics', async () => {
     const many = (table: string, select: string): string => `insert into ${table} ${select} from generate_series(1, 30) as x cross join generate_series(1, 30) as y;`;
     expect(await uses(
       many('parcel', `select 100 * x + y, 'land', 350, st_setsrid(st_point(10 + x / 1000.0, 44 + y / 1000.0), 4326), st_multi(st_makeenvelope(10 + x / 1000.0, 44 + y / 1000.0, 10.001 + x / 1000.0, 44.001 + y / 1000.0, 4326))`),
@@ -79,7 +79,7 @@ describeDatabase('the land use with the largest area in a parcel', (engine) => {
     expect(await uses(parcel(1, [0, 0, 1, 1], 'road'), parcel(2, [9.999, 0, 11, 1]), parcel(3, [9.99, 2, 11, 3]), polygon(1, '11100', [-10, -10, 10, 10]))).toMatchObject([{ fid: 3 }]);
   });
 
-  it('gives parcels of every kind the coverage mapped inside the boundary of an urban area, and null outside', async () => {
+  it('returns the coverage mapped for parcels of every kind inside an urban area, and null outside', async () => {
     const rows = await rolledBack(database, async (session) => {
       await session.script(`${SETUP} ${[parcel(1, [0, 0, 1, 1]), parcel(2, [3, 0, 4, 1], 'road'), parcel(3, [20, 0, 21, 1]), parcel(4, [9.7, 0, 10.5, 1])].join('\n')}
         insert into urban_boundary_piece (geom) values (${envelope([-1, -1, 10, 10])}), (${envelope([9000, 0, 9001, 1])});`, 'setup');

@@ -42,14 +42,13 @@ describeDatabase('the section land_use', (engine) => {
     });
     const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
     expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));
-    // Expected edges are straight in degrees, and edges in the database are straight in EPSG:3035. PROJ inverts this projection with an error of half a
-    // millimetre.
+    // Expected edges are straight in degrees, and edges in the database are straight in EPSG:3035. The inverse projection of PROJ has an error of 0.5 mm.
     const off = rows.flatMap(({ fid, json }, index) => {
       const [found, wanted] = [json?.['share'], expected[index]!.json?.['share']] as [number | undefined, number | undefined];
       return Math.abs((found ?? 0) - (wanted ?? 0)) <= 1e-4 ? [] : [`${fid}: expected ${wanted}, found ${found}`];
     });
     expect(off).toEqual([]);
-    // The comparison is meaningful only if the synthetic region has every case.
+    // Checks that the synthetic region has every case.
     const shares = rows.flatMap(({ json }) => (json === null ? [] : [json['share'] as number]));
     expect(shares.filter((share) => share < 1).length).toBeGreaterThan(100);
     expect(shares.filter((share) => share === 1).length).toBeGreaterThan(100);

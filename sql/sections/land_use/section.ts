@@ -17,13 +17,13 @@ export default defineSection({
   name: 'land_use',
   position: 140,
   title: 'Land use',
-  block: nullable(landUse, 'Null: outside the mapped urban areas, or the map has no class here'),
+  block: nullable(landUse, 'Null: the parcel is outside the mapped urban areas, or the map has no class here'),
   kinds: ['land'],
   coverage: 'meta',
   reaches: 'points',
   tables: {
     'section.land_use': {
-      description: 'Class of the Urban Atlas 2018 with the largest area in each land parcel. If areas are equal to 0.01 m², the smaller code is used. No row: a road or water, or outside the mapped urban areas',
+      description: 'Class of the Urban Atlas 2018 with the largest area in each land parcel. If the areas of two classes differ by less than 0.01 m², the smaller code is used. No row: the parcel is a road or water, or is outside the mapped urban areas',
       key: ['fid'],
       columns: {
         fid: FID,

@@ -1,4 +1,4 @@
--- purpose: the years of radiance, and the boundaries for the mean of a comune
+-- purpose: the years of the radiance values, and the boundaries used for the mean of a comune
 -- cites: viirs_nightlights, istat_boundaries, tinitaly_dem, copernicus_dem, gsa_pvout
 -- reads: core.comune_register, core.parcel, core.raster_tile, section.nightlights, layer.boundary, layer.comune_code
 -- writes: none
@@ -6,7 +6,7 @@
 -- grain: one row per key, source and vintage
 -- crs: none
 
--- Elevation models and yields share core.raster_tile, which the build reads. These rasters do not affect night lights.
+-- core.raster_tile also contains elevation models and yield rasters, which do not affect night lights.
 with kind as (
   select distinct
     p.belfiore,
@@ -28,7 +28,7 @@ raster as (
   join current_member m on m.member_id = t.member_id
   where t.section = 'nightlights'
 ),
--- As in build.sql, the newest file with the comune is used.
+-- As in build.sql, the newest file that has the comune is used.
 drawn as (
   select distinct on (place.belfiore)
     place.belfiore,
@@ -66,7 +66,7 @@ from named n
 join drawn d on d.belfiore = n.belfiore
 where n.has_mean
 union
--- No raster has a value at the parcel.
+-- Cites the rasters for parcels where no raster has a value.
 select
   'none',
   'viirs_nightlights',

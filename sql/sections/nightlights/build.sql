@@ -6,7 +6,7 @@
 -- grain: one row per land parcel whose cell has a radiance, or whose raster is missing
 -- crs: points and boundaries are transformed to the CRS of the rasters
 
--- Rasters of the region's product. The newest year is used, and collection 2 before 1.
+-- Lists the rasters of the region's product, newest year first, collection 2 before 1.
 create view light_tile as
 select
   (dense_rank() over (order by tile.year desc, coalesce(tile.collection, 1) desc))::int4 as model,
@@ -60,7 +60,8 @@ group by belfiore;
 
 -- sweep: sweep.ts
 
--- If a comune lacks cells in a year, the values of the first rasters are used. The mean of the comune and the parcel's value are from the same year.
+-- Computes the mean of a comune per year, because the parcel's value and the comune's mean must be from the same year. If several rasters of a year have
+-- values, the first raster is used.
 create table comune_mean as
 select distinct on (id, model)
   *
@@ -83,7 +84,7 @@ left join outline o on o.belfiore = p.belfiore
 left join comune_mean c on c.id = o.id
   and c.model = r.model;
 
--- The file is missing and the parcel is unchanged, so its row is kept.
+-- Keeps the row of an unchanged parcel whose raster file is missing.
 create table kept as
 select s.*
 from standing_nightlights s
@@ -150,5 +151,5 @@ order by fid;
 
 alter table nightlights add primary key (fid);
 alter table nightlights alter column unread set not null;
--- serves: the number of parcels without a value because their raster is missing
+-- serves: count of parcels without a value because the raster was missing
 create index on nightlights (fid) where unread;

@@ -1,8 +1,8 @@
--- purpose: the cells behind the section nightlights of one parcel, the boundary of its comune, and the rasters that contain its point
+-- purpose: the cells behind the section nightlights of one parcel, the boundary of its comune, and the rasters that contain the parcel's point
 -- reads: core.parcel, core.raster_tile
 -- writes: none
 -- reruns: section.nightlights
--- grain: one row per run of cells in a row of a raster, and one row per boundary and raster
+-- grain: one row per run of cells in a raster row, one row per boundary, and one row per raster
 -- crs: EPSG:4326
 
 create view evidence as
@@ -29,7 +29,7 @@ select
   r.position,
   r.last_column - r.first_column + 1,
   'cells',
-  'cells whose centre is in the boundary of the comune, or the cell of its point'
+  'cells whose centre is inside the boundary of the comune, or else the cell at the comune''s point'
 from comune_radiance_run r
 join chosen c on c.outline_id = r.id
   and c.mean_turn = r.turn
@@ -43,7 +43,7 @@ select
   o.position,
   null,
   null,
-  'boundary of the comune in the newest file that has it'
+  'boundary of the comune in the newest file that has the comune'
 from outline o
 join chosen c on c.outline_id = o.id
 join nightlights s on s.fid = c.fid and s.ntl_mean_comune is not null

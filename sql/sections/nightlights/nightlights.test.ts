@@ -35,7 +35,7 @@ describeDatabase('the section nightlights', (engine) => {
     await workspace.run(BUILD);
     await workspace.publish('nightlights', 'section.nightlights');
     await database.query('create or replace function api.raster_reaches(text, int4, geometry, anyelement) returns bool language sql immutable as $$ select true $$');
-    // The kind of a parcel (land or not) is read from the published parcels.
+    // The kind of a parcel (land, road or water) is read from the published parcels.
     await database.query(`create table core.parcel_test partition of core.parcel for values from (${syntheticFid(region, 0)}) to (${syntheticFid(region, 99_999_999)})`);
     await database.query(`insert into core.parcel_test (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, document_id)
       select fid, belfiore, sheet, '0', '0', label, reference, gml_id, kind, area_m2, made_valid, point, geom, document_id from ${workspace.schema}.parcel`);
@@ -53,7 +53,7 @@ describeDatabase('the section nightlights', (engine) => {
     expect(expected.some(({ json }) => (json as Record<string, unknown> | null)?.['available'] === false)).toBe(true);
   });
 
-  it('gives no mean without a loaded boundary of the comune, and uses the cell of its point if no cell centre is inside', async () => {
+  it('gives no mean if no boundary of the comune is loaded, and uses the cell of the comune\'s point if no cell centre is inside the boundary', async () => {
     const [first, second] = region.comuni;
     const before = await database.query<{ fid: number; ntl_parcel: number }>('select fid, ntl_parcel from section.nightlights order by fid');
     await database.query('delete from layer.boundary where kind = $1 and code = $2', ['comune', first.istatCode]);

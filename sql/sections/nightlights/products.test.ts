@@ -16,8 +16,8 @@ const REGION = 14;
 const PRODUCTS = ['VNP46A4', 'VJ146A4', 'VNL'];
 
 /**
- * Returns the product of the tile with the highest priority. Tiles that reach the region have priority, then the newest year, the later collection, and the
- * earlier product.
+ * Returns the product of the tile with the highest priority. Priority has a tile that intersects the region, then the newest year, then the later collection,
+ * then the earlier product.
  */
 function productOf(tiles: readonly Tile[]): string {
   const key = ({ product, collection, year, regions }: Tile): number => {
@@ -31,7 +31,7 @@ function productOf(tiles: readonly Tile[]): string {
 describeDatabase('the rasters of night lights of a region', (engine) => {
   const seed = testEnvironment().seed;
 
-  it(`have one product of night lights, selected by year, collection and product (seed ${seed})`, async () => {
+  it(`have only one product, selected by year, collection and product (seed ${seed})`, async () => {
     const database = await engine.openDatabase();
     const random = randomOf('night light products', seed);
     const sql = readFileSync(new URL('../../core/raster_tile.sql', import.meta.url), 'utf8');

@@ -1,4 +1,4 @@
-/** Computes the radiance at the point of each parcel, and the mean of its comune. */
+/** Computes the radiance at the point of each parcel, and the mean radiance of each comune. */
 import { defineSweeps, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
 
 /** All cells have the same weight, including cells that are only partly in the area. */

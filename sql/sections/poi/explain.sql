@@ -3,7 +3,7 @@
 -- writes: none
 -- reruns: section.poi
 -- parcels: comune
--- grain: one row per point, and one row for the access point that located it
+-- grain: one row per point, and one row per access point that located a point
 -- crs: none
 
 create view evidence as
@@ -16,8 +16,8 @@ select
   p.position,
   d.distance_m as measure,
   'm' as unit,
-  case when d.inside then 'inside the parcel' else 'within 15 m, no nearer land parcel of the comune' end
-    || case p.placed_by when 'coordinates' then '; published coordinates, in the stated comune' else '; by street and number' end as rule
+  case when d.inside then 'inside the parcel' else 'within 15 m, with no nearer land parcel in the comune' end
+    || case p.placed_by when 'coordinates' then '; located by the published coordinates, which are in the stated comune' else '; located by street and number' end as rule
 from poi d
 join point_of_interest p on p.id = d.id
 union all

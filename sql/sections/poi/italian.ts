@@ -18,11 +18,11 @@ export default defineItalian({
     'As published; null: not stated': 'Come pubblicato; vuoto: non dichiarato',
   },
   evidence: {
-    'inside the parcel; published coordinates, in the stated comune': 'nella particella; coordinate pubblicate, nel comune dichiarato',
-    'inside the parcel; by street and number': 'nella particella; per via e numero civico',
-    'within 15 m, no nearer land parcel of the comune; published coordinates, in the stated comune':
+    'inside the parcel; located by the published coordinates, which are in the stated comune': 'nella particella; coordinate pubblicate, nel comune dichiarato',
+    'inside the parcel; located by street and number': 'nella particella; per via e numero civico',
+    'within 15 m, with no nearer land parcel in the comune; located by the published coordinates, which are in the stated comune':
       'entro 15 m, senza una particella di terreno del comune più vicina; coordinate pubblicate, nel comune dichiarato',
-    'within 15 m, no nearer land parcel of the comune; by street and number':
+    'within 15 m, with no nearer land parcel in the comune; located by street and number':
       'entro 15 m, senza una particella di terreno del comune più vicina; per via e numero civico',
     'the only located access point of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
   },

@@ -1,4 +1,4 @@
-/** Tests the limits of each rule of placement, with small lists, comuni, streets and parcels. */
+/** Tests the limits of each rule for locating points, with small lists, comuni, streets and parcels. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database, Session } from '../../../pipelines/db/index.ts';
 import { addressValues } from '../../../pipelines/address/point-address.ts';
@@ -8,7 +8,7 @@ import { createFunctions } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { sqlOf } from '../../../test/harness/sql.ts';
 
-// Neighbouring comuni of a few hundredths of a degree. At 42° north a degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
+// Neighbouring comuni, each a few hundredths of a degree wide. At 42° north a degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
 const SETUP = `
   create schema cases;
   set search_path to cases, public;
@@ -102,7 +102,7 @@ describeDatabase('the place of a point', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** Placement of each point, `coordinates Z001` or `address 7`, or the reason why it is unplaced. */
+  /** Placement of each point, `coordinates Z001` or `address 7`, or the reason why the point is unplaced. */
   const placed = (given: Readonly<Record<string, Given>>, statements = ''): Promise<Record<string, string>> => rolledBack(database, async (session) => {
     await session.script(`${SETUP} ${statements}`, 'test');
     for (const [code, point] of Object.entries(given)) await publish(session, code, point);
@@ -140,7 +140,7 @@ describeDatabase('the place of a point', (engine) => {
     expect(await placed(points, parcels)).toEqual({ ...wrong, near: 'coordinates Z003', address: 'not_found', noNumber: 'no_number' });
   });
 
-  it('uses the newest boundary, and no older boundary', async () => {
+  it('uses only the newest boundary of a comune', async () => {
     expect(await placed({ a: { at: [15.005, 42.005] } })).toEqual({ a: 'elsewhere' });
   });
 
@@ -170,7 +170,7 @@ describeDatabase('the place of a point', (engine) => {
     })).toEqual({ comune: 'no_number', located: 'coordinates Z001', named: 'no_number', numbered: 'address 1', street: 'no_number', unknown: 'not_found' });
   });
 
-  it('searches a point in the comune of a code of any year', async () => {
+  it('finds the comune of a point by an ISTAT code of any year', async () => {
     expect(await placed({
       a: { category: 'pharmacy', istat_code: '070901', at: CAMPO }, b: { category: 'pharmacy', istat_code: '070801', at: CAMPO, comune: 'NON ESISTE' },
       c: { category: 'pharmacy', istat_code: '070899', at: CAMPO, comune: 'NON ESISTE' }, d: { category: 'pharmacy', istat_code: '015146', at: CAMPO, comune: 'CITTA GRANDE' },
@@ -179,7 +179,7 @@ describeDatabase('the place of a point', (engine) => {
     })).toEqual({ a: 'coordinates Z001', b: 'coordinates Z001', c: 'not_found', e: 'coordinates Z002' });
   });
 
-  it('searches a point in the comune of the name and plate, including former names and provinces', async () => {
+  it('finds the comune of a point by name and car plate code, including former names and provinces', async () => {
     expect(await placed({
       now: { at: BORGO, comune: 'BORGO FINTO', province: 'IS' }, oldPlate: { at: BORGO, comune: 'BORGO FINTO', province: 'CB' }, oldName: { at: CAMPO, comune: 'ANTICO FINTO' },
       divided: { at: BORGO, comune: 'DIVISO' }, unknown: { at: CAMPO, comune: 'NON ESISTE' }, elsewhere: { at: CAMPO, comune: 'CITTA\' GRANDE', province: 'MI' },
@@ -192,13 +192,13 @@ describeDatabase('the place of a point', (engine) => {
     });
   });
 
-  it('searches a school with a former cadastral code by name', async () => {
+  it('finds the comune of a school with a former cadastral code by name', async () => {
     const school = { category: 'school', address: 'VIA ROMA, 12', province: 'CAMPOBASSO' } as const;
     expect(await placed({ a: { ...school, belfiore: 'X999', comune: 'CAMPO FINTO' }, b: { ...school, belfiore: 'X999', comune: 'NON ESISTE' }, c: { ...school, belfiore: 'Y001' } }))
       .toEqual({ a: 'address 1', b: 'not_found' });
   });
 
-  it('gives each school one location, from the newest year, and uses the newer file if two files have a point', async () => {
+  it('gives each school one location, from the newest school year, and uses the newer of two files that have a point', async () => {
     const rows = await rolledBack(database, async (session) => {
       await session.script(SETUP, 'test');
       await publish(session, 's', { category: 'school', belfiore: 'Z001', name: 'old', school_year: '2024_2025' });
@@ -226,8 +226,8 @@ describeDatabase('the points of a parcel', (engine) => {
   });
 
   /**
-   * Returns the points of each parcel in their order. Parcels 1 and 2 share a border at 14.001°. Parcel 3 is a road south of both. Parcel 4 is in another
-   * comune.
+   * Returns the points of each parcel in the order of the section. Parcels 1 and 2 share a border at 14.001°. Parcel 3 is a road south of parcels 1 and 2.
+   * Parcel 4 is in another comune.
    */
   const of = (points: string, section: 'poi' | 'cultural_heritage' = 'poi'): Promise<Record<number, string[]>> => rolledBack(database, async (session) => {
     await session.script(`
@@ -248,7 +248,7 @@ describeDatabase('the points of a parcel', (engine) => {
     return found;
   });
 
-  it('gives a parcel the points inside, on a border with a larger parcel, or within 15 m if no land parcel of the comune is nearer', async () => {
+  it('gives a parcel the points inside, the points on a border with a larger parcel, and the points within 15 m if no land parcel of the comune is nearer', async () => {
     expect(await of(`values ('fuel', '1', 'inside', 14.0005, 42.0005), ('fuel', '2', 'border', 14.001, 42.0005), ('fuel', '3', 'near', 14.0005, 41.9999), ('fuel', '4', 'far', 14.0005, 41.9998),
       ('fuel', '5', 'nearer to another comune', 14.0005, 41.99905)`)).toEqual({ 1: ['fuel:1', 'fuel:3'], 2: ['fuel:2'] });
   });
@@ -260,7 +260,7 @@ describeDatabase('the points of a parcel', (engine) => {
     expect(await of(at(["'culture', 'b', 'x'", "'culture', 'a', 'x'", "'culture', 'c', 'X'", "'fuel', '1', 'a'"]), 'cultural_heritage')).toEqual({ 1: ['culture:c', 'culture:a', 'culture:b'] });
   });
 
-  it.each([['poi', 'fuel', 50], ['cultural_heritage', 'culture', 20]] as const)('limits the points of a parcel to a maximum number in %s', async (section, category, most) => {
+  it.each([['poi', 'fuel', 50], ['cultural_heritage', 'culture', 20]] as const)('keeps at most the maximum number of points per parcel in %s', async (section, category, most) => {
     const found = await of(`select '${category}', n::text, lpad(n::text, 3, '0'), 14.0005, 42.0005 from generate_series(1, 60) as n`, section);
     expect(found[1]).toEqual(Array.from({ length: most }, (_, index) => `${category}:${index + 1}`));
   });

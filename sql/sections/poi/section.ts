@@ -12,8 +12,8 @@ const poi = z.array(z.strictObject({
   address: nullable(z.string(), 'As published; null: not stated'),
   locality: nullable(z.string(), 'Comune as published; null: not stated'),
   coordinates: z.strictObject({ lat: latitude, lng: longitude }).describe('7 decimals'),
-  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: as published, in the stated comune; address: the only located access point with its street and number'),
-})).max(50).meta({ id: 'PointsOfInterest', description: 'Schools, open pharmacies and fuel stations in the parcel, or within 15 m of it if it is the nearest land parcel' });
+  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: the published coordinates, which are in the stated comune; address: the only located access point with the stated street and number'),
+})).max(50).meta({ id: 'PointsOfInterest', description: 'Schools, open pharmacies and fuel stations inside the parcel, and those within 15 m that have no nearer land parcel' });
 
 export default defineSection({
   name: 'poi',
@@ -25,16 +25,16 @@ export default defineSection({
   follows: ['core.point_of_interest'],
   tables: {
     'section.poi': {
-      description: 'Schools, open pharmacies and fuel stations inside a parcel, or else within 15 m without a nearer land parcel in their comune. At most 50 per parcel. No row: no known point. Points without a location are in section.unplaced',
+      description: 'Schools, open pharmacies and fuel stations inside a parcel, and those within 15 m that have no nearer land parcel in their comune. At most 50 per parcel. No row: no known point. Points without a location are in section.unplaced',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by category, name and id', gate: 'a position in an order' },
+        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by category, name and id', gate: 'a position in a sorted list' },
         id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
         inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
         distance_m: {
           type: 'float8',
-          description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
+          description: 'Geodesic distance from the parcel in metres, 2 decimals; 0 inside the parcel',
           unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
         },
       },

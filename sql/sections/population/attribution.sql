@@ -1,4 +1,4 @@
--- purpose: the census editions of residents, and the buildings for their distribution
+-- purpose: the census editions of the residents, and the buildings used for the distribution
 -- cites: istat_census, igm_dbsn, dpc_buildings, trento_cadastre
 -- reads: core.building_coverage, core.census_figures, core.comune_register, core.parcel, section.population, layer.census_section
 -- writes: none
@@ -26,7 +26,7 @@ counted as (
   join current_member m on m.member_id = s.member_id
   where not s.fictitious
 ),
--- The current comune has the residents of all comuni of the base files that were merged into it.
+-- The current comune has the residents of all comuni of the base files that were merged into the comune.
 merged as (
   select
     n.number,
@@ -72,7 +72,7 @@ of_most as (
   from of_tract
   group by key
 ),
--- A census section has a separate key if its parcels are in comuni with different sources of buildings.
+-- A census section gets a separate key if its parcels are in comuni with different sources of buildings.
 named as (
   select distinct
     t.key,

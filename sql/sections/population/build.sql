@@ -6,8 +6,8 @@
 -- grain: one row per land parcel in a census section with published numbers
 -- crs: none; areas are from core.parcel and section.buildings, EPSG:3035
 
--- Numbers of census sections contain the comune in the base file, which may have merged since. The numbers of a comune are the sums over all former comuni that
--- were merged into it.
+-- The number of a census section begins with the comune of the base file, which may have merged since. The total of a comune is the sum over all former comuni
+-- that were merged into the comune.
 create table census_comune as
 select
   bases.number,
@@ -30,7 +30,7 @@ with newest as (
   from census_indicator
   group by left(section_id, -7)
 ),
--- Homeless people are counted in a fictitious census section without a location. If two files have a census section, the newer file is used.
+-- Also reads the fictitious census section of homeless people, which has no location. If two files have a census section, the newer file is used.
 published as (
   select distinct on (indicator.section_id)
     newest.number,
@@ -57,7 +57,7 @@ from census_figures as figures
 join census_comune on census_comune.number = left(figures.section_id, -7)
 group by census_comune.comune;
 
--- Weights of the distribution in hundredths of a square metre, which gives the same remainders on every machine.
+-- Weights of the distribution, as integers in hundredths of a square metre, so every machine computes the same remainders.
 create table parcel_weight as
 select
   demographics.fid,
@@ -70,7 +70,7 @@ join parcel using (fid)
 left join buildings using (fid)
 left join building_coverage as coverage using (belfiore);
 
--- Residential areas are used only if the uses of all buildings are known. Otherwise buildings of known use would get all residents.
+-- Uses residential areas only if the uses of all buildings in the census section are known. Otherwise, buildings of known use would get all residents.
 create table tract as
 select
   weight.section_id,
@@ -92,7 +92,7 @@ analyze tract;
 
 create table population as
 with spread as (
-  -- Residents in hundredths. Complete hundredths are assigned first.
+  -- Computes residents in hundredths, and assigns the complete hundredths first.
   select
     weight.fid,
     weight.section_id,
@@ -104,7 +104,7 @@ with spread as (
   from parcel_weight as weight
   join tract using (section_id)
 ),
--- The rest is assigned to the largest remainders. If remainders are equal, the smaller fid comes first.
+-- Assigns the rest to the parcels with the largest remainders. If remainders are equal, the smaller fid comes first.
 ranked as (
   select
     *,

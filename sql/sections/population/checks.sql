@@ -1,4 +1,4 @@
--- purpose: checks of the residents of a region's parcels
+-- purpose: check that the residents of parcels add up to those of their census section
 -- reads: section.population, core.census_figures
 -- writes: none
 -- grain: one row per violating census section
@@ -6,7 +6,7 @@
 
 -- check: population_adds_up
 -- level: error
--- expects: the estimates of a census section's parcels add up to its residents
+-- expects: the estimates of a census section's parcels add up to the residents of the census section
 select
   population.section_id,
   min(figures.population_total) as residents,

@@ -16,7 +16,7 @@ select
   figures.position,
   weight.area / nullif(tract.area, 0)::float8 as measure,
   'share of the section''s land' as unit,
-  'residents of the section, distributed over the area of its land parcels' as rule
+  'residents of the census section, distributed over the area of its land parcels' as rule
 from parcel_weight as weight
 join tract using (section_id)
 join census_figures as figures using (section_id)
@@ -30,7 +30,7 @@ select
   figures.position,
   weight.residential / tract.residential::float8,
   'share of the section''s residential footprint',
-  'residents of the section, distributed over the residential footprint of its parcels'
+  'residents of the census section, distributed over the residential footprint of its parcels'
 from parcel_weight as weight
 join tract using (section_id)
 join census_figures as figures using (section_id)
@@ -44,7 +44,7 @@ select
   figures.member_id,
   figures.position,
   tract.household_size::float8,
-  'persons per household of the comune',
+  'persons per household in the comune',
   '1 minus the relative difference between residents and households × mean household size of the comune; limited to 0.1–0.9, halved for areal'
 from parcel_weight as weight
 join tract using (section_id)
@@ -60,7 +60,7 @@ select
   ground.position,
   null,
   null,
-  'section that contains the representative point'
+  'census section that contains the representative point'
 from parcel_weight as weight
 join tract using (section_id)
 join census_section as ground using (section_id)
@@ -75,7 +75,7 @@ select
   speaker.position,
   null,
   null,
-  'source of the residential footprints for the section''s residents'
+  'source of the residential footprints over which the residents are distributed'
 from parcel_weight as weight
 join tract using (section_id)
 join (
@@ -100,12 +100,12 @@ select
   counted.position,
   null,
   'persons',
-  'residents of all sections of the comune in its newest year'
+  'residents of all census sections of the comune in its newest year'
 from parcel_weight as weight
 join tract using (section_id)
 join census_comune as mine on mine.number = left(weight.section_id, -7)
 join (
-  -- One row of each file.
+  -- Takes one row of each file.
   select distinct on (place.comune, indicator.member_id)
     place.comune,
     indicator.release_id,

@@ -17,24 +17,24 @@ export default defineItalian({
     'Residents of the census section, distributed over the area of its land parcels':
       'Residenti della sezione di censimento ripartiti sulla superficie delle sue particelle di terreno',
     'Method of the value estimated': 'Quale delle due è la stima data',
-    "Agreement of the census section's residents and households with the comune's mean, 0.1–0.9, halved for areal; null: the census section has no residents":
+    "Agreement of the census section's residents per household with the comune's mean, 0.1–0.9, halved for method areal; null: the census section has no residents":
       'Quanto residenti e famiglie della sezione si accordano con quelli del comune, 0,1–0,9, la metà dove il metodo è areale; vuoto: nella sezione non abita nessuno',
     'Residents of the comune, including homeless people; null: not published': 'Residenti del comune, compresi i senza tetto; vuoto: non pubblicato',
   },
   evidence: {
-    'section that contains the representative point': 'sezione che contiene il punto rappresentativo',
-    "source of the residential footprints for the section's residents": 'fonte delle superfici residenziali su cui si distribuiscono i residenti della sezione',
-    'residents of all sections of the comune in its newest year': 'residenti di tutte le sezioni del comune, dell’anno più recente che lo conta',
+    'census section that contains the representative point': 'sezione che contiene il punto rappresentativo',
+    'source of the residential footprints over which the residents are distributed': 'fonte delle superfici residenziali su cui si distribuiscono i residenti della sezione',
+    'residents of all census sections of the comune in its newest year': 'residenti di tutte le sezioni del comune, dell’anno più recente che lo conta',
     persons: 'persone',
-    'residents of the section, distributed over the area of its land parcels':
+    'residents of the census section, distributed over the area of its land parcels':
       'residenti della sezione di censimento, ripartiti sulla superficie delle sue particelle di terreno',
-    'residents of the section, distributed over the residential footprint of its parcels':
+    'residents of the census section, distributed over the residential footprint of its parcels':
       'residenti della sezione di censimento, ripartiti sulla superficie coperta residenziale delle sue particelle',
     '1 minus the relative difference between residents and households × mean household size of the comune; limited to 0.1–0.9, halved for areal':
       'uno meno la parte dei residenti che le famiglie, moltiplicate per la media del comune, non spiegano; da 0,1 a 0,9, la metà dove il metodo è areale',
     '{1} residents, {2} households': '{1} residenti, {2} famiglie',
     "share of the section's land": 'del terreno della sezione',
     'share of the section\'s residential footprint': 'della superficie coperta residenziale della sezione',
-    'persons per household of the comune': 'persone per famiglia nel comune',
+    'persons per household in the comune': 'persone per famiglia nel comune',
   },
 });

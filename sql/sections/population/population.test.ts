@@ -27,7 +27,7 @@ describeDatabase('the section population', (engine) => {
     for (const file of [...FILES, BUILD]) await workspace.run(file);
   });
 
-  it('matches the expected residents of every synthetic parcel to a hundredth, which a remainder decides', async () => {
+  it('matches the expected residents of every synthetic parcel to 0.01, the unit in which remainders are distributed', async () => {
     const truth = (await loadSynthetic('istat_census')).truth!(region);
     const rows = new Map((await workspace.session((session) => session.query<Row>('select * from population'))).map((row) => [row.fid, row]));
     const wrong: string[] = [];
@@ -53,7 +53,7 @@ describeDatabase('the section population', (engine) => {
     for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(50);
   });
 
-  it('gives estimates that add up exactly to the residents of each census section, with both methods', async () => {
+  it('distributes exactly the residents of each census section, with both methods', async () => {
     const rows = await workspace.session((session) => session.query(`
       select section_id from population join census_figures using (section_id) group by section_id, population_total
       having sum(areal::numeric) <> population_total or sum(dasymetric::numeric) <> population_total or sum(estimated::numeric) <> population_total`));
@@ -62,7 +62,7 @@ describeDatabase('the section population', (engine) => {
     expect(sections!.n).toBeGreaterThan(30);
   });
 
-  it('assigns random residents completely, and the rest to the largest remainders, the smaller fid first if they are equal', async () => {
+  it('distributes random numbers of residents completely, and the rest to the largest remainders, the smaller fid first if remainders are equal', async () => {
     const random = region.random('population');
     for (let round = 0; round < 30; round += 1) {
       const residents = random.below(4) === 0 ? random.below(3) : random.below(500);
@@ -82,7 +82,7 @@ describeDatabase('the section population', (engine) => {
       const hundredths = (values: readonly (number | null)[]): number => values.reduce<number>((sum, value) => sum + Math.round(value! * 100), 0);
       expect(hundredths(rows.map(({ areal }) => areal))).toBe(residents * 100);
       if (rows[0]!.dasymetric !== null) expect(hundredths(rows.map(({ dasymetric }) => dasymetric))).toBe(residents * 100);
-      // With equal weights, at most one parcel is before the compared parcel.
+      // With equal weights, the compared parcel is at most the second.
       if (equal) for (const [index, { areal }] of rows.slice(1).entries()) expect(areal).toBeLessThanOrEqual(rows[index]!.areal);
     }
   });

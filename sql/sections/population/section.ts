@@ -11,41 +11,41 @@ const population = z.strictObject({
   dasymetric: nullable(residents, 'Residents of the census section, distributed over its residential footprint; null: there is no residential footprint, or the uses of the buildings are unknown'),
   areal: residents.describe('Residents of the census section, distributed over the area of its land parcels'),
   estimation_method: z.enum(['dasymetric', 'areal']).describe('Method of the value estimated'),
-  estimation_confidence: nullable(z.number().min(0).max(1), "Agreement of the census section's residents and households with the comune's mean, 0.1–0.9, halved for areal; null: the census section has no residents"),
+  estimation_confidence: nullable(z.number().min(0).max(1), "Agreement of the census section's residents per household with the comune's mean, 0.1–0.9, halved for method areal; null: the census section has no residents"),
   municipality_total: nullable(whole.min(0), 'Residents of the comune, including homeless people; null: not published'),
   source,
-}).meta({ id: 'Population', description: 'Estimated residents. The sum over the parcels of a census section is the number of its residents' });
+}).meta({ id: 'Population', description: 'Estimated residents. The estimates of the parcels in a census section add up to the residents of the census section' });
 
-/** Bounds of estimates for single parcels. */
-const PERSONS = quantity({ within: [0, null], moves: { step: 2, why: 'a parcel has few residents, so one person can be a change of a quarter' } });
+/** Limits of the gate for estimates of single parcels. */
+const PERSONS = quantity({ within: [0, null], moves: { step: 2, why: 'a parcel has few residents, so one person can be a change of 25 %' } });
 
 export default defineSection({
   name: 'population',
   position: 120,
   title: 'Population',
-  block: nullable(population, 'Null: no census section with published numbers'),
+  block: nullable(population, 'Null: the parcel is in no census section with published numbers'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
     'section.population': {
-      description: 'Residents of each land parcel, estimated from its census section (section.demographics). No row: the section has no published numbers',
+      description: 'Residents of each land parcel, estimated from its census section (section.demographics). No row: the census section has no published numbers',
       key: ['fid'],
       columns: {
         fid: FID,
         section_id: { type: 'text', description: 'SEZ21_ID of the census section' },
-        estimated: { type: 'float8', description: 'Residents, 2 decimals: dasymetric if known, else areal. The sum over the parcels of a census section is the number of its residents', gate: PERSONS },
+        estimated: { type: 'float8', description: 'Residents, 2 decimals: dasymetric if known, else areal. The estimates of the parcels in a census section add up to the residents of the census section', gate: PERSONS },
         dasymetric: {
           type: 'float8', description: 'Residents of the section, distributed over the residential footprint of its parcels, 2 decimals',
-          null: 'the census section has no residential footprint, or for one of its comuni no source has the uses of buildings', gate: presence({ within: [0, null] }),
+          null: 'the census section has no residential footprint, or the source of buildings has no uses in one of the section\'s comuni', gate: presence({ within: [0, null] }),
         },
         areal: { type: 'float8', description: 'Residents of the section, distributed over the area of its land parcels, 2 decimals', gate: PERSONS },
         estimation_method: { type: 'text', description: 'dasymetric or areal' },
         estimation_confidence: {
           type: 'float8',
           description: '1 minus the relative difference between residents and households × mean household size of the comune; limited to 0.1–0.9, halved for areal; 4 decimals',
-          null: 'the section has no residents', gate: quantity({ within: [0.05, 0.9], moves: { step: 0.2, why: 'census sections differ, so small changes are noise' } }),
+          null: 'the census section has no residents', gate: quantity({ within: [0.05, 0.9], moves: { step: 0.2, why: 'census sections differ, so small changes are noise' } }),
         },
-        municipality_total: { type: 'int4', description: 'Residents of all sections of the comune, including fictitious ones', null: 'not published', gate: quantity({ within: [0, null] }) },
+        municipality_total: { type: 'int4', description: 'Residents of all census sections of the comune, including fictitious sections', null: 'not published', gate: quantity({ within: [0, null] }) },
       },
     },
   },

@@ -18,7 +18,7 @@ with kind as (
   from risk r
   join parcel p on p.fid = r.fid
 ),
--- As in build.sql, the newest file with the comune is used.
+-- As in build.sql, the newest file that has the comune is used.
 zone as (
   select distinct on (r.belfiore)
     r.belfiore,
@@ -44,7 +44,7 @@ node as (
   from pga_node n
   join current_member m on m.member_id = n.member_id
 ),
--- Areas on a parcel from a map that does not cover its comune.
+-- Adds maps that have an area on the parcel but do not cover the parcel's comune.
 drawn as (
   select
     k.*,

@@ -33,8 +33,8 @@ select
   geom
 from landslide_hazard_piece;
 
--- If several files overlap, the areas of one file are used for each comune and class. Usually there is one file, and this table is empty. Flood areas without a
--- class are used unless their file is older than all used files.
+-- If several files overlap, only the areas of one file are used for each comune and class. Usually there is only one file, and this table is empty. Flood areas
+-- without a class are used unless their file is older than all used files.
 create table overlay_silent as
 with flood_file as (
   select
@@ -123,10 +123,10 @@ from overlay
 where map = 'landslide'
 order by fid, array_position(array['P4', 'P3', 'P2', 'P1', 'AA'], class);
 
--- Acceleration at the representative point, interpolated as in the building code (NTC08, Allegato A). The nodes of the grid cell around the point are weighted
--- by the inverse of their distance. The grid is regular in ED50 (EPSG:4230), so the point is transformed to ED50. The transformation is the inverse of the
--- geocentric translation EPSG:1133, "ED50 to WGS 84 (1)" (−87, −98, −121 m). Bowring's formula on the International 1924 ellipsoid follows. st_transform
--- is not used, because the operation that PROJ selects depends on the grids of the machine.
+-- Acceleration at the representative point, interpolated as in the building code (NTC08, Allegato A). Each node of the grid cell around the point is weighted
+-- by the inverse of its distance. The grid is regular in ED50 (EPSG:4230), so the point is transformed to ED50. The transformation is the inverse of the
+-- geocentric translation EPSG:1133, "ED50 to WGS 84 (1)" (−87, −98, −121 m). The result is converted to degrees with Bowring's formula on the International
+-- 1924 ellipsoid. st_transform is not used, because PROJ selects an operation that depends on the grid files of the machine.
 create table cell as
 select
   placed.fid,
@@ -168,8 +168,8 @@ from (
 ) as placed
 cross join (select distinct spacing_deg from pga_node) as grid;
 
--- Each node belongs to the four cells at its corner. There are about a thousand cells, so a hash or an index finds the nodes of a cell, and
--- parcels are not sorted.
+-- Each node belongs to the four cells that meet at the node. There are about a thousand cells, so the nodes of a cell are found by hash or index, without
+-- sorting the parcels.
 create table cell_node as
 select
   node.spacing_deg,
@@ -189,8 +189,8 @@ create index on cell_node (ix, iy);
 analyze cell_node;
 analyze cell;
 
--- Distances are metres on the International 1924 ellipsoid in the local plane at the mean latitude. Over the few kilometres of a cell, they differ from
--- the geodesic by less than a millimetre.
+-- Computes distances in metres in the local plane at the mean latitude, on the International 1924 ellipsoid. Over the few kilometres of a cell, they differ
+-- from geodesic distances by less than a millimetre.
 create view near_node as
 select
   near.*
@@ -217,7 +217,7 @@ from (
 ) as near
 where distance_m <= 5000;
 
--- If parts of the fine grid and of the coarse grid are both current, the finest grid with a node at the cell is used.
+-- If files of a fine and of a coarse grid are current, the finest grid with a node of the cell is used.
 create table pga as
 select distinct on (fid)
   fid,
@@ -236,7 +236,7 @@ join pga
   on pga.fid = near_node.fid
   and pga.spacing_deg = near_node.spacing_deg;
 
--- Points at the edge of the model whose cell has no node use the nearest node within 5 km. Cells are checked first, because there are few.
+-- A point at the edge of the model whose cell has no node uses the nearest node within 5 km. Cells are tested first, because there are few cells.
 create table pga_edge as
 with lone as (
   select distinct
@@ -296,7 +296,7 @@ from near
 where distance_m <= 5000
 order by fid, distance_m, spacing_deg, node_iy, node_ix;
 
--- Coverage, which decides whether a missing area means no hazard. Each scenario is a separate map.
+-- Coverage of each comune, which decides whether a missing area means no hazard. Each scenario is a separate map.
 create table comune_cover as
 select
   belfiore,
@@ -309,8 +309,8 @@ group by belfiore;
 
 -- step: comune_today.sql
 
--- The classification has the codes of its year and lists comuni that merged later. The merged comune gets the most severe of their zones, because the old
--- border is unknown. If zones are equally severe, the label of the current code is used. If several files have the comune, the newest file is used.
+-- The classification has the codes of its year, and lists comuni that merged later. A merged comune gets the most severe zone of its former comuni, because the
+-- old border is unknown. If zones are equally severe, the label of the current code is used. If several files have the comune, the newest file is used.
 create view comune_label as
 select
   register.belfiore,
@@ -364,9 +364,9 @@ select
   end as landslide_attention,
   coalesce(pga.pga_g, pga_edge.pga_g) is not null as pga_mapped,
   coalesce(cover.p1 and cover.p2 and cover.p3, false) as flood_mapped,
-  -- An area is known, even if the comune is not covered.
+  -- Partial also if an area is on the parcel although the comune is not covered.
   not coalesce(cover.p1 and cover.p2 and cover.p3, false) and (flood.level is not null or coalesce(cover.p1 or cover.p2, false)) as flood_partial,
-  -- A level without coverage comes from an export that may be incomplete.
+  -- If the comune is not covered, a level comes from an export that may be incomplete.
   coalesce(cover.landslide, false) and (landslide.level is not null or landslide.fid is null) as landslide_mapped
 from parcel
 left join comune_cover as cover on cover.belfiore = parcel.belfiore

@@ -1,4 +1,4 @@
--- purpose: comparison of the section risk with the hazard areas
+-- purpose: checks that no parcel inside a hazard area lacks a level, and that levels and shares are consistent
 -- reads: core.parcel, core.coverage, section.risk
 -- writes: none
 -- incremental: rows of parcels
@@ -7,7 +7,7 @@
 
 -- check: floods_missed
 -- level: error
--- expects: a parcel completely inside a flood hazard area of the file used for its comune has a level
+-- expects: a parcel that is completely inside a flood hazard area of its comune's file has a level
 -- The query is materialized, so that the file is looked up only for parcels without a level.
 with without_level as materialized (
   select
@@ -36,7 +36,7 @@ where not exists (
 
 -- check: landslides_missed
 -- level: error
--- expects: a parcel completely inside a landslide hazard area with a class, of the file used for its comune, has a level
+-- expects: a parcel that is completely inside a classified landslide hazard area of its comune's file has a level
 -- The query is materialized, so that the file is looked up only for parcels without a level.
 with without_level as materialized (
   select

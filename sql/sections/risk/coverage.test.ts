@@ -1,4 +1,4 @@
-/** Tests the coverage of hazard maps with partial files, maps of Italy, and several files. Comuni and areas are rectangles. */
+/** Tests the coverage of hazard maps with partial files, maps of Italy, and several files. All comuni and areas are rectangles. */
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../../../pipelines/config.ts';
@@ -11,7 +11,10 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const COVERAGE = readSqlFile(join(ROOT, 'sql/core/coverage.sql')).text;
 
-/** Six comuni in a row from 14° E 41° N. Each is a square of 0.1 degree with a parcel in the middle and a parcel in a corner. Z006 is in no list. */
+/**
+ * Six comuni in a row from 14° E 41° N. Each comune is a square of 0.1 degree with a parcel in the middle and a parcel in a corner. Z006 is not in the list of
+ * comuni.
+ */
 const COMUNI = ['Z001', 'Z002', 'Z003', 'Z004', 'Z005', 'Z006'] as const;
 type Comune = (typeof COMUNI)[number];
 const westOf = (comune: Comune): number => 14 + COMUNI.indexOf(comune) / 10;
@@ -61,7 +64,7 @@ const THEMES: readonly Theme[] = ['flood_P1', 'flood_P2', 'flood_P3', 'landslide
 interface Area {
   readonly theme: Theme;
   readonly comune: Comune;
-  /** West, south, east, north in thousandths of the comune's side. */
+  /** West, south, east and north, in thousandths of the side of the comune. */
   readonly box?: readonly [number, number, number, number];
 }
 
@@ -69,7 +72,7 @@ interface Area {
 interface File {
   readonly rank: number;
   readonly areas: readonly Area[];
-  /** Boxes of the file's extent. Default: the boxes of Molise and its neighbours. */
+  /** Boxes of the file's extent. If absent, the boxes of Molise and its neighbours. */
   readonly regions?: readonly number[];
   readonly missing?: readonly string[];
 }
@@ -77,7 +80,7 @@ interface File {
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 const WHOLE = [0, 0, 1000, 1000] as const;
 
-/** Older files have higher member numbers. Results must not depend on these numbers. */
+/** Gives older files the higher member numbers, because results must not depend on these numbers. */
 function written(files: readonly File[]): string {
   return files.map(({ rank, areas, regions = [12, 13, 14, 15], missing = [] }, index) => {
     const member = 50 - 3 * index;
@@ -119,7 +122,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
   const build = (files: readonly File[], statements: string): Promise<Verdict> => inCase(`${statements}\n${written(files)}\n${COVERAGE}`, async (query) => {
     const rows = await query<{ theme: string; belfiore: string; mapped: boolean; member_id: number | null; position: number | null }>('select theme, belfiore, mapped, member_id, position from coverage');
     const themes = new Set(files.flatMap(({ areas }) => areas.map(({ theme }) => theme)));
-    // Every loaded theme has a row for every comune, and other themes have none.
+    // Every loaded theme has a row for every comune. Themes that are not loaded have no row.
     expect(rows).toHaveLength(themes.size * COMUNI.length);
     for (const { mapped, member_id: member, position } of rows) expect([member === null, position === null]).toEqual([!mapped, !mapped]);
     return Object.fromEntries(rows.filter(({ mapped }) => mapped).map(({ theme, belfiore, member_id: member }) => [`${theme} ${belfiore}`, (50 - member!) / 3]));
@@ -127,7 +130,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
 
   const areas = (themes: readonly Theme[], comuni: readonly Comune[], box?: Area['box']): Area[] => themes.flatMap((theme) => comuni.map((comune) => ({ theme, comune, ...(box === undefined ? {} : { box }) })));
 
-  it('leaves the rest of Italy unmapped if hazard files have one comune, with and without boundaries', async () => {
+  it('reports only one comune as mapped if the hazard files have areas only in that comune, with and without boundaries', async () => {
     for (const drawn of [COMUNI, []]) {
       expect(await build([{ rank: 1, areas: areas(THEMES, ['Z002']) }], boundaries(drawn))).toEqual({ 'flood_P1 Z002': 0, 'flood_P2 Z002': 0, 'flood_P3 Z002': 0, 'landslide Z002': 0 });
     }
@@ -138,24 +141,24 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(await build([{ rank: 1, areas: areas(['flood_P3'], ['Z001']) }], boundaries(COMUNI))).toEqual({ 'flood_P3 Z001': 0 });
   });
 
-  it('covers all Italy except listed provinces with a map of 15 regions, and covers only the areas with a map of 14 regions', async () => {
+  it('covers all Italy except listed provinces for a map of 15 regions, and only the comuni with areas for a map of 14 regions', async () => {
     const everywhere = (themes: readonly Theme[], comuni: readonly Comune[] = COMUNI): Verdict => Object.fromEntries(themes.flatMap((theme) => comuni.map((comune) => [`${theme} ${comune}`, 0])));
-    // In the region, the file has areas of P1 only in one comune.
+    // In the region, the file has P1 areas in one comune only.
     const italy: File = { rank: 1, areas: areas(['flood_P1', 'flood_P3'], ['Z001']), regions: ITALY };
     expect(await build([italy], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
     expect(await build([{ ...italy, missing: ['094', '021'] }], boundaries(COMUNI))).toEqual({
       ...everywhere(['flood_P1']),
-      // Z006 is in no list, so it may be in a missing province.
+      // Z006 is not in the list of comuni, so it may be in a missing province.
       ...everywhere(['flood_P3'], ['Z004', 'Z005']),
     });
     // Provinces of other regions.
     expect(await build([{ ...italy, missing: ['021', '041'] }], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
-    // Without the list, the comuni of the missing provinces are unknown.
+    // If the list of comuni is not loaded, the comuni of the missing provinces are unknown.
     expect(await build([{ ...italy, missing: ['021'] }], 'delete from comune_code; delete from comune_register;')).toEqual(everywhere(['flood_P1']));
     expect(await build([{ ...italy, regions: ITALY.slice(1) }], boundaries(COMUNI))).toEqual({ 'flood_P1 Z001': 0, 'flood_P3 Z001': 0 });
   });
 
-  it('uses a newer partial file, class by class, in the comuni with its areas, and uses an older partial file nowhere', async () => {
+  it('uses a newer partial file for each class in the comuni where the file has areas, and ignores an older partial file', async () => {
     const italy: File = { rank: 2, areas: areas(THEMES, ['Z005']), regions: ITALY };
     const part: File = { rank: 1, areas: [...areas(['flood_P1'], ['Z001', 'Z002']), ...areas(['landslide'], ['Z002'])] };
     const verdict = await build([italy, part], boundaries(COMUNI));
@@ -165,8 +168,8 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(new Set(Object.values(await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }], boundaries(COMUNI))))).toEqual(new Set([0]));
   });
 
-  it('counts an area that shares at least 1 m² with the parcel, also as a sum of pieces, and ignores a common border', async () => {
-    // A box of a thousandth of the side is 8 m by 11 m.
+  it('counts an area whose pieces together share at least 1 m² with the comune, and ignores a common border', async () => {
+    // A box with sides of a thousandth of the comune's side is 8 m by 11 m.
     const sliver = (width: number): Area['box'] => [1000 - 1, 0, 1000 + width, 1];
     const reached = async (...boxes: Area['box'][]): Promise<string[]> => Object.keys(await build([{ rank: 1, areas: boxes.map((box) => ({ theme: 'landslide', comune: 'Z001', ...(box === undefined ? {} : { box }) })) }], boundaries(COMUNI)));
     expect(await reached(sliver(0))).toEqual(['landslide Z001']);
@@ -179,7 +182,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(pieces.map(({ belfiore }) => belfiore)).toEqual(['Z001', 'Z002']);
   });
 
-  it('finds the boundary of a merged comune by any of its old codes, and no boundary of a divided comune', async () => {
+  it('finds the boundary of a merged comune by any former code, and finds no boundary of a divided comune', async () => {
     const statements = (register: string): string => `
       ${boundaries(['Z001', 'Z002', 'Z003'])}
       update boundary set code = '094801' where code = '094901';
@@ -190,25 +193,25 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z002']) }], statements(`
       delete from comune_code where belfiore = 'Z002'; update parcel set belfiore = 'Z001' where belfiore = 'Z002';
       insert into comune_register values ('Z001', '094801', '094901', false), ('Z001', '094802', '094901', false), ('Z002', '094999', '094902', true);`))).toEqual({ 'landslide Z001': 0 });
-    // The comune 094801 was divided between both comuni. The border between them is unknown, so each is located by its parcels.
+    // The comune 094801 was divided between both comuni. The border between the two parts is unknown, so each part is located by its parcels.
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [0, 0, 300, 300]) }], statements(`
       insert into comune_register values ('Z001', '094801', '094901', true), ('Z002', '094801', '094902', true);`))).toEqual({});
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [400, 400, 600, 600]) }], statements(`
       insert into comune_register values ('Z001', '094801', '094901', true), ('Z002', '094801', '094902', true);`))).toEqual({ 'landslide Z001': 0 });
   });
 
-  it('uses the newer of two files of boundaries, comune by comune', async () => {
+  it('uses for each comune the newer of two files of boundaries', async () => {
     const older = `insert into current_member values (91, 8, 91, 2);
       insert into boundary select 91, position, kind, code, belfiore, st_translate(geom, 0, 1) from boundary;
       insert into boundary select 91, 7, 'comune', '094903', null, st_multi(st_makeenvelope(14.2, 41, 14.3, 41.1, 4326));`;
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001', 'Z003']) }], `${boundaries(['Z001', 'Z002'])} ${older}`)).toEqual({ 'landslide Z001': 0, 'landslide Z003': 0 });
   });
 
-  it('covers an unlisted comune by the boundary that names it, or by its parcels', async () => {
+  it('locates a comune outside the list by the boundary that names the comune, or by its parcels', async () => {
     for (const drawn of [COMUNI, COMUNI.slice(0, 5)]) expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z006']) }], boundaries(drawn))).toEqual({ 'landslide Z006': 0 });
   });
 
-  it('uses the newest file with areas in the comune, for random files, comuni and boundaries', async () => {
+  it('uses for each comune the newest file with areas there, for random files, comuni and boundaries', async () => {
     const random = randomOf(20, 'coverage');
     for (let round = 0; round < 25; round += 1) {
       const drawn = COMUNI.filter(() => random.below(3) > 0);
@@ -220,7 +223,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
       }
       const files = ranks.map((rank): File => ({
         rank,
-        // Each area contains the middle parcel, so boundaries and parcels give the same result.
+        // Each area contains the parcel in the middle, so boundaries and parcels give the same result.
         areas: THEMES.flatMap((theme) =>
           random.below(4) === 0
             ? []

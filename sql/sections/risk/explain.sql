@@ -15,7 +15,7 @@ select
   z.position,
   null::float8 as measure,
   null as unit,
-  'most severe zone of the comune; for a merged comune, of its former comuni' as rule
+  'most severe zone of the comune, or of all former comuni of a merged comune' as rule
 from parcel p
 join comune_today t on t.belfiore = p.belfiore
 join comune_zone z on z.belfiore = t.current_belfiore
@@ -29,7 +29,7 @@ select
   z.position,
   null,
   null,
-  'exact if the comune and all its former comuni have only this zone'
+  'exact only if the comune and all its former comuni have the same single zone'
 from parcel p
 join comune_today t on t.belfiore = p.belfiore
 join comune_label z on z.belfiore = t.current_belfiore
@@ -44,7 +44,7 @@ select
   position,
   distance_m,
   'm',
-  'node of the cell around the representative point in ED50 (EPSG:1133), weighted by the inverse of its distance'
+  'node of the grid cell around the representative point in ED50 (transformation EPSG:1133), weighted by the inverse of its distance'
 from pga_share
 union all
 select
@@ -56,7 +56,7 @@ select
   position,
   distance_m,
   'm',
-  'nearest node within 5 km in ED50 (EPSG:1133), if the cell around the point has none'
+  'nearest node within 5 km in ED50 (transformation EPSG:1133), used because the grid cell around the point has no node'
 from pga_edge
 union all
 select
@@ -68,7 +68,7 @@ select
   area.position,
   area.shared_m2,
   'm2',
-  'area shared with the parcel; the worst class that shares 1 m² (half of a parcel below 2 m²) is used'
+  'area shared with the parcel; the most severe class that shares at least 1 m² (or half of a parcel below 2 m²) is used'
 from overlay_area as area
 join flood using (fid)
 where area.map = 'flood'
@@ -98,7 +98,7 @@ select
   area.position,
   area.shared_m2,
   'm2',
-  'area shared with the parcel; the worst class that shares 1 m² (half of a parcel below 2 m²) is used'
+  'area shared with the parcel; the most severe class that shares at least 1 m² (or half of a parcel below 2 m²) is used'
 from overlay_area as area
 join landslide using (fid)
 where area.map = 'landslide'
@@ -128,7 +128,7 @@ select
   position,
   shared_m2,
   'm2',
-  'area of attention; counts if all areas of attention together share 1 m² (half of a parcel below 2 m²)'
+  'area of attention; counts if all areas of attention together share at least 1 m² (or half of a parcel below 2 m²)'
 from overlay_area
 where map = 'landslide'
   and class = 'AA'
@@ -142,7 +142,7 @@ select
   c.position,
   null,
   null,
-  'newest file that covers the comune: a file of 15 or more regions, or with an area that shares 1 m² with the comune'
+  'newest file that covers the comune: a file with at least 15 regions, or a file with an area that shares at least 1 m² with the comune'
 from parcel p
 join coverage c on c.belfiore = p.belfiore
 where c.mapped;

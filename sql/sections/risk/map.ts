@@ -5,7 +5,7 @@ export default defineMap({
   panel: {
     summary: ['flood_level', 'landslide_level', 'seismic_zone'],
     words: {
-      seismic_zone: 'Seismic zone', seismic_zone_label: 'Seismic zone as published', seismic_zone_exact: 'Zone is exact', pga: 'Peak ground acceleration',
+      seismic_zone: 'Seismic zone', seismic_zone_label: 'Seismic zone as published', seismic_zone_exact: 'Only one zone in the comune', pga: 'Peak ground acceleration',
       flood_level: 'Flood hazard', flood_share: 'Share of the parcel in this class', landslide_level: 'Landslide hazard', landslide_share: 'Share of the parcel in this class',
       landslide_attention: 'Area of attention', coverage: 'Coverage', flood: 'floods', landslide: 'landslides',
     },
@@ -25,7 +25,7 @@ export default defineMap({
       { value: 'P3', label: 'P3, high', color: '#08519c' },
       { value: 'HPH', label: 'HPH, an area without a class', color: '#cc79a7' },
     ],
-    none: 'No flood hazard known',
+    none: 'No known flood hazard',
   },
   otherLayers: {
     risk_landslide: {
@@ -40,7 +40,7 @@ export default defineMap({
         { value: 'P3', label: 'P3, high', color: '#cc4c02' },
         { value: 'P4', label: 'P4, very high', color: '#662506' },
       ],
-      none: 'No landslide hazard known',
+      none: 'No known landslide hazard',
     },
     risk_seismic: {
       group: 'hazards',

@@ -11,7 +11,7 @@ import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
 const RISK = sqlOf('sql/sections/risk/build.sql');
 
-// Grid nodes every 0.02° of ED50. At 42° north a degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
+// Grid nodes at intervals of 0.02° in ED50. At 42° north a degree of longitude is 82,853 m and a degree of latitude 111,071 m (GRS80).
 const POINTS = ([[1, 'Z001', 14.02, 42.02], [2, 'Z001', 14.03, 42.03], [3, 'Z001', 14.05, 42.03], [4, 'Z002', 14.083, 42.03], [5, 'Z003', 14.25, 42.03]] as const)
   .map(([fid, belfiore, lon, lat]) => `(${fid}, '${belfiore}', ${ed50.inverse([lon, lat]).join(', ')})`);
 const SETUP = `
@@ -48,21 +48,21 @@ const SETUP = `
   from (values (701, 2101, 0.1), (702, 2101, 0.2), (701, 2102, 0.3), (702, 2102, 0.4), (703, 2102, 0.25)) as v (ix, iy, ag);
 `;
 
-/** Themes that cover the comune. All come from the file of this member. */
+/** Themes that cover the comune. All areas come from the file of this member. */
 function covers(belfiore: string, themes: readonly string[], memberId = 1): string {
   return themes.map((theme) => `insert into coverage (theme, belfiore, mapped, release_id, member_id, position) values ('${theme}', '${belfiore}', true, 1, ${memberId}, 1);`).join('\n');
 }
 
 const FLOODS = ['flood_P1', 'flood_P2', 'flood_P3'];
 
-/** A piece of an area in squares of `square`. Width and height are in hundredths of the side of the square. */
+/** A piece of an area in squares of `square`. Width and height are in hundredths of the square's side. */
 function piece(table: 'flood' | 'landslide', [member, position, level]: readonly [number, number, string | null], column: number, [west, south, east, north]: readonly [number, number, number, number]): string {
   const [x, y, side] = [14.5 + column, 41, 0.0002];
   return `insert into ${table}_hazard_piece (member_id, position, class, geom) values (${member}, ${position}, ${level === null ? 'null' : `'${level}'`},
     st_makeenvelope(${x + (west / 100) * side}, ${y + (south / 100) * side}, ${x + (east / 100) * side}, ${y + (north / 100) * side}, 4326));`;
 }
 
-/** One parcel for each rule about areas. Each is a square of about 22 × 22 m at (14.5 + column, 41). */
+/** One parcel for each rule about areas. Each parcel is a square of about 22 × 22 m at (14.5 + column, 41). */
 function square(fid: number, belfiore: string, column: number, side = 0.0002): string {
   return `insert into parcel
     select ${fid}, '${belfiore}', st_area(st_transform(geom, 3035)), st_pointonsurface(geom), st_multi(geom)
@@ -101,18 +101,18 @@ describeDatabase('the section risk, case by case', (engine) => {
     return new Map((await session.query<Row & Record<string, unknown>>('select * from risk order by fid')).map((row) => [row.fid, row]));
   });
 
-  it('interpolates the acceleration on a node, inside a cell, without a corner and at the edge of the grid, but not outside the grid', async () => {
+  it('interpolates the acceleration on a node, inside a cell, in a cell that lacks a node and at the edge of the grid, but not outside the grid', async () => {
     const rows = await build('select 1');
     expect(rows.get(1)!.pga_g).toBe(0.1);
     // At equal distances the result is the mean.
     expect(rows.get(2)!.pga_g).toBe(0.25);
-    // The corners have 0.2 (south-west), 0.4 (north-west) and 0.25 (north-east). The distances of the corners are equal to 0.02 %.
+    // The corners have 0.2 (south-west), 0.4 (north-west) and 0.25 (north-east). The distances to the corners differ by at most 0.02 %.
     expect(rows.get(3)!.pga_g).toBeCloseTo(0.2833, 4);
     expect([rows.get(4)!.pga_g, rows.get(4)!.pga_mapped]).toEqual([0.25, true]);
     expect([rows.get(5)!.pga_g, rows.get(5)!.pga_mapped]).toEqual([null, false]);
   });
 
-  it('transforms points of all Italy to ED50 like proj4js, to 1e-9 degrees', async () => {
+  it('transforms points of all Italy to ED50 with the same result as proj4js, to 1e-9 degrees', async () => {
     const { next } = randomOf('ED50', testEnvironment().seed);
     const points = Array.from({ length: 500 }, (_, i): [number, number, number] => [100 + i, 6.6 + next() * 11.9, 35.4 + next() * 11.7]);
     const found = await rolledBack(database, async (session) => {
@@ -127,7 +127,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     const off = found.map(({ lon, lat }, i) => {
       const [fid, ...point] = points[i]!;
       const wanted = ed50.forward(point);
-      // The shift is some 60 m east and 100 to 200 m north.
+      // Checks that the shift is about 60 m east and 100 to 200 m north.
       expect(ed50Distance(point, wanted), String(fid)).toBeGreaterThan(100);
       return Math.max(Math.abs(lon - wanted[0]), Math.abs(lat - wanted[1]));
     });
@@ -141,7 +141,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([4, 5].map((fid) => rows.get(fid)!.pga_g)).toEqual([0.9, 0.9]);
   });
 
-  it('has a row without values and coverage for each parcel if only the cadastre is loaded', async () => {
+  it('has a row for each parcel, without values and without coverage, if only the cadastre is loaded', async () => {
     const rows = await build('delete from pga_node; delete from seismic_zone; delete from comune_register');
     expect(rows.size).toBe(5);
     for (const row of rows.values()) {
@@ -163,13 +163,13 @@ describeDatabase('the section risk, case by case', (engine) => {
     }
   });
 
-  it('gives the seismic zone of the comune, and none if the comune is not in the classification', async () => {
+  it('gives the seismic zone of the comune, and no zone if the comune is not in the classification', async () => {
     const rows = await build('select 1');
     expect([rows.get(1)!.seismic_zone, rows.get(1)!.seismic_zone_label]).toEqual([2, '2A-3B']);
     expect([rows.get(4)!.seismic_zone, rows.get(4)!.seismic_zone_label]).toEqual([null, null]);
   });
 
-  it('gives a merged comune the most severe seismic zone, and a divided comune no zone; the label of the current code wins ties', async () => {
+  it('gives a merged comune its most severe seismic zone (in a tie, the label of the current code), and a divided comune no zone', async () => {
     const zones = async (statements: string): Promise<unknown> => {
       const row = (await build(`
         insert into comune_register values ('Z002', '070801', '070901', false), ('Z002', '070802', '070901', false), ('Z002', '070803', '070901', true);
@@ -180,15 +180,15 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (1, 1, 4, '070802', '3', 3)")).toEqual([3, '3', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '3S', 3), (1, 1, 4, '070802', '3A', 3)")).toEqual([3, '3S', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070803', '1', 1)")).toEqual([null, null, null]);
-    // A merged comune with the same zone in all its parts, and an unchanged comune.
+    // A merged comune whose parts all have the same zone, and an unchanged comune.
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070801', '3S', 3), (1, 1, 4, '070802', '3S', 3)")).toEqual([3, '3S', true]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A2B', 2)")).toEqual([2, '2A2B', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A', 2)")).toEqual([2, '2A', true]);
-    // The newer of two files is used, although the older is more severe.
+    // The newer of two files is used, although the older file has a more severe zone.
     expect(await zones("insert into current_member values (9, 2, 9, 2); insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (2, 9, 3, '070901', '1', 1)")).toEqual([4, '4', true]);
   });
 
-  it('ignores a flood area with only a common border, counts a square metre, and adds up the pieces of one area', async () => {
+  it('ignores a flood area that only touches the parcel, counts an overlap of 1 m², and adds up the pieces of one area', async () => {
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04, 0.00001)} ${square(16, 'Z001', 0.05)}
       ${covers('Z001', FLOODS)}
@@ -208,7 +208,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([11, 12, 13, 14, 15, 16].map((fid) => rows.get(fid)!.flood_mapped)).toEqual([true, true, true, true, true, true]);
   });
 
-  it('reports floods as mapped if all three scenarios cover the comune, and as partial if P1 or P2 covers it or an area is on the parcel', async () => {
+  it('reports floods as mapped if all three scenarios cover the comune, and as partial if P1 or P2 covers the comune or an area is on the parcel', async () => {
     const verdicts = async (themes: readonly string[]): Promise<unknown> => {
       const rows = await build(`
         ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z002', 0.02)} ${square(14, 'Z002', 0.03)}
@@ -237,7 +237,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     const rows = await build(`
       ${[...Array(8).keys()].map((i) => square(11 + i, 'Z001', i / 100)).join('\n')}
       ${covers('Z001', [...FLOODS, 'landslide'])}
-      ${/* Half of the parcel is in two areas that overlap in a quarter of the parcel. */ ''}
+      ${/* Two areas cover half of the parcel, and overlap in a quarter of the parcel. */ ''}
       ${piece('flood', [1, 1, 'P2'], 0, [0, 0, 50, 50])} ${piece('flood', [1, 2, 'P2'], 0, [25, 0, 75, 50])}
       ${/* Two areas each cover the whole parcel. */ ''}
       ${piece('flood', [1, 3, 'P1'], 0.01, [-10, -10, 110, 110])} ${piece('flood', [2, 1, 'P1'], 0.01, [-10, -10, 110, 110])}
@@ -245,11 +245,11 @@ describeDatabase('the section risk, case by case', (engine) => {
       ${piece('flood', [1, 4, 'P1'], 0.02, [-10, -10, 90, 110])} ${piece('flood', [2, 2, 'P1'], 0.02, [10, -10, 110, 110])}
       ${/* One area in two pieces. */ ''}
       ${piece('flood', [1, 5, 'P3'], 0.03, [0, 0, 20, 100])} ${piece('flood', [1, 5, 'P3'], 0.03, [20, 0, 40, 100])}
-      ${/* An area of a worse class in a corner of an area of a less severe class. */ ''}
+      ${/* An area of a more severe class in a corner of an area of a less severe class. */ ''}
       ${piece('flood', [1, 6, 'P3'], 0.04, [0, 0, 10, 10])} ${piece('flood', [1, 7, 'P1'], 0.04, [-10, -10, 110, 110])}
       ${/* Two adjacent areas. */ ''}
       ${piece('landslide', [1, 1, 'P3'], 0.05, [0, 0, 30, 100])} ${piece('landslide', [1, 2, 'P3'], 0.05, [30, 0, 60, 100])}
-      ${/* An area of attention under an area with a class. */ ''}
+      ${/* An area of attention that an area with a class overlaps. */ ''}
       ${piece('landslide', [1, 3, 'AA'], 0.06, [0, 0, 100, 100])} ${piece('landslide', [1, 4, 'P1'], 0.06, [50, 0, 100, 100])}`);
     const shares = (fid: number): unknown[] => [rows.get(fid)!.flood_level, rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_attention];
     expect([11, 12, 13, 14, 15, 16, 17, 18].map(shares)).toEqual([
@@ -264,7 +264,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(18)!.landslide_share).toBeNull();
   });
 
-  it('counts areas that together share a square metre with the parcel, and ignores a smaller sum', async () => {
+  it('counts areas that together share 1 m² with the parcel, and ignores a smaller sum', async () => {
     // A strip of a hundredth of the parcel's width has 4 m². The areas are 0.6 m² each.
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${covers('Z001', FLOODS)}
@@ -273,7 +273,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([rows.get(11)!.flood_level, rows.get(12)!.flood_level]).toEqual(['P2', null]);
   });
 
-  it('replaces the national file by a newer partial file in its comuni, class by class, and in no other comune', async () => {
+  it('replaces the national file by a newer partial file only for the classes and comuni of the partial file', async () => {
     const rows = await build(`
       delete from current_member;
       -- Members 1 and 2: the part, of P1 and of landslides; 3 and 4 the file of Italy.
@@ -287,7 +287,7 @@ describeDatabase('the section risk, case by case', (engine) => {
       ${[0, 0.01, 0.02, 0.03, 0.04].map((column, i) => piece('flood', [3, i + 1, 'P1'], column, [-10, -10, 110, 110]) + piece('landslide', [3, i + 1, 'P4'], column, [-10, -10, 110, 110])).join('\n')}
       ${/* Areas of the partial file: P1 on half of the first parcel, and a landslide on the second. */ ''}
       ${piece('flood', [1, 1, 'P1'], 0, [0, 0, 50, 100])} ${piece('landslide', [2, 1, 'P2'], 0.01, [0, 0, 50, 100])}
-      ${/* For a class that the partial file lacks, the older file is used. */ ''}
+      ${/* For a class that the partial file does not contain, the older file is used. */ ''}
       ${piece('flood', [4, 1, 'P3'], 0.01, [0, 0, 25, 100])}
       ${/* Areas without a class are used if their file is not older than the other used files. */ ''}
       ${piece('flood', [4, 2, 'HPH'], 0.03, [0, 0, 50, 100])}`);
@@ -300,7 +300,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([11, 13, 15].map((fid) => [rows.get(fid)!.flood_mapped, rows.get(fid)!.flood_partial])).toEqual([[true, false], [true, false], [false, true]]);
   });
 
-  it('gives the worst landslide class, attention last, and reports a parcel with only an undetermined area as unmapped', async () => {
+  it('gives the most severe landslide class (areas of attention are the least severe), and reports a parcel with only an undetermined area as unmapped', async () => {
     const statements = `
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04)}
       ${piece('landslide', [1, 1, 'AA'], 0, [-10, -10, 110, 110])} ${piece('landslide', [1, 2, 'P1'], 0, [50, -10, 110, 110])}

@@ -1,4 +1,4 @@
-/** Tests the acceleration of the section risk at a size that reveals a wrong plan: 210,000 parcels and the nodes of all Italy. */
+/** Tests the query plan of the acceleration with tables large enough to reveal a wrong plan: 210,000 parcels and the nodes of all Italy. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';

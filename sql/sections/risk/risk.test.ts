@@ -10,7 +10,7 @@ import { queryRecords } from '../../../test/harness/records.ts';
 const region = makeRegion({ parcels: 6_000, seed: 7 });
 const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
 
-/** Combines the expected values of several sources for one section, field by field. */
+/** Combines the expected values of several sources into one expected row per parcel, field by field. */
 async function truthOf(ids: readonly string[]): Promise<(parcel: SyntheticParcel) => Record<string, unknown>> {
   const synthetics: Synthetic[] = await Promise.all(ids.map(loadSynthetic));
   const parts = synthetics.flatMap(({ truth }) => (truth === undefined ? [] : [truth(region)]));
@@ -39,14 +39,14 @@ describeDatabase('the section risk', (engine) => {
     await workspace.publish('risk', 'section.risk');
   });
 
-  it('matches the expected addresses of every synthetic parcel of land, roads and water', async () => {
+  it('gives every synthetic parcel its expected hazards, including roads and waters', async () => {
     const truth = await truthOf(SOURCES);
     const rows = await queryRecords<{ fid: number; json: Record<string, unknown> }>(database, `select p.fid, (api.section_risk(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
     const expected: { readonly fid: number; readonly json: Record<string, unknown> }[] = [...region.parcels()].map((parcel) => (
       { fid: syntheticFid(region, parcel.index), json: { ...truth(parcel), source: null } }
     ));
-    // The values of the database and the expected values are both rounded to six decimals.
+    // Both the values of the database and the expected values are rounded to six decimals.
     const withoutShares = ({ fid, json }: { fid: number; json: Record<string, unknown> }): unknown => ({ fid, json: { ...json, flood_share: json['flood_share'] === null, landslide_share: json['landslide_share'] === null } });
     expect(rows.map(withoutShares)).toEqual(expected.map(withoutShares));
     const off = rows.flatMap(({ fid, json }, index) => ['flood_share', 'landslide_share'].flatMap((field) => {
@@ -54,7 +54,7 @@ describeDatabase('the section risk', (engine) => {
       return Math.abs((found ?? 0) - (wanted ?? 0)) <= 2e-6 ? [] : [`${fid} ${field}: expected ${wanted}, found ${found}`];
     }));
     expect(off).toEqual([]);
-    // The comparison is meaningful only if the synthetic region has every case.
+    // Checks that the synthetic region has every case.
     const seen = (field: string): Set<unknown> => new Set(expected.map(({ json }) => json[field]));
     expect(seen('flood_level')).toEqual(new Set([null, 'P1', 'P2', 'P3', 'HPH']));
     expect(seen('landslide_level')).toEqual(new Set([null, 'AA', 'P1', 'P2', 'P3', 'P4']));

@@ -1,4 +1,4 @@
--- purpose: the source of the roofs of each comune, and the atlas of yields
+-- purpose: the source of the roofs in each comune, and the edition of the yield atlas
 -- cites: gsa_pvout, igm_dbsn, dpc_buildings, trento_cadastre
 -- reads: core.building_coverage, core.raster_tile
 -- writes: none

@@ -40,7 +40,7 @@ left join (
   from pvout
   order by id, missing > 0, turn
 ) v on v.id = p.fid
--- The file is missing and the parcel is unchanged, so its row is kept.
+-- Keeps the row of an unchanged parcel whose raster file is missing.
 left join (
   select
     s.fid,
@@ -75,5 +75,5 @@ order by fid;
 alter table solar add primary key (fid);
 alter table solar alter column n_buildings set not null;
 alter table solar alter column unread set not null;
--- serves: the number of parcels without a value because their raster is missing
+-- serves: count of parcels without a value because the raster was missing
 create index on solar (fid) where unread;

@@ -1,4 +1,4 @@
--- purpose: the cells behind the yield of the section solar of one parcel, and the rasters that contain its point
+-- purpose: the raster cells behind the yield in the section solar of one parcel, and the rasters that contain the parcel's point
 -- reads: core.parcel, core.building_coverage, core.raster_tile
 -- writes: none
 -- reruns: section.solar

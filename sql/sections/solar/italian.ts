@@ -16,14 +16,14 @@ export default defineItalian({
     'False: no building of 10 m² or more has its largest part on the parcel, and the other fields are absent':
       'No: nessun edificio di almeno 10 m² appartiene alla particella, e non si dice altro',
     'Buildings of 10 m² or more whose largest part is on the parcel': 'Edifici di almeno 10 m² che si trovano per la maggior parte sulla particella',
-    'Complete footprints of the buildings in n_buildings': 'Superficie coperta di questi, per intero',
+    'Total footprint of the buildings in n_buildings, including parts outside the parcel': 'Superficie coperta di questi, per intero',
     'Peak power of panels on 45 % of the footprint, 0.21 kW per m²': 'Potenza di picco installabile: 45 % della superficie coperta, 0,21 kW per m²',
     'Annual yield per kW of peak power; null: no loaded raster has a yield at the parcel':
       'Resa annua per kW di potenza di picco; vuoto: nessun raster caricato ha lì una resa',
     'Annual yield of the total peak power; null: no loaded raster has a yield at the parcel': 'Resa annua complessiva; vuoto: nessun raster caricato ha lì una resa',
     'Class by annual yield per kW: alta from 1,400 kWh, media from 1,200, else bassa; null: no loaded raster has a yield at the parcel':
       'Secondo la resa: da 1.400 kWh per kW, da 1.200, meno; vuoto: nessun raster caricato ha lì una resa',
-    'Version of the factors used': 'Versione dei fattori indicati sopra',
+    'Version of the factors in the computation': 'Versione dei fattori indicati sopra',
   },
   evidence: {
     "source of the comune's buildings": 'fonte i cui edifici contano nel comune',

@@ -4,7 +4,7 @@ import { defineMap } from '../../../pipelines/contract/section-map.ts';
 export default defineMap({
   panel: {
     words: {
-      available: 'Roofs', n_buildings: 'Buildings', roof_area_m2: 'Roof area', kwp_max_total: 'Peak power at most', pvout_kwh_per_kwp: 'Yield per kW', pvout_kwh_year_total: 'Yield of a year',
+      available: 'Roofs', n_buildings: 'Buildings', roof_area_m2: 'Roof area', kwp_max_total: 'Maximum peak power', pvout_kwh_per_kwp: 'Yield per kW', pvout_kwh_year_total: 'Annual yield',
       viability_class: 'Class', methodology_version: 'Method',
     },
     values: { alta: 'high', media: 'medium', bassa: 'low' },

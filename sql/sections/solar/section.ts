@@ -9,12 +9,12 @@ const NO_YIELD = 'no loaded raster has a yield at the parcel';
 const solar = z.strictObject({
   available: z.boolean().describe('False: no building of 10 m² or more has its largest part on the parcel, and the other fields are absent'),
   n_buildings: whole.min(1).optional().describe('Buildings of 10 m² or more whose largest part is on the parcel'),
-  roof_area_m2: z.number().min(0).optional().describe('Complete footprints of the buildings in n_buildings'),
+  roof_area_m2: z.number().min(0).optional().describe('Total footprint of the buildings in n_buildings, including parts outside the parcel'),
   kwp_max_total: z.number().min(0).optional().describe('Peak power of panels on 45 % of the footprint, 0.21 kW per m²'),
   pvout_kwh_per_kwp: nullable(z.number().min(0), `Annual yield per kW of peak power; null: ${NO_YIELD}`).optional(),
   pvout_kwh_year_total: nullable(z.number().min(0), `Annual yield of the total peak power; null: ${NO_YIELD}`).optional(),
   viability_class: nullable(z.enum(['alta', 'media', 'bassa']), `Class by annual yield per kW: alta from 1,400 kWh, media from 1,200, else bassa; null: ${NO_YIELD}`).optional(),
-  methodology_version: z.literal('1').optional().describe('Version of the factors used'),
+  methodology_version: z.literal('1').optional().describe('Version of the factors in the computation'),
   source,
 }).meta({ id: 'Solar', description: 'Solar panels on the roofs' });
 
@@ -24,7 +24,7 @@ export default defineSection({
   name: 'solar',
   position: 170,
   title: 'Solar',
-  block: nullable(solar, 'Null: no source of buildings covers the place'),
+  block: nullable(solar, 'Null: no source of buildings covers the parcel'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
@@ -34,7 +34,7 @@ export default defineSection({
       columns: {
         fid: FID,
         n_buildings: { type: 'int4', description: 'Buildings with a footprint of 10 m² or more whose largest part is on the parcel', gate: 'watched in section.buildings' },
-        roof_area_m2: { type: 'float8', description: 'Complete footprints of the buildings in n_buildings, 2 decimals', unit: 'm²', gate: quantity({ within: [10, null] }) },
+        roof_area_m2: { type: 'float8', description: 'Total footprint of the buildings in n_buildings, including parts outside the parcel, 2 decimals', unit: 'm²', gate: quantity({ within: [10, null] }) },
         kwp_max_total: { type: 'float8', description: 'Peak power: roof area × 0.45 (usable) × 0.21 kW/m², 2 decimals', unit: 'kW', gate: 'follows from roof_area_m2' },
         pvout_kwh_per_kwp: {
           type: 'float8', description: 'Annual yield per kW of peak power at the representative point, interpolated between the centres of the four surrounding cells, rounded to an integer',

@@ -15,7 +15,7 @@ describeDatabase('the section solar', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, { region, sources: ['gsa_pvout'], sql: ['sql/sections/solar/record.sql'] });
-    // Every third parcel has roofs of 10 m² and more. All other parcels have smaller sheds, which are ignored, or no building.
+    // Every third parcel has roofs of 10 m² and more. All other parcels have no building, or only smaller sheds, which are ignored.
     await workspace.session((session) => session.query(
       'create table buildings as select fid, (fid % 3 = 0)::int4 * (1 + fid % 4) as roof_count, (fid % 3 = 0)::int4 * (10 + fid % 1000 / 7.0::float8) as roof_area_m2 from parcel where kind = $1 and fid % 5 > 0',
       ['land'],
@@ -24,7 +24,7 @@ describeDatabase('the section solar', (engine) => {
     await workspace.publish('solar', 'section.solar');
   });
 
-  it('multiplies the area of large roofs by the yield between four cells, and classifies the rounded yield', async () => {
+  it('multiplies the area of large roofs by the yield interpolated between four cells, and classifies the rounded yield', async () => {
     const truth = synthetic.truth!(region);
     const kwhOf = new Map([...region.parcels()].map((parcel) => [syntheticFid(region, parcel.index), truth(parcel)['pvout_kwh_per_kwp'] as number | undefined]));
     const rows = await queryRecords<{ fid: number; area: number; roofs: number; json: Record<string, unknown> }>(

@@ -1,4 +1,4 @@
--- purpose: the tiles of ground motion that contain the cells of parcels
+-- purpose: the ground-motion tiles that contain the parcels' cells
 -- cites: egms_vertical
 -- reads: core.motion_tile, core.parcel, section.subsidence, layer.egms_cell
 -- writes: none
@@ -40,7 +40,7 @@ of_parcel as (
     m.fid,
     array_agg(distinct m.vintage order by m.vintage) as vintages
   from met m
-  -- A parcel on several tiles cites the tiles with a cell on the parcel.
+  -- A parcel on several tiles cites only the tiles that have a cell on the parcel.
   where m.tiles = 1
     or exists (
       select

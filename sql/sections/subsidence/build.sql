@@ -1,12 +1,12 @@
--- purpose: vertical ground motion of each parcel, from the cells that it covers
+-- purpose: vertical ground motion of each parcel, from the measured cells under the parcel
 -- version: 3
 -- reads: core.parcel, layer.egms_cell
 -- writes: section.subsidence
 -- incremental: rows of parcels
--- grain: one row per parcel that covers at least one measured cell
+-- grain: one row per parcel with at least one measured cell
 -- crs: parcels are transformed to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
 
--- The cells of Italy in the box of these parcels. The margin covers the curvature of the edges of a box in degrees.
+-- Cells of Italy in the box of the region's parcels. The margin allows for the curvature of the box's edges, which are straight in degrees.
 create table bounds as
 select
   floor(st_xmin(b.geom) / 100)::int4 - 10 as ix_first,
@@ -18,7 +18,8 @@ from (
   from parcel
 ) b;
 
--- A cell at the edge of a tile may be in two files. The series with the better fit is used, from any file. Almost all cells are unique and need no sort.
+-- Finds cells that are in two files, as at the edge of a tile. The series with the better fit is used, whatever its file. Almost all cells are unique, so only
+-- a few rows are sorted.
 create table worse as
 select
   member_id,
@@ -45,7 +46,7 @@ from (
 ) ranked
 where place > 1;
 
--- Cells are found by two integers, which are computed from the box of a parcel. Classes are derived from the rounded means, so value and class agree on every
+-- Finds cells by two integers, which are computed from the box of a parcel. Classes are derived from the rounded means, so values and classes agree on every
 -- engine.
 create view cell_share as
 with shape as (
@@ -58,16 +59,17 @@ with shape as (
     floor(st_ymin(l.geom) / 100)::int4 as iy_first,
     floor(st_ymax(l.geom) / 100)::int4 as iy_last
   from parcel p
-  -- Edges are straight in degrees, so they are split first. offset 0 makes PostgreSQL transform each parcel once instead of once per side of the box.
+  -- Splits the edges before the transformation, because edges are straight in degrees. offset 0 makes PostgreSQL transform each parcel once instead of once per
+  -- side of the box.
   cross join lateral (select st_transform(st_segmentize(p.geom, 0.0001), 3035) as geom offset 0) l
 ),
--- Set-returning functions in the select list make the planner put all cells into one hash table, with the parcels on the outer side of the join. With joined
--- tables, the planner would read all cells for every parcel.
+-- Set-returning functions in the select list make the planner read all cells once into a hash table. With a join instead, the planner would read all cells for
+-- every parcel.
 candidate_column as (
   select
     fid,
     area_m2,
-    -- Many parcels are inside one cell. Such parcels need no clipping, because the weight cancels out.
+    -- Many parcels are inside one cell. Such a parcel need not be clipped, because the mean does not depend on the weight of a single cell.
     case when ix_first = ix_last and iy_first = iy_last then null else geom end as geom,
     iy_first,
     iy_last,
@@ -118,7 +120,7 @@ overlap as (
 select
   *
 from overlap
--- Less than 0.01 m² is a rounding error of a common border.
+-- An area of less than 0.01 m² is a rounding error along a common border.
 where weight >= 0.01;
 
 create table subsidence as

@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.motion_tile
 -- writes: none
 -- reruns: section.subsidence
--- grain: one row per cell and mean, and one row per tile
+-- grain: one row per cell and mean value, and one row per tile
 -- crs: tiles are squares of EPSG:3035
 
 create view evidence as

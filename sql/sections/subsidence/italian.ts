@@ -14,7 +14,7 @@ export default defineItalian({
   },
   legend: { 'Vertical ground motion': 'Movimento verticale del suolo', 'No measured point': 'Nessun punto misurato' },
   fields: {
-    'Negative: the ground sinks': 'Negativa: il suolo si abbassa',
+    'Mean vertical velocity; negative: the ground sinks': 'Negativa: il suolo si abbassa',
     'Millimetres per year²': 'Millimetri all’anno, per anno',
     'Measured 100 m cells under the parcel': 'Celle di 100 m misurate sotto la particella',
     'From 1 (negligible) to 5 (very high), by the absolute velocity': 'Da 1, trascurabile, a 5, elevato, secondo l’entità della velocità',

@@ -5,7 +5,7 @@ import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts'
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const subsidence = z.strictObject({
-  velocity_mm_year: z.number().describe('Negative: the ground sinks'),
+  velocity_mm_year: z.number().describe('Mean vertical velocity; negative: the ground sinks'),
   acceleration_mm_year2: z.number().describe('Millimetres per year²'),
   cells: whole.min(1).describe('Measured 100 m cells under the parcel'),
   risk_class: whole.min(1).max(5).describe('From 1 (negligible) to 5 (very high), by the absolute velocity'),
@@ -19,25 +19,25 @@ export default defineSection({
   name: 'subsidence',
   position: 30,
   title: 'Ground motion',
-  block: nullable(subsidence, 'Null: no measured cell'),
+  block: nullable(subsidence, 'Null: no cell under the parcel was measured'),
   kinds: ['land', 'road', 'water'],
   coverage: 'meta',
   reaches: 'points',
   tables: {
     'section.subsidence': {
-      description: 'Vertical ground motion (EGMS L3): mean of the measured 100 m cells under the parcel, weighted by the shared area. No row: no measured cell, which does not mean that the ground is stable',
+      description: 'Vertical ground motion (EGMS L3): mean of the measured 100 m cells under the parcel, weighted by the shared area. No row: no cell under the parcel was measured, which does not mean that the ground is stable',
       key: ['fid'],
       columns: {
         fid: FID,
         velocity_mm_year: {
           type: 'float8',
           description: 'Mean vertical velocity, 2 decimals; negative: the ground sinks, positive: it rises',
-          unit: 'mm/year', gate: quantity({ within: [-300, 300], moves: { step: 2, why: 'the ground hardly moves, so a change of a quarter is noise; at 2 mm/year the direction changes' } }),
+          unit: 'mm/year', gate: quantity({ within: [-300, 300], moves: { step: 2, why: 'the ground hardly moves, so a change of 25 % is noise; at 2 mm/year the direction changes' } }),
         },
         acceleration_mm_year2: {
           type: 'float8',
-          description: 'Mean vertical acceleration, 2 decimals; positive is upwards',
-          unit: 'mm/year²', gate: quantity({ within: [-300, 300], moves: { step: 1, why: 'the ground hardly moves, so a change of a quarter is noise' } }),
+          description: 'Mean vertical acceleration, 2 decimals; positive: upwards',
+          unit: 'mm/year²', gate: quantity({ within: [-300, 300], moves: { step: 1, why: 'the ground hardly moves, so a change of 25 % is noise' } }),
         },
         cells: {
           type: 'int4',
@@ -52,7 +52,7 @@ export default defineSection({
         risk_label: { type: 'text', description: 'Name of the class: trascurabile, basso, medio, alto, elevato' },
         trend: {
           type: 'text',
-          description: 'stable: |acceleration| is at most 0.1 mm/year²; accelerating: acceleration has the direction of the motion, or the ground is at rest; decelerating: it has the opposite direction',
+          description: 'stable: |acceleration| is at most 0.1 mm/year²; accelerating: the acceleration has the direction of the motion, or the ground is at rest; decelerating: the acceleration has the opposite direction',
         },
         direction: { type: 'text', description: 'stabile: velocity from −2 to +2 mm/year, both included; else subsidenza or sollevamento' },
       },

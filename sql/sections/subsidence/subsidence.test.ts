@@ -9,13 +9,16 @@ import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 
-/** Rounds a mean to two decimals, halves away from zero, never to −0. */
+/** Rounds a mean to two decimals, with halves away from zero. The result is never −0. */
 function printed(mean: number): number {
   const hundredths = Math.round(Math.abs(mean) * 100 + 1e-9);
   return hundredths === 0 ? 0 : (Math.sign(mean) * hundredths) / 100;
 }
 
-/** Returns the classes of two rounded means by the rules of the contract. Any acceleration of ground at rest is accelerating. */
+/**
+ * Returns risk class, trend and direction for the two rounded means, by the rules of the contract. If the ground is at rest, any acceleration is classified as
+ * accelerating.
+ */
 function classesOf(velocity: number, acceleration: number): Record<string, unknown> {
   const limits = [2, 5, 10, 20];
   const moving = velocity > 2 ? 'sollevamento' : velocity < -2 ? 'subsidenza' : 'stabile';
@@ -40,7 +43,7 @@ describeDatabase('the section subsidence', (engine) => {
     await workspace.publish('subsidence', 'section.subsidence');
   });
 
-  it('matches the expected addresses of every synthetic parcel of land, roads and water', async () => {
+  it('gives every synthetic parcel its expected ground motion, including roads and waters', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(
       database,
@@ -52,7 +55,7 @@ describeDatabase('the section subsidence', (engine) => {
       return { fid: syntheticFid(region, parcel.index), json: subsidence === null ? null : { ...subsidence, source: null } };
     });
     expect(rows).toEqual(expected);
-    // The comparison is meaningful only if the synthetic region has every case.
+    // Checks that the synthetic region has every case.
     const seen = (field: string): Set<unknown> => new Set(expected.map(({ json }) => (json as Record<string, unknown> | null)?.[field] ?? null));
     expect(seen('risk_class')).toEqual(new Set([null, 1, 2, 3, 4, 5]));
     expect(seen('direction')).toEqual(new Set([null, 'stabile', 'subsidenza', 'sollevamento']));
@@ -61,7 +64,7 @@ describeDatabase('the section subsidence', (engine) => {
     for (const boundary of [-2, 2, -5, -10, -20, 0]) expect(seen('velocity_mm_year'), `velocity ${boundary}`).toContain(boundary);
   });
 
-  it('gives the same result as a join of all geometries', async () => {
+  it('returns the same result as a spatial join of all cells and parcels', async () => {
     const [difference] = await workspace.session((session) => session.query<{ rows: number; differing: number }>(`
       with naive as (
         select p.fid, round((sum(o.w * e.mean_velocity_mm_year) / sum(o.w))::numeric, 2)::float8 as velocity, count(*) as cells
@@ -77,7 +80,7 @@ describeDatabase('the section subsidence', (engine) => {
     expect(difference!.rows).toBeGreaterThan(100);
   });
 
-  it('joins cells by integers with a hash or merge join, and never by geometry', async () => {
+  it('joins cells by integers in a hash or merge join, and never by geometry', async () => {
     const lines = await workspace.session((session) => {
       const file = readFileSync(new URL('../../../sql/sections/subsidence/build.sql', import.meta.url), 'utf8');
       const query = /create table subsidence as([\s\S]*?);\n\n/.exec(file)![1]!;
@@ -88,13 +91,13 @@ describeDatabase('the section subsidence', (engine) => {
     expect(plan, 'reads cells once into the hash table instead of once per parcel').toMatch(/->  Hash  .*\n\s+->  .*Anti Join.*\n(?:\s+.*Filter.*\n)?(?:\s+.*Cond.*\n)?\s+->  (Seq|Bitmap Heap) Scan on egms_cell/);
   });
 
-  it('keeps the series with the best fit if a tile has a cell twice, and both series if two tiles have the cell', async () => {
+  it('keeps the series with the best fit if a cell is twice in one tile, and both series if it is in two tiles', async () => {
     const cells = await database.query<{ velocity: number; rows: number }>(
       `select mean_velocity_mm_year as velocity, count(*)::int4 as rows from layer.egms_cell
        where abs(mean_velocity_mm_year) in (99.9, 77.7, 55.5) and release_id = (select max(release_id) from ledger.release where vintage = $1) group by 1`,
       ['2020_2024'],
     );
-    // Copies of a neighbour's cells in a tile, with a worse fit.
+    // Adds copies of a neighbouring tile's cells to a tile, with a worse fit.
     expect(cells).toEqual([{ velocity: -77.7, rows: 3 }]);
     const duplicates = await database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code');
     expect(duplicates).toHaveLength(1);
@@ -104,15 +107,15 @@ describeDatabase('the section subsidence', (engine) => {
     expect(rejects.map(({ code }) => code)).toEqual(['cell_not_on_grid', 'no_data']);
   });
 
-  // This test is last, because it changes the cells.
-  it('derives trend, direction and class from the rounded means, and ignores the sign of a velocity rounded to 0', async () => {
+  // This test is last, because the test changes the cells.
+  it('derives trend, direction and class from the rounded means, and ignores the sign of a velocity that is rounded to 0', async () => {
     const near = (limit: number): number[] => [limit - 0.006, limit - 0.004, limit, limit + 0.004, limit + 0.006];
     const velocities = [-0.004, -0, 0, 0.004, ...[0, -2, 2, -5, -10, -20].flatMap(near)];
     const accelerations = [-0.3, ...near(-0.1), -0.004, 0, ...near(0.1), 0.3];
     const cases = velocities.flatMap((velocity) => accelerations.map((acceleration) => ({ velocity, acceleration })));
     await workspace.session(async (session) => {
       for (const relation of ['cell_share', 'subsidence', 'worse', 'bounds']) await session.query(`drop ${relation === 'cell_share' ? 'view' : 'table'} if exists ${relation} cascade`);
-      // One case for each cell. Parcels on a single cell show its values.
+      // Assigns one case to each cell. Parcels on a single cell show the values of the cell.
       await session.query(`update egms_cell set mean_velocity_mm_year = c.velocity, acceleration_mm_year2 = c.acceleration
         from unnest($1::float8[], $2::float8[]) with ordinality as c (velocity, acceleration, n) where c.n - 1 = (ix * 7 + iy * 1009) % $3`,
       [cases.map((each) => each.velocity), cases.map((each) => each.acceleration), cases.length]);

@@ -1,4 +1,4 @@
--- purpose: the elevation model behind a parcel's values
+-- purpose: the elevation model from which a parcel's values come
 -- cites: tinitaly_dem, copernicus_dem
 -- reads: core.raster_tile, section.terrain
 -- writes: none

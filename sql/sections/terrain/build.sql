@@ -1,4 +1,4 @@
--- purpose: height, slope and ruggedness of each land parcel, from the cells of elevation models
+-- purpose: elevation, slope and ruggedness of each land parcel, from the cells of elevation models
 -- version: 1
 -- reads: core.parcel, layer.tinitaly_tile, layer.copernicus_tile
 -- writes: section.terrain
@@ -6,7 +6,7 @@
 -- grain: one row per land parcel that has a cell with an elevation, or whose raster is missing
 -- crs: parcels are transformed to the CRS of the rasters
 
--- The finer model has priority, because GLO-30 is a surface with trees and roofs.
+-- The finer model has priority, also because GLO-30 includes trees and roofs.
 create view elevation_tile as
 select
   1 as model,
@@ -54,7 +54,7 @@ where kind = 'land';
 
 -- sweep: sweep.ts
 
--- A parcel with all its cells was not looked up in another model.
+-- Lists parcels that lack cells in the first model. All other parcels are not looked up in another model.
 create view lacking as
 select *
 from relief r
@@ -80,7 +80,7 @@ union all
   order by id, unread desc, turn
 );
 
--- The file is missing and the parcel is unchanged, so its row is kept.
+-- Keeps the row of an unchanged parcel whose raster file is missing.
 create table kept as
 select s.*
 from standing_terrain s
@@ -127,5 +127,5 @@ order by fid;
 
 alter table terrain add primary key (fid);
 alter table terrain alter column unread set not null;
--- serves: the number of parcels without a value because their raster is missing
+-- serves: count of parcels without a value because the raster was missing
 create index on terrain (fid) where unread;

@@ -6,7 +6,7 @@
 
 -- check: terrain_in_order
 -- level: error
--- expects: the smallest elevation of a parcel is at most the mean, the mean at most the largest, and the mean slope at most the largest slope
+-- expects: the smallest elevation of a parcel is at most the mean, the mean is at most the largest elevation, and the mean slope is at most the largest slope
 select
   fid
 from terrain

@@ -1,8 +1,8 @@
--- purpose: the cells behind the section terrain of one parcel, and the rasters that contain its point
+-- purpose: the raster cells behind the section terrain of one parcel, and the rasters that contain the parcel's point
 -- reads: core.parcel, core.raster_tile
 -- writes: none
 -- reruns: section.terrain
--- grain: one row per run of cells in a row of a raster, and one row per raster
+-- grain: one row per run of cells in a raster row, and one row per raster
 -- crs: EPSG:4326
 
 create view evidence as
@@ -15,7 +15,7 @@ select
   r.position,
   r.last_column - r.first_column + 1 as measure,
   'cells' as unit,
-  'cells whose centre is in the parcel, or the cell that contains its representative point, with row and column in the raster, from 0 in the north-west' as rule
+  'cells whose centre is in the parcel, or else the cell that contains the representative point, with row and column in the raster, from 0 in the north-west' as rule
 from relief_run r
 join chosen c on c.id = r.id
   and c.turn = r.turn

@@ -19,15 +19,15 @@ export default defineItalian({
       'Metri, secondo Riley (1999), media delle celle; vuoto: nessuna cella ha attorno tutte e otto le altre',
     'Metres, after Wilson (2007), mean of the cells; null: no cell has all eight neighbours':
       'Metri, secondo Wilson (2007), media delle celle; vuoto: nessuna cella ha attorno tutte e otto le altre',
-    'Direction (octant) of most sloping cells; flat: more than half of the cells have a slope below 1°; null: no cell has all eight neighbours':
+    'Most frequent aspect (octant) of sloping cells; flat: more than half of the cells have a slope below 1°; null: no cell has all eight neighbours':
       'Ottante verso cui è esposta la maggior parte delle celle in pendenza; piano: più di metà ha pendenza sotto 1°; vuoto: nessuna cella ha attorno tutte e otto le altre',
-    'Number of cells of the elevation model whose centre is in the parcel; without such a cell, 1 for the cell that contains the representative point':
+    'Number of cells of the elevation model whose centre is in the parcel; if there is none, 1 for the cell that contains the representative point':
       'Celle del modello di elevazione con il centro nella particella; 1 dove non ce n’è: quella che contiene il punto rappresentativo',
-    'ground: the ground; surface: with trees and roofs; null: unknown for this day':
+    'ground: height of the bare ground; surface: height including trees and roofs; null: unknown for this day':
       'suolo: del terreno; superficie: con alberi e tetti; vuoto: non noto per quel giorno',
   },
   evidence: {
-    'cells whose centre is in the parcel, or the cell that contains its representative point, with row and column in the raster, from 0 in the north-west':
+    'cells whose centre is in the parcel, or else the cell that contains the representative point, with row and column in the raster, from 0 in the north-west':
       'celle con il centro nella particella, oppure quella che contiene il punto rappresentativo; righe e colonne del raster, da 0 a nord-ovest',
     'raster that contains the representative point': 'raster che contiene il punto rappresentativo',
     'row {1}, column {2}': 'riga {1}, colonna {2}',

@@ -4,8 +4,8 @@ import { defineMap } from '../../../pipelines/contract/section-map.ts';
 export default defineMap({
   panel: {
     words: {
-      elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Spread of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',
-      ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'Cells of the model', elevation_of: 'Elevations of', elevation: 'elevation', slope: 'slope',
+      elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Standard deviation of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',
+      ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'Number of model cells', elevation_of: 'Elevations of', elevation: 'elevation', slope: 'slope',
     },
     values: { flat: 'flat', ground: 'ground', surface: 'surface, with trees and roofs' },
     units: {

@@ -20,23 +20,23 @@ const terrain = z.strictObject({
   slope_max: slope,
   ruggedness_index: ruggedness('Riley (1999), mean of the cells'),
   tri_mean: ruggedness('Wilson (2007), mean of the cells'),
-  aspect_predominant: nullable(z.enum(ASPECTS), `Direction (octant) of most sloping cells; flat: more than half of the cells have a slope below 1°; null: ${NO_SLOPE}`),
-  cells: whole.min(1).describe('Number of cells of the elevation model whose centre is in the parcel; without such a cell, 1 for the cell that contains the representative point'),
-  elevation_of: nullable(z.enum(['ground', 'surface']), 'ground: the ground; surface: with trees and roofs; null: unknown for this day'),
+  aspect_predominant: nullable(z.enum(ASPECTS), `Most frequent aspect (octant) of sloping cells; flat: more than half of the cells have a slope below 1°; null: ${NO_SLOPE}`),
+  cells: whole.min(1).describe('Number of cells of the elevation model whose centre is in the parcel; if there is none, 1 for the cell that contains the representative point'),
+  elevation_of: nullable(z.enum(['ground', 'surface']), 'ground: height of the bare ground; surface: height including trees and roofs; null: unknown for this day'),
   source,
 }).meta({ id: 'Terrain', description: 'Height, slope and ruggedness' });
 
 const UNREAD = 'as cells';
 const ROUGH = `no cell of the parcel has all eight neighbours; ${UNREAD}`;
-const HEIGHT = quantity({ within: [-100, 4850], moves: { step: 20, why: 'near the sea a quarter of the height is a small change' } });
-const STEEP = quantity({ within: [0, 90], moves: { step: 3, why: 'the slope of plains is almost 0, so a change of a quarter is noise' } });
-const SPREAD = quantity({ within: [0, null], moves: { step: 3, why: 'the ground rises by a few metres within a parcel' } });
+const HEIGHT = quantity({ within: [-100, 4850], moves: { step: 20, why: 'near the sea, 25 % of the height is a small change' } });
+const STEEP = quantity({ within: [0, 90], moves: { step: 3, why: 'the slope of plains is almost 0, so a change of 25 % is noise' } });
+const SPREAD = quantity({ within: [0, null], moves: { step: 3, why: 'the heights within a parcel differ by only a few metres' } });
 
 export default defineSection({
   name: 'terrain',
   position: 100,
   title: 'Terrain',
-  block: nullable(terrain, 'Null: no known elevation'),
+  block: nullable(terrain, 'Null: no elevation of the parcel is known'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
@@ -55,16 +55,16 @@ export default defineSection({
         tri_mean_m: { type: 'float8', description: 'Terrain ruggedness index after Wilson (2007), as the mean of the cells, 2 decimals. The value of a cell is the mean difference to its eight neighbours', unit: 'm', null: ROUGH, gate: SPREAD },
         aspect_predominant: {
           type: 'text',
-          description: 'Direction (octant) of most cells with a slope of 1° or more. If several octants are equal, the first clockwise from N. Value flat: more than half of the cells have a smaller slope',
+          description: 'Most frequent aspect (octant) of the cells with a slope of 1° or more. If several octants are equally frequent, the first clockwise from N. Value flat: more than half of the cells have a slope below 1°',
           null: ROUGH, gate: presence(),
         },
         cells: {
           type: 'int4',
-          description: 'Number of cells with an elevation whose centre is in the parcel; without such a cell, 1 for the cell that contains the representative point',
+          description: 'Number of cells with an elevation whose centre is in the parcel; if there is none, 1 for the cell that contains the representative point',
           null: 'the raster with these cells was removed from the data folder before the parcel was added, see unread',
           gate: quantity({ within: [1, null], moves: { by: 1, step: 10, why: 'the finer model has nine cells for each cell of the other model' } }),
         },
-        source_id: { type: 'text', description: 'Source of the elevations: tinitaly_dem or copernicus_dem', null: UNREAD, gate: 'the finer model if it has all cells' },
+        source_id: { type: 'text', description: 'Source of the elevations: tinitaly_dem or copernicus_dem', null: UNREAD, gate: 'the finer model is used if it has all cells of the parcel' },
         unread: { type: 'bool', description: 'True: no value was computed when the parcel was added or changed, because the raster with its cells was missing', gate: 'status counts these rows' },
       },
     },

@@ -1,20 +1,20 @@
 /**
- * Computes relief from the cells of an elevation model like GDAL's gdaldem. Slope and aspect follow Horn (1981), ruggedness follows Riley, DeGloria and Elliot
- * (1999), and the terrain ruggedness index follows Wilson et al. (2007). Each value needs the eight neighbours of a cell. A cell without all neighbours has
- * only an elevation.
+ * Computes slope, aspect and ruggedness from the cells of an elevation model, as GDAL's gdaldem does. Slope and aspect follow Horn (1981), ruggedness follows
+ * Riley, DeGloria and Elliot (1999), and the terrain ruggedness index follows Wilson et al. (2007). Each value needs the eight neighbours of a cell. A cell
+ * without all neighbours has only an elevation.
  */
 import { defineSweeps, rounded, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
 
 const OCTANTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
 const DEGREE = 180 / Math.PI;
-/** Slope in degrees below which ground has no aspect. */
+/** Slope in degrees below which a cell counts as flat and has no aspect. */
 const FLAT = 1;
 
 class Relief implements Accumulator {
   #cells = 0;
   #min = Infinity;
   #max = -Infinity;
-  /** Sums are relative to the first cell, because squares of heights would lose precision. */
+  /** Heights are summed relative to the first cell, because sums of squared heights would lose precision. */
   #base = 0;
   #sum = 0;
   #squares = 0;
@@ -38,7 +38,7 @@ class Relief implements Accumulator {
       const above = e - this.#base;
       this.#sum += above;
       this.#squares += above * above;
-      // The cells of the window from the north-west are a b c, d e f, g h i.
+      // From the north-west, the rows of the window are a b c, d e f and g h i.
       const [a, b, c] = [north[i - 1]! - e, north[i]! - e, north[i + 1]! - e];
       const [d, f] = [here[i - 1]! - e, here[i + 1]! - e];
       const [g, h, k] = [south[i - 1]! - e, south[i]! - e, south[i + 1]! - e];
@@ -78,7 +78,7 @@ class Relief implements Accumulator {
     return values;
   }
 
-  /** The most frequent octant. If several are equally frequent, the first clockwise from north. */
+  /** The most frequent octant. If several octants are equally frequent, the first clockwise from north. */
   #aspect(): string {
     if (this.#flat * 2 > this.#shaped) return 'flat';
     return OCTANTS[this.#facing.indexOf(Math.max(...this.#facing))] ?? 'flat';

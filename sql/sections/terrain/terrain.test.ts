@@ -11,7 +11,7 @@ import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 1_500, seed: 11 });
 
-/** Returns the result for a window of nine cells whose middle cell is in the shape. */
+/** Returns the values of a shape that contains only the middle cell of a window of nine cells. */
 function gathered(windows: readonly (readonly number[])[], cellWidthM = 10, cellHeightM = 10): (number | string | null)[] {
   const accumulator = (sweeps[0] as AreaSweep).accumulator();
   for (const window of windows) {
@@ -26,13 +26,13 @@ const plane = (toEast: number, toSouth: number): number[] => [-1, 0, 1].flatMap(
 describe('the relief of cells', () => {
   const aspect = (...windows: readonly (readonly number[])[]): unknown => gathered(windows).at(-1);
 
-  it('gives a slope of 45° if heights rise by the width of a cell, also for cells that are not square', () => {
+  it('has a slope of 45° if heights rise by the cell width per cell, also for cells that are not square', () => {
     expect(gathered([plane(10, 0)]).slice(4, 6)).toEqual([45, 45]);
     expect(gathered([plane(0, 30)], 20, 30)[4]).toBeCloseTo(45, 12);
     expect(gathered([plane(20, 0)], 20, 30)[4]).toBeCloseTo(45, 12);
   });
 
-  it('gives the downhill direction as an octant, and the first clockwise from north if several are equal', () => {
+  it('has as aspect the octant of the downhill direction, and in a tie the first octant clockwise from north', () => {
     const falls = { N: [0, 10], NE: [-10, 10], E: [-10, 0], SE: [-10, -10], S: [0, -10], SW: [10, -10], W: [10, 0], NW: [10, 10] } as const;
     for (const [name, [toEast, toSouth]] of Object.entries(falls)) expect(aspect(plane(toEast, toSouth)), name).toBe(name);
     expect(aspect(plane(10, 0), plane(0, -10))).toBe('S');
@@ -40,13 +40,13 @@ describe('the relief of cells', () => {
     expect(aspect(plane(10, 10), plane(0, 10), plane(10, 10))).toBe('NW');
   });
 
-  it('gives the aspect flat only if more than half of the cells slope less than 1°', () => {
+  it('has the aspect flat only if more than half of the cells have a slope below 1°', () => {
     expect(aspect(plane(0, 0), plane(0.1, 0), plane(0, -10))).toBe('flat');
     expect(aspect(plane(0, 0), plane(0, -10))).toBe('S');
     expect(aspect(plane(0, 0))).toBe('flat');
   });
 
-  it('computes ruggedness from the differences to the eight neighbours', () => {
+  it('has a ruggedness that is computed from the differences to the eight neighbours', () => {
     const window = [1, 2, 3, 4, 10, 6, 7, 8, 9].map((value) => 100 + value);
     const differences = [9, 8, 7, 6, 4, 3, 2, 1];
     const values = gathered([window]) as number[];
@@ -54,7 +54,7 @@ describe('the relief of cells', () => {
     expect(values[7]).toBe(40 / 8);
   });
 
-  it('gives only a height to a cell that lacks a neighbour', () => {
+  it('has only an elevation for a cell that lacks a neighbour', () => {
     const edge = plane(10, 0);
     edge[2] = NaN;
     expect(gathered([edge])).toEqual([100, 100, 100, 0, null, null, null, null, null]);
@@ -62,7 +62,7 @@ describe('the relief of cells', () => {
     expect(gathered([[...edge.slice(0, 4), NaN, ...edge.slice(5)]])).toEqual(Array.from({ length: 9 }, () => null));
   });
 
-  it('computes the population standard deviation of heights, also high above the sea', () => {
+  it('has the population standard deviation of the heights, without loss of precision at high elevations', () => {
     const windows = [2, 4, 4, 4, 5, 5, 7, 9].map((value) => [0, 0, 0, 0, value + 4000.5, 0, 0, 0, 0]);
     expect(gathered(windows)[3]).toBeCloseTo(2, 9);
   });
@@ -94,7 +94,7 @@ describeDatabase('the section terrain', (engine) => {
     });
     const truthful = rows.map(({ fid, json }) => ({ fid, json: json === null ? null : Object.fromEntries(Object.entries(json).filter(([name]) => name !== 'source')) }));
     expect(truthful).toEqual(expected);
-    // The comparison is meaningful only if the synthetic region has every case.
+    // Checks that the synthetic region has every case.
     const models = rows.map(({ model }) => model);
     for (const model of ['tinitaly_dem', 'copernicus_dem']) expect(models.filter((each) => each === model).length, model).toBeGreaterThan(50);
     const aspects = new Set(rows.map(({ json }) => json?.['aspect_predominant']));

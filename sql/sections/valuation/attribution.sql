@@ -1,4 +1,4 @@
--- purpose: the half-years of quotations, and of the perimeters for their search
+-- purpose: the half-years of the quotations, and of the perimeters that locate the parcels
 -- cites: omi_quotations
 -- reads: section.valuation, core.quotation
 -- writes: none

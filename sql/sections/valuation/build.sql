@@ -1,4 +1,4 @@
--- purpose: the OMI zone of each parcel in the newest half-year and in the half-year before
+-- purpose: the OMI zone of each parcel in the newest quoted half-year and in the previous half-year
 -- version: 2
 -- reads: section.valuation_history, core.quotation_zone
 -- writes: section.valuation
@@ -11,7 +11,7 @@ with window_start as (
   select min(since) as half_year
   from valuation_history
 ),
--- The zone with the same LinkZona in the half-year before, if the history does not include that half-year.
+-- Zone with the same LinkZona in the previous half-year, if the history does not include that half-year.
 before as (
   select distinct on (c.belfiore, c.zona, c.half_year)
     c.belfiore,
@@ -35,7 +35,8 @@ select
 from valuation_history h
 cross join window_start w
 left join before b on b.belfiore = h.belfiore and b.zona = h.zona and b.half_year = h.half_year
--- The runs of a parcel cover the window without gaps. Exactly one run contains the half-year before. For an earlier half-year, the first run is used.
+-- The runs of a parcel cover the 22 half-years without gaps, so exactly one run contains the previous half-year. If the previous half-year is before the first
+-- run, the first run is used.
 where greatest(h.half_year - 1, w.half_year) between h.since and h.until
 order by h.fid;
 

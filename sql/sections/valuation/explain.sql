@@ -5,7 +5,7 @@
 -- grain: one row per feature
 -- crs: none
 
--- Without a quotation of the zone, the section has no row.
+-- Lists zones with a quotation, because without one the section is empty.
 create view quoted as
 select v.*
 from valuation v
@@ -22,7 +22,7 @@ select
   o.position,
   null::float8 as measure,
   null as unit,
-  'perimeter that contains the representative point, of the half-year of the quotations, or else the newest whose zone has a LinkZona' as rule
+  'perimeter that contains the representative point: that of the quoted half-year, or else the newest perimeter whose zone has a LinkZona' as rule
 from quoted v
 join parcel_shapes s on s.fid = v.fid
 join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
@@ -55,7 +55,7 @@ select
   z.position,
   null,
   null,
-  'facts of the zone in ' || z.semester
+  'data of the zone in ' || z.semester
 from quoted v
 join quotation_zone z on z.belfiore = v.belfiore and z.zona = v.zona and z.half_year = v.half_year
 union all
@@ -81,7 +81,7 @@ select
   q.position,
   null,
   'euro/m2',
-  'quotation of the zone in the half-year before'
+  'quotation of the zone in the previous half-year'
 from quoted v
 join quotation q on q.belfiore = v.previous_belfiore and q.zona = v.previous_zona and q.half_year = v.half_year - 1
 where exists (

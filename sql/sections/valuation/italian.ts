@@ -20,13 +20,13 @@ export default defineItalian({
     'Euro per square metre and month; null: not quoted': 'Euro al metro quadrato al mese; vuoto: non quotato',
   },
   evidence: {
-    'perimeter that contains the representative point, of the half-year of the quotations, or else the newest whose zone has a LinkZona':
+    'perimeter that contains the representative point: that of the quoted half-year, or else the newest perimeter whose zone has a LinkZona':
       'perimetro della zona OMI che contiene il punto rappresentativo: del semestre quotato, altrimenti il più recente la cui zona ha un LinkZona',
     'LinkZona of the perimeter\'s zone in {1}, by which it is found in the half-year that is quoted':
       'LinkZona della zona del perimetro nel semestre {1}, con cui la si ritrova nel semestre quotato',
-    'facts of the zone in {1}': 'dati della zona nel semestre {1}',
+    'data of the zone in {1}': 'dati della zona nel semestre {1}',
     'quotation of the zone': 'quotazione della zona',
-    'quotation of the zone in the half-year before': 'quotazione della zona nel semestre precedente',
+    'quotation of the zone in the previous half-year': 'quotazione della zona nel semestre precedente',
     'previous_semester {1}{2}': 'Semestre precedente: {1}{2}',
   },
 });

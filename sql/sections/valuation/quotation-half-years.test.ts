@@ -1,4 +1,4 @@
-/** Tests the half-year of a parcel's quotations and the used perimeter, with small tables, and with random tables and a model in TypeScript. */
+/** Tests which half-year and which perimeter give a parcel's quotations. Uses small tables, and random tables with a model in TypeScript. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -14,7 +14,7 @@ const h = (year: number, half: 1 | 2): number => year * 2 + half - 1;
 const text = (half: number): string => `${Math.floor(half / 2)}_${(half % 2) + 1}`;
 const [FIRST, LAST] = [h(2015, 1), h(2025, 2)];
 
-/** A row of ZONE, or of VALORI with the price of civil dwellings. `file` is the number of the row's file. */
+/** A row of ZONE, or of VALORI with the price of civil dwellings. `file` is the number of the file that contains the row. */
 interface Zone {
   readonly half: number;
   readonly belfiore: string;
@@ -25,7 +25,7 @@ interface Zone {
 interface Quotation extends Zone {
   readonly price: number;
 }
-/** Parcels are in a row, one in each cell. A perimeter surrounds some of the parcels. */
+/** Parcels are in a row, one in each cell. A perimeter that contains some of the parcels. */
 interface Perimeter {
   readonly half: number;
   readonly belfiore: string;
@@ -36,7 +36,7 @@ interface Files {
   readonly zones: readonly Zone[];
   readonly quotations: readonly Quotation[];
   readonly perimeters: readonly Perimeter[];
-  /** Comune of the parcel in each cell. */
+  /** Comune of the parcel in each cell, by cell number. */
   readonly parcels: readonly string[];
   /** Current codes. */
   readonly listed: readonly string[];
@@ -45,7 +45,7 @@ interface Files {
 /** `zone price in semester by semester of the perimeter, previous price`, one per quotation. A parcel has at most one perimeter. */
 interface Answer {
   readonly valuation: string | null;
-  /** Zone and price by half-year, without half-years that have no zone. Null: no history. */
+  /** Zone and price of each half-year in which the parcel has a zone. Null: no history. */
   readonly history: { readonly current: string; readonly then: Readonly<Record<string, string>> } | null;
 }
 
@@ -179,7 +179,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     });
   });
   const none: Files = { zones: [], quotations: [], perimeters: [], parcels: ['Z001', 'Z002'], listed: ['Z001', 'Z002'] };
-  /** Result of the tables, after comparison with the model. */
+  /** Builds the sections from the tables, compares the result with the model, and returns the result. */
   const check = async (files: Partial<Files>): Promise<Answer[]> => {
     const answers = await found({ ...none, ...files });
     expect(answers).toEqual(answersOf({ ...none, ...files }));
@@ -199,7 +199,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
   });
   const bothDrawn = (half: number): Perimeter[] => [{ half, belfiore: 'Z001', zona: 'B1', cells: [0] }, { half, belfiore: 'Z002', zona: 'B1', cells: [1] }];
 
-  it('keeps the valuation of other comuni if one comune has a newer half-year, even if a newer ZONE has all comuni', async () => {
+  it('keeps the valuation of all other comuni if one comune has a newer half-year, even if a newer ZONE has all comuni', async () => {
     const before = { quotations: [quoted(q1, 'Z001', 'B1', 'IS1', 1000), quoted(q1, 'Z002', 'B1', 'IS2', 2000)], perimeters: bothDrawn(q1) };
     expect(await valuations(before)).toEqual(['Z001 B1 1000 in 2025_1 by 2025_1, before not quoted', 'Z002 B1 2000 in 2025_1 by 2025_1, before not quoted']);
     expect(await valuations({
@@ -214,21 +214,21 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual([null, 'Z002 B1 2100 in 2025_2 by 2025_2, before 2000']);
   });
 
-  it('finds a price for a perimeter of another half-year only by LinkZona, even if the zone has another name', async () => {
+  it('finds a price for a perimeter of another half-year only by LinkZona, although the zone has another name there', async () => {
     expect(await valuations({
       zones: [zone(old, 'Z001', 'B1', 'IS1'), zone(old, 'Z002', 'B1', 'IS2')], perimeters: bothDrawn(old),
       quotations: [quoted(q2, 'Z001', 'B1', 'IS7', 900, 2), quoted(q2, 'Z001', 'C1', 'IS1', 1000, 2), quoted(q2, 'Z002', 'B1', 'IS8', 2000, 2)],
     })).toEqual(['Z001 C1 1000 in 2025_2 by 2018_2, before not quoted', null]);
   });
 
-  it('finds no price for a perimeter without loaded zones of its half-year, and uses an older perimeter with loaded zones', async () => {
+  it('finds no price for a perimeter if no zones of its half-year are loaded, and uses an older perimeter with loaded zones instead', async () => {
     const quotations = [quoted(q2, 'Z001', 'B1', 'IS1', 1000), quoted(q2, 'Z002', 'B1', 'IS2', 2000)];
     expect(await valuations({ quotations, perimeters: bothDrawn(q1) })).toEqual([null, null]);
     expect(await valuations({ quotations, zones: [zone(old, 'Z002', 'D9', 'IS2')], perimeters: [...bothDrawn(q1), { half: old, belfiore: 'Z002', zona: 'D9', cells: [1] }] }))
       .toEqual([null, 'Z002 B1 2000 in 2025_2 by 2018_2, before not quoted']);
   });
 
-  it('finds the zone of the half-year before by the perimeters of that half-year, or else by LinkZona', async () => {
+  it('finds the zone in the previous half-year by the perimeters of that half-year, or else by LinkZona', async () => {
     const quotations = [
       quoted(q2, 'Z001', 'B1', 'IS1', 1000, 2), quoted(q2, 'Z002', 'B1', 'IS2', 2000, 2),
       quoted(q1, 'Z001', 'B1', 'IS9', 111), quoted(q1, 'Z001', 'D1', 'IS1', 900), quoted(q1, 'Z002', 'B1', 'IS8', 222), quoted(q1, 'Z002', 'E1', 'IS2', 1900),
@@ -238,7 +238,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       .toEqual(['Z001 B1 1000 in 2025_2 by 2025_2, before 900', 'Z002 B1 2000 in 2025_2 by 2025_2, before 222']);
   });
 
-  it('finds the half-year before for a quotation that is older than the history', async () => {
+  it('finds the zone in the previous half-year for a quotation that is older than the history', async () => {
     expect(await valuations({
       quotations: [quoted(h(2013, 2), 'Z001', 'B1', 'IS1', 1000), quoted(h(2013, 1), 'Z001', 'C1', 'IS1', 900, 2), quoted(h(2013, 1), 'Z001', 'B1', 'IS9', 111, 2)], perimeters: bothDrawn(h(2013, 2)),
     })).toEqual(['Z001 B1 1000 in 2013_2 by 2013_2, before 900', null]);
@@ -250,7 +250,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual(['Z001 B1 1000 in 2025_2 by 2025_2, before not quoted', 'Z002 B1 2000 in 2025_2 by 2025_2, before not quoted']);
   });
 
-  it('keeps the other half-years if a half-year has prices but no zones and no perimeters', async () => {
+  it('keeps all other half-years if one half-year has prices but no zones and no perimeters', async () => {
     const files = {
       zones: [zone(q1, 'Z001', 'B1', 'IS1', 1), zone(q1, 'Z002', 'B1', 'IS2', 1)], perimeters: bothDrawn(q1),
       // Z001 keeps its LinkZona, and Z002 has a new LinkZona.
@@ -260,7 +260,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     expect((await check(files)).map(({ history }) => history?.then)).toEqual([{ '2025_1': 'B1 1000', '2025_2': 'B1 1100' }, { '2025_1': 'B1 2000' }]);
   });
 
-  it('finds the quotations of a merged comune by perimeters of its predecessor, unless the area was drawn again later', async () => {
+  it('finds the quotations of a merged comune by perimeters of the former comune, unless newer perimeters cover the area', async () => {
     const files = {
       parcels: ['Z001', 'Z001'], zones: [zone(old, 'Z099', 'B1', 'IS1'), zone(old, 'Z099', 'C1', 'IS3')],
       quotations: [quoted(old, 'Z099', 'B1', 'IS1', 500), quoted(q2, 'Z001', 'B4', 'IS1', 1000, 2)],
@@ -280,7 +280,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       const files = { zones: [] as Zone[], quotations: [] as Quotation[], perimeters: [] as Perimeter[] };
       for (const half of halves) {
         for (const [index, belfiore] of ['Z001', 'Z002', 'Z099'].entries()) {
-          // A LinkZona belongs to one zone of a half-year, whose name may change.
+          // In a half-year, a LinkZona belongs to one zone, but the name of the zone may change.
           const links = new Map(['B1', 'C1', 'D1'].map((zona, number) => [zona, `IS${index}${(number + (random.below(3) === 0 ? 1 : 0)) % 3}`]));
           if (new Set(links.values()).size < 3) for (const [number, zona] of ['B1', 'C1', 'D1'].entries()) links.set(zona, `IS${index}${number}`);
           const [zoneFile, valoriFile] = random.below(2) === 0 ? [half, half] : [random.below(4) + 90, random.below(4) + 95];
@@ -299,7 +299,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       byLink += answers.filter(({ valuation }) => valuation !== null && !/in (\S+) by \1,/.test(valuation)).length;
       without += answers.filter(({ valuation, history }) => valuation === null && history !== null).length;
     }
-    // The comparison is meaningful only if the random tables have every case.
+    // Checks that the random tables have every case.
     expect([quotedParcels, byLink, without].every((count) => count > 5), `${quotedParcels} quoted, ${byLink} by link, ${without} not`).toBe(true);
   });
 });

@@ -17,10 +17,10 @@ const valuation = z.array(z.strictObject({
   condition: nullable(z.string(), 'State of conservation; null: not published'),
   purchase,
   rental,
-  previous_semester: z.strictObject({ purchase, rental }).describe('Quotations of the half-year before'),
+  previous_semester: z.strictObject({ purchase, rental }).describe('Quotations of the previous half-year'),
   semester: semester.describe('Newest half-year with quotations of the comune'),
-  zone_perimeter_semester: nullable(semester, 'Half-year of the perimeter that contains the parcel; null: published by a version that did not store it'),
-})).meta({ id: 'Valuation', description: 'Quotations of the OMI zone, one element per type and state' });
+  zone_perimeter_semester: nullable(semester, 'Half-year of the perimeter that contains the parcel; null: the parcel was published by a version of mappale that did not store the half-year'),
+})).meta({ id: 'Valuation', description: 'Quotations of the OMI zone, one element per building type and state of repair' });
 
 export default defineSection({
   name: 'valuation',
@@ -31,23 +31,23 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.valuation': {
-      description: 'OMI zone of a parcel in the newest half-year and in the half-year before. The quotations are in core.quotation. No row: no zone contains the representative point, the zone is unknown, or the parcel is a road or water',
+      description: 'OMI zone of a parcel in the newest half-year with quotations and in the previous half-year. The quotations are in core.quotation. No row: no zone contains the representative point, the zone has no known name, or the parcel is a road or water',
       key: ['fid'],
       columns: {
         fid: FID,
         belfiore: { type: 'text', description: 'Comune of the zone, as published by OMI' },
-        zona: { type: 'text', description: 'Zone in the half-year of the quotations. If this zone is unknown, the zone of the perimeter' },
+        zona: { type: 'text', description: 'Zone in the half-year of the quotations. If that zone is unknown, the zone that the perimeter names' },
         half_year: {
           type: 'int2',
           description: 'Newest half-year with quotations of the comune: year × 2 + (half − 1)',
-          null: 'the zone of the perimeter was not found in this half-year', gate: presence(),
+          null: 'the zone of the perimeter was not found in the half-year of the quotations', gate: presence(),
         },
-        previous_belfiore: { type: 'text', description: 'Comune of the zone in the half-year before', null: 'no zone in this half-year', gate: 'there with previous_zona' },
-        previous_zona: { type: 'text', description: 'Zone in the half-year before', null: 'none', gate: presence() },
+        previous_belfiore: { type: 'text', description: 'Comune of the zone in the previous half-year', null: 'the parcel has no zone in the previous half-year', gate: 'there with previous_zona' },
+        previous_zona: { type: 'text', description: 'Zone in the previous half-year', null: 'none', gate: presence() },
         perimeter_half_year: {
           type: 'int2',
           description: 'Half-year of the perimeter that contains the representative point',
-          null: 'published by a version that did not store it', gate: 'a half-year, and different half-years are not compared',
+          null: 'the parcel was published by a version of mappale that did not store the half-year', gate: 'a half-year; the gate does not compare rows of different half-years',
         },
       },
     },

@@ -47,12 +47,12 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     await workspace.publish('valuation', 'section.valuation');
   });
 
-  it('give every parcel the expected quotations of the synthetic region', async () => {
+  it('give every synthetic parcel its expected quotations', async () => {
     const rows = await queryRecords<{ fid: number; json: unknown }>(database, `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation(p.fid, null::core.parcel) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth }) => ({ fid, json: truth.valuation })));
   });
 
-  it('give every parcel the expected history over 22 half-years and two changes of zones', async () => {
+  it('give every synthetic parcel its expected history over 22 half-years with two changes of zones', async () => {
     const rows = await queryRecords<{ fid: number; json: unknown }>(database, `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation_history(p.fid, null::core.parcel) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth: { valuation_history: all } }) => ({ fid, json: all === null ? null : { ...all, source: null } })));
   });
@@ -66,7 +66,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(histories.some(({ semesters }) => semesters.some(({ zone }) => zone === null))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone, gross_yield_pct: yields }) => zone !== null && yields === null))).toBe(true);
     expect(expected.some(({ parcel, truth }) => parcel.kind === 'land' && truth.valuation_history === null)).toBe(true);
-    // Parcels in a zone without a current quotation.
+    // Counts parcels in a zone without a current quotation.
     expect(expected.some(({ truth }) => truth.valuation_history !== null && truth.valuation.length === 0)).toBe(true);
     expect(new Set(elements.map(({ condition }) => condition))).toEqual(new Set(['NORMALE', 'OTTIMO', 'SCADENTE', null]));
     expect(elements.some(({ purchase }) => purchase.min_eur_m2 === null)).toBe(true);
@@ -91,7 +91,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(found!.twice).toBe(0);
     const duplicates = await database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code order by code');
     const codes = new Map(duplicates.map(({ code, records }) => [code, records]));
-    // This row occurs twice in 2017/1.
+    // This row is twice in the file of 2017/1.
     expect(codes.get('quotation_repeated')).toBeGreaterThanOrEqual(1);
   });
 
@@ -106,7 +106,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
       { vintage: '2017_1', code: 'condition_unknown', n: 1 },
       { vintage: '2017_1', code: 'price_malformed', n: 1 },
       { vintage: '2017_1', code: 'type_unknown', n: 1 },
-      // The first comune has a ring of two points. The second comune has a part near Africa and a hole of two points. Both provinces have these errors.
+      // The first comune has a ring of two points. The second comune has a part near Africa, and a hole of two points. Both provinces have these errors.
       { vintage: '2018_2', code: 'part_outside_italy', n: 2 },
       { vintage: '2018_2', code: 'ring_too_short', n: 3 },
       { vintage: '2021_1', code: 'ring_too_short', n: 1 },
@@ -115,7 +115,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     ]);
   });
 
-  it('repair a perimeter that crosses itself and keep all other perimeters unchanged', async () => {
+  it('repair a perimeter that intersects itself, and keep all other perimeters unchanged', async () => {
     const repaired = await database.query<{ belfiore: string; half_year: number; valid: boolean }>(
       // Both provinces have the comune in 2018/2.
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',

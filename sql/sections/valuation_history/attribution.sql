@@ -1,4 +1,4 @@
--- purpose: the half-years with a zone of each parcel, and the half-years of the perimeters and zones for its current zone
+-- purpose: the half-years in which each parcel has a zone, and the half-years of the perimeters and zones that determine the current zone
 -- cites: omi_quotations
 -- reads: section.valuation_history
 -- writes: none

@@ -1,12 +1,12 @@
--- purpose: the OMI zones of each parcel over 22 half-years
+-- purpose: the OMI zones of each parcel in 22 half-years
 -- version: 2
 -- reads: core.parcel, core.quotation, core.quotation_zone, core.quoted_comune, layer.omi_perimeter
 -- writes: section.valuation_history
 -- incremental: rows of parcels
--- grain: one row per parcel and run of half-years in one zone
+-- grain: one row per parcel and run of consecutive half-years in the same zone
 -- crs: EPSG:4326
 
--- The 22 half-years 2015/1–2025/2, or the latest 22 if there are newer quotations. Half-years are numbers: year × 2 + half − 1.
+-- The 22 half-years 2015/1–2025/2, or the latest 22 half-years if there are newer quotations. A half-year is the number year × 2 + half − 1.
 create table valuation_window as
 select
   (last - 21)::int2 as first,
@@ -16,7 +16,7 @@ from (
   from quotation
 ) w;
 
--- Most perimeters are the same in many half-years, so each shape is joined with parcels once.
+-- Lists each distinct perimeter shape once, because most perimeters are the same in many half-years. Each shape is then joined with parcels once.
 create table perimeter_shape as
 with near as (
   select
@@ -52,11 +52,11 @@ select
 from perimeter_shape
 order by shape_id;
 
--- With the sizes of the tables, the planner starts the join from pieces of perimeters and finds parcels with their index.
+-- Analyzes the table, so that the planner starts the join from pieces of perimeters and finds parcels with an index.
 analyze perimeter_shape;
 analyze perimeter_piece;
 
--- Parcels inside the same shapes share one history.
+-- Groups parcels that are inside the same shapes, because these parcels have the same history.
 create table parcel_shapes as
 select
   p.fid,
@@ -75,7 +75,7 @@ select
 from parcel_shapes
 group by parcel_belfiore, shape_ids;
 
--- The zone of each half-year by LinkZona. A LinkZona identifies one zone in a half-year, and the same zone in other half-years.
+-- Zones of each half-year by LinkZona. A LinkZona identifies one zone in a half-year, and the same zone in other half-years.
 create table linked_zone as
 select distinct on (z.half_year, z.link_zona)
   z.half_year,
@@ -86,9 +86,9 @@ from quotation_zone z
 join quoted_comune k on k.belfiore = z.belfiore
 order by z.half_year, z.link_zona, k.listed desc, z.belfiore collate "C", z.zona collate "C";
 
--- The current zone of the parcels, and its name in the half-year of the quotations. Perimeters of the same half-year give the name. Other perimeters give the
--- name only by LinkZona. If perimeters of two comuni overlap, the parcel's comune is used, or another comune if its perimeters are equally new. The perimeters
--- of a former comune are older than its successor's quotations.
+-- Current zone of each group of parcels, with its name in the quoted half-year. Perimeters of that half-year state the name. For other perimeters, the name is
+-- found by LinkZona. If perimeters of two comuni contain the parcels, those of the parcels' comune are used, or those of the other comune if they are equally
+-- new. The perimeters of a former comune are older than the quotations of its successor.
 create table set_place as
 with choice as (
   select distinct on (t.set_id)
@@ -182,7 +182,7 @@ timeline as (
   cross join generate_series(v.first::int4, v.last::int4) as h (half_year)
   left join then_by_perimeter p on p.set_id = z.set_id and p.half_year = h.half_year
   left join linked_zone l on l.link_zona = z.link_zona and l.half_year = h.half_year
-  -- The comune has perimeters of the half-year, but none contains the point, so there was no zone.
+  -- If the comune has perimeters of the half-year, but none contains the point, the parcel had no zone.
   left join drawn own on own.belfiore = t.parcel_belfiore and own.half_year = h.half_year
   left join drawn other on other.belfiore = l.belfiore and other.half_year = h.half_year
 ),

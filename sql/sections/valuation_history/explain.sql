@@ -5,7 +5,7 @@
 -- grain: one row per feature
 -- crs: none
 
--- Perimeters that give the parcel's zone in a half-year.
+-- Lists the perimeters that determine the parcel's zone in a half-year.
 create view drawn_run as
 select
   h.fid,
@@ -48,7 +48,7 @@ select
   z.position,
   null,
   null,
-  'zone of that half-year with the LinkZona of the current zone'
+  'zone in that half-year with the LinkZona of the current zone'
 from valuation_history h
 join quotation_zone z on z.belfiore = h.then_belfiore
   and z.zona = h.then_zona
@@ -95,7 +95,7 @@ select
   q.position,
   null,
   'euro/m2',
-  'abitazioni civili in normal state; zone by the perimeters of that half-year, else by the LinkZona of the current zone'
+  'abitazioni civili in normal state; the zone was found by the perimeters of that half-year, or else by the LinkZona of the current zone'
 from valuation_history h
 join quotation q on q.belfiore = h.then_belfiore and q.zona = h.then_zona and q.half_year between h.since and h.until
 where q.cod_tip = 20

@@ -18,16 +18,16 @@ export default defineItalian({
     'Civil dwellings': 'Abitazioni civili',
     'Normal state of conservation': 'Stato di conservazione normale',
     'Year and half-year': 'Anno e semestre',
-    'Zone that contained the parcel in the half-year; null: unknown': 'Zona in cui si trovava allora la particella; vuoto: non nota',
+    'Zone that contained the parcel in the half-year; null: the zone is unknown': 'Zona in cui si trovava allora la particella; vuoto: non nota',
     'Euro per square metre; null: not quoted': 'Euro al metro quadrato; vuoto: non quotato',
     'Euro per square metre and month; null: not quoted': 'Euro al metro quadrato al mese; vuoto: non quotato',
-    'Rent of a year divided by the price; null: rent or price is not quoted': 'Canone di un anno diviso per il prezzo; vuoto: uno dei due non è quotato',
+    'Annual rent divided by the price; null: rent or price is not quoted': 'Canone di un anno diviso per il prezzo; vuoto: uno dei due non è quotato',
   },
   evidence: {
-    'zone of that half-year with the LinkZona of the current zone': 'zona di allora con la LinkZona della zona attuale',
+    'zone in that half-year with the LinkZona of the current zone': 'zona di allora con la LinkZona della zona attuale',
     'LinkZona of the zone in {1}, by which it is found in the half-year that is quoted': 'LinkZona della zona nel {1}, con cui la si trova nel semestre quotato',
     'perimeter of {1} that contains the representative point': 'perimetro della zona OMI del semestre {1} che contiene il punto rappresentativo',
-    'abitazioni civili in normal state; zone by the perimeters of that half-year, else by the LinkZona of the current zone':
+    'abitazioni civili in normal state; the zone was found by the perimeters of that half-year, or else by the LinkZona of the current zone':
       'abitazioni civili in stato normale; zona di allora secondo i perimetri di allora, altrimenti secondo il LinkZona della zona attuale',
     'semester {1}_{2}': 'Semestre {1}/{2}',
   },

@@ -11,21 +11,21 @@ const valuationHistory = z.strictObject({
   condition: z.literal('NORMALE').describe('Normal state of conservation'),
   semesters: z.array(z.strictObject({
     semester: semester.describe('Year and half-year'),
-    zone: nullable(z.string(), 'Zone that contained the parcel in the half-year; null: unknown'),
+    zone: nullable(z.string(), 'Zone that contained the parcel in the half-year; null: the zone is unknown'),
     purchase: z.strictObject({ min_eur_m2: euroPerM2, max_eur_m2: euroPerM2, mid_eur_m2: euroPerM2 }).describe('Prices'),
     rental: z.strictObject({ min_eur_m2: euroPerM2Month, max_eur_m2: euroPerM2Month, mid_eur_m2: euroPerM2Month }).describe('Rents'),
-    gross_yield_pct: nullable(z.number(), 'Rent of a year divided by the price; null: rent or price is not quoted'),
-  })).min(22).max(22).describe('Oldest first. Half-years without a quotation have an element, too'),
+    gross_yield_pct: nullable(z.number(), 'Annual rent divided by the price; null: rent or price is not quoted'),
+  })).min(22).max(22).describe('Oldest first. Includes half-years without a quotation'),
   source,
 }).meta({ id: 'ValuationHistory', description: 'Quotations of the OMI zone over 22 half-years' });
 
-const HALF_YEAR = 'a half-year, and different half-years are not compared';
+const HALF_YEAR = 'a half-year; the gate does not compare rows of different half-years';
 
 export default defineSection({
   name: 'valuation_history',
   position: 60,
   title: 'Property values since 2015',
-  block: nullable(valuationHistory, 'Null: no OMI zone'),
+  block: nullable(valuationHistory, 'Null: the parcel is in no OMI zone'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
@@ -37,22 +37,22 @@ export default defineSection({
         since: { type: 'int2', description: 'First half-year of the run: year × 2 + (half − 1)', gate: HALF_YEAR },
         until: { type: 'int2', description: 'Last half-year of the run', gate: HALF_YEAR },
         belfiore: { type: 'text', description: 'Comune of the current zone' },
-        zona: { type: 'text', description: 'Current zone, with its name in the half-year of the quotations. If this name is unknown, with the name of the perimeter' },
+        zona: { type: 'text', description: 'Current zone, with its name in the half-year of the quotations. If that name is unknown, the name that the perimeter states' },
         then_belfiore: { type: 'text', description: 'Comune of the zone in this run', null: 'no zone', gate: 'there with then_zona' },
         then_zona: {
           type: 'text',
-          description: 'Zone in this run, by the perimeters of its half-years. Without such perimeters of the comune, the zone with the same LinkZona',
+          description: 'Zone in this run, found by the perimeters of the run\'s half-years. If the comune has no such perimeters, the zone with the same LinkZona',
           null: 'none', gate: presence(),
         },
         half_year: {
           type: 'int2',
           description: 'Newest half-year with quotations of the comune: year × 2 + (half − 1)',
-          null: 'the zone of the perimeter was not found in this half-year', gate: presence(),
+          null: 'the zone of the perimeter was not found in the half-year of the quotations', gate: presence(),
         },
         perimeter_half_year: {
           type: 'int2',
           description: 'Half-year of the perimeter that currently contains the representative point',
-          null: 'published by a version that did not store it', gate: HALF_YEAR,
+          null: 'the parcel was published by a version of mappale that did not store the half-year', gate: HALF_YEAR,
         },
       },
     },
