@@ -198,11 +198,11 @@ describeDatabase('the section risk, case by case', (engine) => {
         (1, 2, 'P3', st_makeenvelope(14.5095, 40.999, 14.5100003, 41.001, 4326)),
         -- 2 m².
         (1, 3, 'P2', st_makeenvelope(14.5195, 40.999, 14.5200011, 41.001, 4326)),
-        -- Twice 0.7 m², two pieces of one area.
+        -- Two pieces of one area, 0.7 m² each.
         (1, 4, 'P1', st_makeenvelope(14.5295, 40.999, 14.5300008, 41.0001, 4326)), (1, 4, 'P1', st_makeenvelope(14.5295, 41.0001, 14.5300008, 41.001, 4326)),
-        -- The whole area of a parcel that is smaller than a square metre.
+        -- The whole of a parcel that is smaller than 1 m².
         (1, 5, 'P2', st_makeenvelope(14.5399, 40.999, 14.5401, 41.001, 4326)),
-        -- Nested classes and one without a name: the worst counts.
+        -- Nested areas of several classes, and one area without a class: the most severe class counts.
         (1, 6, 'HPH', st_makeenvelope(14.54, 40.9, 14.56, 41.1, 4326)), (2, 1, 'P1', st_makeenvelope(14.54, 40.9, 14.56, 41.1, 4326)), (3, 1, 'P2', st_makeenvelope(14.5501, 40.9, 14.56, 41.1, 4326))`);
     expect([11, 12, 13, 14, 15, 16].map((fid) => rows.get(fid)!.flood_level)).toEqual([null, null, 'P2', 'P1', 'P2', 'P2']);
     expect([11, 12, 13, 14, 15, 16].map((fid) => rows.get(fid)!.flood_mapped)).toEqual([true, true, true, true, true, true]);
