@@ -42,7 +42,7 @@ begin
   if p_swap > (select max(s.swap_id) from ledger.swap s) then
     refusal := json_build_object('reason', 'unknown');
   elsif v_is_cut and (p_swap < v_base or (p_swap = v_base and p_fid is not null) or v_start < v_since) then
-    -- Reports the first day of which all changes are kept, and the publication after which all changes are kept.
+    -- Reports the first day with all changes kept, and the publication after which all changes are kept.
     refusal := json_build_object('reason', 'not_kept', 'kept_since', (v_since at time zone 'Europe/Rome')::date + 1, 'kept_after', v_base);
   elsif p_day is null then
     swap := greatest(p_swap, v_base);

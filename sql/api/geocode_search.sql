@@ -499,7 +499,7 @@ begin
     and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
 end
 $$;
-comment on function api.geocode_numbers(jsonb, int4, bool) is 'Access points that may match a reading of a query. Rank 0 is the number in the query, rank 1 the end of a range, and ranks 2–5 the number with another exponent or colour. Rank 6 is a nearest number. Rank 7 is an exponent with the same beginning, or a nearest number of the other series (red or black). Rank 9 is the street';
+comment on function api.geocode_numbers(jsonb, int4, bool) is 'Access points that may match a reading of a query. Rank 0 is the number in the query, rank 1 the end of a range, and ranks 2–5 the number with another exponent or colour. Rank 6 is the nearest number on the same side of the street. Rank 7 is an exponent with the same beginning, or the nearest number of the other series (red or black). Rank 9 is the street';
 
 create or replace function api.has_addresses(p_comuni text[]) returns bool
 language plpgsql stable as $$

@@ -1,4 +1,4 @@
-/** Quality gates of the tables of `sql/core`. A column without a gate has a reason. Tables of sections define their own gates. */
+/** Quality gates of the tables of `sql/core`. A column without a gate states the reason. Tables of sections define their own gates. */
 import { each, presence, quantity, truth, type TableGate, type Truth, type Unwatched } from '../../pipelines/contract/gate.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 

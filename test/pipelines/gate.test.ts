@@ -185,7 +185,7 @@ describeDatabase('the quality gate', (engine) => {
       await DAMAGES[0]!.edit(path);
       const { failures } = await load();
       expect(failures.map(({ code }) => code)).toEqual(['SUSPICIOUS']);
-      const missing = (failures[0]!.data as readonly Violation[]).filter(({ figure }) => /^quoted zones of ZONE without/.test(figure));
+      const missing = (failures[0]!.data as readonly Violation[]).filter(({ figure }) => /^zones that ZONE lists as quoted/.test(figure));
       expect(missing).toEqual([expect.objectContaining({ section: 'valuation', relation: 'core.quotation_zone', before: 0 })]);
       expect(missing[0]!.after).toBeGreaterThan(0.3);
       // An accepted difference is not reported again.

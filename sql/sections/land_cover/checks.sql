@@ -42,7 +42,7 @@ where not exists (
 
 -- check: land_cover_class_repeated
 -- level: error
--- expects: a class has one name
+-- expects: each class has only one name
 select
   code
 from land_cover

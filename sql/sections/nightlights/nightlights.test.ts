@@ -8,7 +8,7 @@ import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 1_200, seed: 11 });
-/** Tables of a workspace that a build reads. */
+/** Workspace tables that the build of the section reads. */
 const KEPT = [
   'region', 'published_parcel', 'current_member', 'current_file', 'current_place', 'parcel', 'comune_register', 'comune_code', 'comune_suppressed', 'boundary', 'radiance_tile', 'raster_tile',
 ];

@@ -31,7 +31,7 @@ export default defineSection({
         fid: FID,
         velocity_mm_year: {
           type: 'float8',
-          description: 'Mean vertical velocity, 2 decimals; negative: the ground sinks, positive: it rises',
+          description: 'Mean vertical velocity, 2 decimals; negative: the ground sinks; positive: the ground rises',
           unit: 'mm/year', gate: quantity({ within: [-300, 300], moves: { step: 2, why: 'the ground hardly moves, so a change of 25 % is noise; at 2 mm/year the direction changes' } }),
         },
         acceleration_mm_year2: {

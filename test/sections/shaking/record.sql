@@ -1,7 +1,7 @@
--- purpose: the values of the section shaking, and its block of one parcel
+-- purpose: values and JSON block of the section shaking for one parcel
 -- reads: section.shaking
 -- writes: api.values_shaking, api.section_shaking
--- grain: one object, or null if the model has no value around the parcel
+-- grain: one object per parcel, null if the model has no value around the parcel
 -- crs: none
 
 create or replace function api.values_shaking(p_row section.shaking)
