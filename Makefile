@@ -1,9 +1,7 @@
 # Commands of mappale. `make help` lists them.
 #
-#   REGION=molise             which region: name, or ISTAT code 1–20
-#   DATA="/data/a /data/b"    folders with the publishers' files (paths without spaces)
-#   DATABASE_URL=postgres://… PostgreSQL with PostGIS; without it an embedded database in .mappale/
-#   FILES="a.zip b.csv"       files to validate
+#   REGION=molise             region to load: its name, or its ISTAT code (1–20) DATA="/data/a /data/b"    folders with the publishers' files (paths without
+#   spaces) DATABASE_URL=postgres://… database with PostGIS; default: an embedded database in .mappale/ FILES="a.zip b.csv"       files to validate
 #   ARGS="--json"             more options for the command: `npx mappale COMMAND --help` lists them
 
 mappale := node pipelines/mappale.mjs
@@ -15,16 +13,16 @@ options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-setup: ## Install missing packages of the program
+setup: ## Install missing packages that the program needs
 	@scripts/setup.sh
 
-develop: ## Install missing packages of tests, checks and documentation too
+develop: ## Install missing packages, including those for tests, checks and documentation
 	@scripts/setup.sh develop
 
 setup-gdal: ## Install or compile GDAL's binding, which reads vector files faster
 	@scripts/setup.sh gdal
 
-load-region: setup ## Load the files of one REGION from DATA into the database; without both, load the synthetic demo region
+load-region: setup ## Load the files of one REGION from DATA into the database, or the synthetic demo region if neither is set
 	@$(mappale) load-region $(options)
 
 plan: setup ## Show what a refresh would do, and why
@@ -51,17 +49,17 @@ test: develop ## Run the tests on the databases of this machine, without the lon
 test-all: develop ## Run every test, as in continuous integration
 	@$(vitest) $(ARGS)
 
-test-faults: develop ## Run the tests that kill runs, cut files and fill disks
+test-faults: develop ## Run the tests that kill processes, truncate files and fill disks
 	@$(vitest) --project '*faults' $(ARGS)
 
-test-long: develop ## Run every test on every database, with many more random cases (hours); ARGS=test/pipelines/arrival selects
+test-long: develop ## Run every test on every database, with many more random cases (hours); ARGS=test/pipelines/arrival selects tests
 	@MAPPALE_TEST_ENGINES=postgres,pglite MAPPALE_TEST_SEQUENCES=300 MAPPALE_TEST_KILLS=300 MAPPALE_TEST_MUTATIONS=20000 MAPPALE_TEST_TRUTH=20000 $(vitest) $(ARGS)
 
-bench: develop ## Measure each step on this machine
+bench: develop ## Measure the time of each step on this machine
 	@npm run --silent bench -- $(ARGS)
 
 docs: develop ## Build the site of the documentation in .mappale/site
 	@npm run --silent docs
 
-check: develop ## Check the types, the style and the regular expressions of the code
+check: develop ## Check types, code style and regular expressions
 	@npm run --silent typecheck && npm run --silent lint && npm run --silent expressions

@@ -1,6 +1,6 @@
 /**
- * Rules of `make check` for TypeScript: typescript-eslint's strict set with types, and one layout. `--fix` repairs the layout. Rules define the layout, and no
- * formatter decides line breaks. docs/decisions/0006 gives the reason.
+ * ESLint rules of `make check` for TypeScript: typescript-eslint's strict type-checked set, and layout rules. `--fix` repairs the layout. No formatter decides
+ * line breaks; docs/decisions/0006 explains why.
  */
 import stylistic from '@stylistic/eslint-plugin';
 import { defineConfig } from 'eslint/config';
@@ -16,15 +16,15 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
-      // Messages often contain numbers and flags. Objects without a useful text are still an error.
+      // Messages often contain numbers and flags. Objects that print as `[object Object]` are still an error.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: false }],
-      // An interface may require a function to return a promise or an async generator, although the function never waits.
+      // A function may have to be async because its interface requires a promise, although the function awaits nothing.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true }],
-      // No code declares an enum. The rule on assignments to enums would take a sixth of the time of all rules.
+      // Enums are forbidden, so the rule on assignments to enums is off. The rule would take a sixth of the lint time.
       'no-restricted-syntax': ['error', { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' }],
       '@typescript-eslint/no-unsafe-enum-assignment': 'off',
-      // Callers state the types of a thread's input and output.
+      // Callers give the types of a thread's input and output as type parameters.
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
       '@stylistic/quotes': ['error', 'single', { avoidEscape: true, allowTemplateLiterals: 'avoidEscape' }],
@@ -35,14 +35,14 @@ export default defineConfig(
     },
   },
   {
-    // The innermost loops read bytes and columns by position, within bounds that the loop ensures. A check for undefined would slow them down.
+    // The innermost loops read bytes and columns by position, within bounds that the loop ensures. Checks for undefined would slow the loops down.
     files: [
       'sources/ade_cadastre/scan.ts', 'sources/anncsu_addresses/scan.ts', 'sources/egms_vertical/read.ts', 'pipelines/build/sweep-*.ts', 'sql/sections/*/sweep.ts',
     ],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   {
-    // A missing value, or a value of another type, fails its test or measurement. Matchers have the type any.
+    // If a value is missing or has another type, the test or benchmark fails. Vitest's matchers have the type any.
     files: ['test/**/*.ts', '**/*.test.ts', 'scripts/**/*.ts'],
     rules: {
       '@typescript-eslint/no-base-to-string': 'off',

@@ -1,15 +1,15 @@
-/** Provides the clock of the program. Other modules of `pipelines` read the date only for the age of lock files. */
+/** Provides the clock of the program. Other modules of `pipelines` read the system's clock only for the age of lock files. */
 import { testClock } from './config.ts';
 
 export interface Clock {
   now(): number;
-  /** @param seconds to wait */
+  /** @param seconds time to wait */
   wait(seconds: number): Promise<void>;
 }
 
 const SYSTEM: Clock = { now: Date.now, wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)) };
 
-/** Returns a clock that starts at a given time. A wait advances the clock immediately and takes no time. @param start milliseconds since 1970 */
+/** Returns a clock that starts at a given time. A call of `wait` advances this clock and returns at once. @param start milliseconds since 1970 */
 function clockFrom(start: number): Clock {
   const begun = performance.now();
   let waited = 0;
@@ -21,7 +21,9 @@ function clockFrom(start: number): Clock {
 
 let chosen: Clock | null = null;
 
-/** Returns the clock of this process. The setting is read at the first use, so that an invalid value is reported like other settings. */
+/**
+ * Returns the clock of this process. Reads the setting `MAPPALE_TEST_CLOCK` at the first use, so that an invalid value is reported like other invalid settings.
+ */
 function clock(): Clock {
   const start = chosen === null ? testClock() : null;
   chosen ??= start === null ? SYSTEM : clockFrom(start);

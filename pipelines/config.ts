@@ -1,4 +1,4 @@
-/** Reads the settings. Only this file reads environment variables. */
+/** Reads the settings from environment variables. No other file reads environment variables. */
 import { existsSync } from 'node:fs';
 import { homedir, hostname, userInfo } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
 const UNSET = 'Unset it to use the default.';
 
-/** Settings with their descriptions. The README contains the same descriptions. */
+/** Names and descriptions of the settings. The README contains the same descriptions. */
 export const SETTINGS: Readonly<Record<string, string>> = {
   DATABASE_URL: '`postgres://user:password@host:port/database` or `pglite:FOLDER`. Default: the embedded database in `database` below the home folder',
   MAPPALE_HOME: 'home folder, which has the embedded database and the files of the demo region; same as `--home`. Default: `.mappale` in the working folder if it exists, '
@@ -26,16 +26,16 @@ export const SETTINGS: Readonly<Record<string, string>> = {
 
 export interface Config {
   readonly databaseUrl: string;
-  /** True if tables with fid are distributed over several nodes. Distributed tables stay distributed. */
+  /** True if tables with a column `fid` must be distributed over several Citus nodes. Tables that are already distributed stay distributed. */
   readonly distributed: boolean;
   readonly log: 'human' | 'json';
   readonly logLevel: 'debug' | 'info' | 'warn';
   readonly noColor: boolean;
-  /** Body that publishes the catalogue. */
+  /** Public body that the catalogue names as its publisher. */
   readonly publisher: { readonly id: string; readonly name: string };
-  /** Name of this machine in the ledger. */
+  /** Name of this machine, for the ledger. */
   readonly host: string;
-  /** User of the process, for the ledger. */
+  /** Operating-system user of the process, for the ledger. */
   readonly user: string;
 }
 
@@ -80,13 +80,13 @@ export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
   return join(isAbsolute(data) ? data : join(homedir(), '.local', 'share'), 'mappale');
 }
 
-/** Settings of one source. A setting is null if it is not set. */
+/** Settings of one source. Unset settings are null. */
 export interface SourceSettings {
-  /** `MAPPALE_<SOURCE>_URL` without the login: replaces the base address of the source's files. */
+  /** `MAPPALE_<SOURCE>_URL` without the login: base address that replaces the publisher's for the source's files. */
   readonly url: string | null;
   /** `user:password` of `MAPPALE_<SOURCE>_URL` (secret). */
   readonly login: string | null;
-  /** `MAPPALE_<SOURCE>_TOKEN`: token of the user at the publisher (secret). */
+  /** `MAPPALE_<SOURCE>_TOKEN`: access token that the publisher gave to the user (secret). */
   readonly token: string | null;
 }
 
@@ -105,7 +105,7 @@ export function sourceSettings(id: string, env: NodeJS.ProcessEnv = process.env)
   return { url: withoutLogin(text), login: username === '' ? null : `${decoded(username)}:${decoded(password)}`, token };
 }
 
-/** Decodes a percent-encoded text. Invalid encodings, such as `100%`, are returned unchanged. */
+/** Decodes a percent-encoded text. Returns a text with an invalid encoding, such as `100%`, unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -119,7 +119,8 @@ function withoutLogin(url: string): string {
 }
 
 /**
- * Returns the moment at which the program's clock starts, in milliseconds since 1970. Null to use the system's clock. Only tests set `MAPPALE_TEST_CLOCK`.
+ * Returns the start time of the program's clock from `MAPPALE_TEST_CLOCK`, in milliseconds since 1970. Returns null to use the system's clock. Only tests set
+ * this variable.
  * @throws MappaleError `CONFIG_UNKNOWN` (exit 2)
  */
 export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
@@ -134,7 +135,7 @@ export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
 }
 
 /**
- * Returns the engine that must read vector files. Null to use the fastest installed engine. Only tests set `MAPPALE_TEST_VECTOR_ENGINE`.
+ * Returns the engine for vector files from `MAPPALE_TEST_VECTOR_ENGINE`. Returns null to use the fastest installed engine. Only tests set this variable.
  * @throws MappaleError `CONFIG_UNKNOWN` (exit 2)
  */
 export function testVectorEngine<Name extends string>(names: readonly Name[], env: NodeJS.ProcessEnv = process.env): Name | null {
@@ -143,10 +144,10 @@ export function testVectorEngine<Name extends string>(names: readonly Name[], en
 
 /** Proxy settings from the environment variables that `curl` and other programs use. */
 export interface Proxies {
-  /** Address with login (secret). Null if there is no proxy. */
+  /** Address of the proxy, with login (secret). Null if there is no proxy. */
   readonly http: string | null;
   readonly https: string | null;
-  /** Hosts and domains that are contacted without a proxy. */
+  /** Hosts and domains to contact without a proxy. */
   readonly except: readonly string[];
 }
 
@@ -166,7 +167,7 @@ export function readProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
   return { http: proxy('HTTP_PROXY'), https: proxy('HTTPS_PROXY'), except: (env['no_proxy'] || env['NO_PROXY'] || '').split(/[\s,]+/).filter((host) => host !== '') };
 }
 
-/** Returns the name of the user. Returns the user's number if there is no name, as in some containers. */
+/** Returns the name of the operating-system user. Returns the numeric user id if the user has no name, as in some containers. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -175,7 +176,7 @@ function userName(): string {
   }
 }
 
-/** Returns the folders of the operating system's programs. */
+/** Returns the folders in `PATH`. */
 export function programFolders(env: NodeJS.ProcessEnv = process.env): string[] {
   return (env['PATH'] ?? '').split(delimiter);
 }
@@ -185,19 +186,19 @@ export function expandPath(path: string): string {
   return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);
 }
 
-/** Variables of libpq that determine the address of a server. A variable is null if it is not set. */
+/** Environment variables of libpq that determine the address of a server. Unset variables are null. */
 export interface LibpqSettings {
   readonly host: string | null;
   readonly port: string;
   readonly user: string | null;
   readonly service: string | null;
-  /** Files that define services, in the order in which libpq reads them. */
+  /** Paths of service files, in the order in which libpq reads these files. */
   readonly serviceFiles: readonly string[];
   /** User of the process in the operating system. */
   readonly systemUser: string;
 }
 
-/** Reads the variables of libpq that the driver does not read. */
+/** Reads the environment variables of libpq that the PostgreSQL driver does not read. */
 export function libpqSettings(env: NodeJS.ProcessEnv = process.env): LibpqSettings {
   const { PGHOST, PGPORT, PGUSER, PGSERVICE, PGSERVICEFILE, PGSYSCONFDIR } = env;
   return {
@@ -207,14 +208,14 @@ export function libpqSettings(env: NodeJS.ProcessEnv = process.env): LibpqSettin
   };
 }
 
-/** Options of all commands. */
+/** Options that every command accepts. */
 export interface GlobalOptions {
   readonly home?: string;
   readonly verbose?: boolean;
   readonly quiet?: boolean;
 }
 
-/** Applies the options of all commands to this process and to worker processes, which inherit the environment. */
+/** Sets environment variables for the options that every command accepts. Worker processes inherit these variables. */
 export function applyOptions({ home, verbose = false, quiet = false }: GlobalOptions): void {
   if (home !== undefined) process.env['MAPPALE_HOME'] = expandPath(home);
   if (verbose) process.env['MAPPALE_LOG_LEVEL'] = 'debug';

@@ -20,24 +20,24 @@ export const EXIT = {
 export type ExitKind = keyof typeof EXIT;
 
 export interface ErrorFacts {
-  /** Stable upper-case code for programs: `ZIP_TRUNCATED`. */
+  /** Stable upper-case code for programs that read errors, such as `ZIP_TRUNCATED`. */
   readonly code: string;
   readonly kind: ExitKind;
-  /** Position: `file`, `file:line`, `outer.zip!inner.csv:line`. */
+  /** Position of the error: `file`, `file:line` or `outer.zip!inner.csv:line`. */
   readonly at?: string | undefined;
   /** `expected … found …`. */
   readonly detail?: string | undefined;
-  /** Full sentence with the action for the user. */
+  /** Full sentence that says what the user must do. */
   readonly hint?: string | undefined;
-  /** Command that fixes the error. The user must replace words in capitals. Printed last, so that the command is easy to find. */
+  /** Command that fixes the error, printed last. Words in capitals are placeholders that the user must replace. */
   readonly fix?: string | undefined;
-  /** Content of `detail` in structured form. */
+  /** Content of `detail` as structured data. */
   readonly data?: unknown;
-  /** Source of the file with the error. */
+  /** Id of the source whose file has the error. */
   readonly source?: string | undefined;
   /** Region whose load or publication failed, by its slug; `italia` for the tables of Italy. */
   readonly region?: string | undefined;
-  /** Files with the error, if other files of the same release or region can still be used. */
+  /** Files with the error. Set if other files of the release or region can still be used. */
   readonly files?: readonly FaultyFile[] | undefined;
   readonly cause?: unknown;
 }
@@ -79,7 +79,7 @@ export class MappaleError extends Error {
     return EXIT[this.kind];
   }
 
-  /** Returns the same error with additional facts. */
+  /** Returns a copy of this error with additional facts. */
   knowing(more: Pick<ErrorFacts, 'at' | 'fix' | 'source' | 'region' | 'files'>): MappaleError {
     const { code, kind, at, detail, hint, fix, data, source, region, files } = this;
     return new MappaleError(this.message, {
@@ -104,7 +104,7 @@ export class MappaleError extends Error {
   }
 }
 
-/** Returns the error for an unexpected input file. Exit 3. */
+/** Returns the error for an input file that does not match expectations. The process then exits with code 3. */
 export function inputError(message: string, facts: Omit<ErrorFacts, 'kind'>): MappaleError {
   return new MappaleError(message, { ...facts, kind: 'input' });
 }

@@ -1,6 +1,6 @@
 /**
- * Normalises Italian street and comune names. The names of ANNCSU are normalised when they are staged, and queries when they are read. Names of the same place
- * then have equal types and tokens.
+ * Normalises Italian street and comune names. Street names of ANNCSU are normalised when they are staged, and queries when they are parsed. Different spellings
+ * of one name then have equal types and tokens.
  */
 import {
   ABBREVIATIONS, COUNTED, GERMAN_ENDINGS, MONTHS, NUMBERED_TYPES, OTHER_TYPES, PARTICLES, REGNAL, ROUTES, SAINTS, STREET_TYPES, TITLES,
@@ -8,12 +8,12 @@ import {
 } from './words.ts';
 
 export interface StreetName {
-  /** Canonical street type, such as `piazza`; null if the name has none (the sestieri of Venezia). */
+  /** Canonical street type, such as `piazza`; null if the name has no type, as in the sestieri of Venezia. */
   readonly type: string | null;
-  /** Other types that the same abbreviation may mean. */
+  /** Other street types that the written abbreviation may mean. */
   readonly otherTypes: readonly string[];
   /**
-   * Words of the name in order, in lower case and without accents. All forms of saint are one word, and numerals are digits. Never empty for a text with
+   * Words of the name in order, in lower case and without accents. All forms of saint become `san`, and numerals become digits. Never empty for a text with
    * letters or digits.
    */
   readonly tokens: readonly string[];
@@ -21,13 +21,13 @@ export interface StreetName {
 
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', đ: 'd', ł: 'l', æ: 'ae', œ: 'oe', ı: 'i' };
 
-/** Characters of windows-1252 for the bytes from 0x80, where Latin-1 has control characters. A blank is an unused byte. */
+/** Characters of windows-1252 for the bytes 0x80 to 0x9F, which are control characters in Latin-1. A blank marks an unused byte. */
 const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 const TWICE = new RegExp(`[\u00c2\u00c3\u00e3]([\u0080-\u00bf${WINDOWS_1252.replaceAll(' ', '')}])`, 'g');
 
 /**
- * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), also in lower case (`Cirã²`). A final Ã is an À without
- * its second byte, because no Italian name ends with Ã.
+ * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), also in lower case (`Cirã²`). A final Ã becomes À,
+ * because no Italian name ends with Ã and the second byte of À was lost.
  */
 export function repairLetters(text: string): string {
   if (!/[\u00c2\u00c3\u00e3]/.test(text)) return text;
@@ -39,10 +39,10 @@ export function repairLetters(text: string): string {
 }
 
 /**
- * Converts text to lower case without accents, compatibility forms and typographic apostrophes. Repairs wrongly decoded letters. Keeps `°` and `'`.
+ * Converts text to lower case, and removes accents, compatibility forms and typographic apostrophes. Repairs wrongly decoded letters. Keeps `°` and `'`.
  */
 export function fold(text: string): string {
-  // Nearly all names are plain ASCII, where only upper case and the grave accent used as an apostrophe must be replaced.
+  // Nearly all names are plain ASCII. In ASCII, only upper case and the grave accent used as an apostrophe must be replaced.
   if (/^[\0-\x7f]*$/.test(text)) return text.replaceAll('`', "'").toLowerCase();
   return repairLetters(text)
     .replace(/[ºª˚]/g, '°')
@@ -54,18 +54,18 @@ export function fold(text: string): string {
     .replace(/\p{M}+/gu, '');
 }
 
-/** A word, and whether a full stop follows the word. */
+/** A word of folded text, and whether a full stop follows the word. */
 export interface Word {
   readonly text: string;
   readonly dot: boolean;
 }
 
-/** Matches two short pieces that together are a known abbreviation: `p.zza`, `c/da`, `f.lli`. */
+/** Matches two short pieces that may together be a known abbreviation: `p.zza`, `c/da`, `f.lli`. */
 const BROKEN_ABBREVIATION = /(?<![a-z0-9])([a-z]{1,4})[./]\s?([a-z]{1,4})(?![a-z'])\.?/g;
 const ELISION = /(?<![a-z])(dell|nell|all|dall|sull|coll|quell|un|d|l)'\s?(?=[a-z0-9])/g;
 const SAINT_ELISION = /(?<![a-z])(?:sant|s)'\s?(?=[a-z])/g;
 
-/** Splits folded text into words. Elisions are separate words, and abbreviations are joined. */
+/** Splits folded text into words. An elided article is a separate word, and the pieces of an abbreviation are joined. */
 export function words(folded: string): Word[] {
   const text = folded
     .replace(BROKEN_ABBREVIATION, (whole, head: string, tail: string) => {
@@ -78,7 +78,7 @@ export function words(folded: string): Word[] {
   return Array.from(text.matchAll(/([a-z]+|\d+)(\.?)/g), ([, word = '', dot]) => ({ text: word, dot: dot === '.' }));
 }
 
-/** Matches a numbered road: `ss 18`, `s.p. n. 12 bis`, `strada provinciale 12`. Groups: initial, words, number, suffix. */
+/** Matches a numbered road: `ss 18`, `s.p. n. 12 bis`, `strada provinciale 12`. Capture groups: initial, words, number, suffix. */
 const ROUTE = new RegExp(
   '(?<![a-z0-9])(?:s\\.?\\s?([spr])\\.?|(?:str(?:ada)?\\.?\\s?)?(stat(?:ale)?|prov(?:inciale|\\.?le)?|reg(?:ionale)?)\\.?|str(?:ada)?\\.?\\s?(com(?:unale)?)\\.?|s\\.?(c)\\.)'
   + '\\s*(?:n(?:\\.|°|r\\.?|um(?:ero|\\.)?)?\\s?[.°]?\\s*)?(\\d{1,4})(?!\\d)(?:\\s?(bis|ter|quater|dir|var|racc)(?![a-z]))?',
@@ -106,7 +106,7 @@ export function normaliseStreet(text: string): StreetName {
   return normaliseFolded(fold(text));
 }
 
-/** Does the same as `normaliseStreet` for folded text. */
+/** Returns the type and the tokens of a name that is already folded. */
 export function normaliseFolded(folded: string): StreetName {
   const route = findRoute(folded);
   if (route !== null && !/[a-z0-9]/.test(folded.slice(0, route.start).replace(/^via |^strada /, ''))) {
@@ -119,7 +119,7 @@ export function normaliseFolded(folded: string): StreetName {
   return { type, otherTypes: typed?.otherTypes ?? [], tokens: tokens.length > 0 ? tokens : typed?.type.split(' ') ?? all.map(({ text }) => text) };
 }
 
-/** Takes the street type at the start: the longest run of words that is a type. */
+/** Returns the street type at the start of a name: the longest run of words that is a type. */
 export function takeType(all: readonly Word[]): { type: string; otherTypes: readonly string[]; length: number } | null {
   for (let length = Math.min(3, all.length); length > 0; length -= 1) {
     const written = all.slice(0, length).map(({ text }) => text).join(' ');
@@ -133,8 +133,7 @@ export function takeType(all: readonly Word[]): { type: string; otherTypes: read
 function tokensOf(all: readonly Word[], type: string | null): { type: string | null; tokens: string[] } {
   const tokens: string[] = [];
   /**
-   * Returns the words without titles and particles. If no other word is left, keeps the titles, or the particles if there is no title (`Via del Papa`, `Via
-   * A`).
+   * Removes titles and particles from the words. If no other word is left, keeps the titles, or the particles if there is no title (`Via del Papa`, `Via A`).
    */
   const titles: string[] = [];
   const particles: string[] = [];
@@ -172,7 +171,7 @@ function numeral({ text, dot }: Word, before: string | undefined, after: string 
   const value = roman(text);
   if (value === null) return null;
   if (text.length > 1) return value;
-  // A single I, V or X is a number only next to a month, a king or a numbered lane. Elsewhere I, V or X is an article or an initial.
+  // A single I, V or X is a number only next to a month, the name of a king or a numbered lane. Elsewhere the letter is an article or an initial.
   if (after !== undefined && (MONTHS.has(after) || COUNTED.has(after))) return value;
   if (dot) return null;
   if (before !== undefined && REGNAL.has(before)) return value;
@@ -184,15 +183,15 @@ function germanCompound({ text, dot }: Word): { type: string; stem: string } | n
   for (const [ending, type] of GERMAN_ENDINGS) {
     if (!text.endsWith(ending)) continue;
     const stem = text.slice(0, -ending.length);
-    // Short Italian words must stay unchanged, so a stem has at least three letters, and `str` needs a full stop.
+    // Short Italian words must not be split, so a stem has at least three letters, and the ending `str` needs a full stop.
     if (stem === '' ? ending.length > 3 || ending === 'weg' : stem.length >= 3 && (ending !== 'str' || dot)) return { type, stem };
   }
   return null;
 }
 
-/** A name of a street. */
+/** A name of a street, with the field of ANNCSU that contains the name. */
 interface NamedStreet extends StreetName {
-  /** `odonimo`: the official text, or half of a bilingual text; `lingua1`, `lingua2`: the fields DIZIONE_LINGUA. */
+  /** `odonimo`: the official name, or half of a bilingual name. `lingua1`, `lingua2`: the name in the fields DIZIONE_LINGUA. */
   readonly kind: 'odonimo' | 'lingua1' | 'lingua2';
   readonly name: string;
 }
@@ -229,9 +228,9 @@ export function streetNames(odonimo: string, lingua1: string | null, lingua2: st
 }
 
 /**
- * Returns the key of a comune's or locality's name: folded words without articles and prepositions, with one word for all saints. `Reggio nell'Emilia` and
- * `Reggio Emilia`, `La Spezia` and `Spezia`, `S. Giorgio` and `San Giorgio` have the same key. `core.comune_key` in SQL returns the same keys for ISTAT's
- * names. A test compares both functions.
+ * Returns the search key of a comune's or locality's name: folded words without articles and prepositions, with `san` for all forms of saint. `Reggio
+ * nell'Emilia` and `Reggio Emilia`, `La Spezia` and `Spezia`, `S. Giorgio` and `San Giorgio` have the same key. `core.comune_key` in SQL returns the same keys
+ * for ISTAT's names. A test checks that `comuneKey` and `core.comune_key` agree.
  */
 export function comuneKey(name: string): string {
   const all = fold(name).replaceAll("'", ' ').match(/[a-z0-9]+/g) ?? [];
@@ -240,8 +239,8 @@ export function comuneKey(name: string): string {
 }
 
 /**
- * Returns the key of a part of a comune: like `comuneKey`, but without words that only mean locality. `LOCALITA' PIANO`, `loc. Piano` and `Piano` have the same
- * key. Null if no word is left.
+ * Returns the search key of a part of a comune: like `comuneKey`, but without words that only mean locality. `LOCALITA' PIANO`, `loc. Piano` and `Piano` have
+ * the same key. Returns null if no word is left.
  */
 export function localityKey(name: string): string | null {
   const all = words(fold(name));

@@ -1,11 +1,11 @@
 /**
- * Parses a typed query as an Italian address: street, civico, comune. The likeliest reading comes first. An ambiguous text has further readings, which the
- * search tries in their order.
+ * Parses a typed query as an Italian address: street, civico, comune. The likeliest reading comes first. An ambiguous query has further readings, which the
+ * search tries in order.
  *
  * Terminology
  * - street part, comune part: the text before and after the civico.
  * - civico: the house number; exponent: the suffix of the civico (`A`, `BIS`, `3`); colour: `ROSSO` (Genova, Firenze) or `NERO`.
- * - SNC: *senza numero civico*, an access without a number. Metric: metres along a road (`km 3+200`).
+ * - SNC: *senza numero civico*, an access without a number. Metric: a position in metres along a road (`km 3+200`).
  */
 import { findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName, type Word } from './normalise.ts';
 import {
@@ -14,15 +14,15 @@ import {
 } from './place.ts';
 import { MONTHS, REGNAL, SAINTS, STREET_TYPES } from './words.ts';
 
-/** Text after the name of a street. */
+/** The text after the name of a street: number, range, exponent, colour, metres. */
 interface Ending {
   readonly number: number | null;
-  /** Second number of a range: `63-65`. */
+  /** Second number of a range such as `63-65`. */
   readonly rangeTo: number | null;
-  /** Suffix of the civico in upper case, with pieces joined by `/`: `A`, `BIS/A`, `3`. */
+  /** Suffix of the civico in upper case, with its pieces joined by `/`: `A`, `BIS/A`, `3`. */
   readonly exponent: string | null;
   readonly colour: 'ROSSO' | 'NERO' | null;
-  /** Metres along the road. */
+  /** Position along the road, in metres. */
   readonly metricM: number | null;
   readonly snc: boolean;
 }
@@ -33,16 +33,16 @@ const NO_ENDING: Ending = { number: null, rangeTo: null, exponent: null, colour:
 
 export interface Reading extends Ending, Place {
   readonly streetType: string | null;
-  /** Other meanings of the same abbreviation. */
+  /** Other street types that the written abbreviation may mean. */
   readonly otherTypes: readonly string[];
   readonly tokens: readonly string[];
-  /** True if only streets with exactly this name count, because some of the words may name a comune. */
+  /** True if the search must match the whole street name exactly, because some of the words may name a comune. */
   readonly whole: boolean;
-  /** Cadastral codes of the comuni that have the whole text as their name; missing if there is no such comune. */
+  /** Cadastral codes of the comuni whose name is the whole query; missing if there is no such comune. */
   readonly called?: readonly string[];
 }
 
-/** Different comuni that the text and the caller name. */
+/** Comuni that the query names, and other comuni that the caller names. */
 export interface Contradiction {
   /** Cadastral codes. */
   readonly query: readonly string[];
@@ -52,37 +52,40 @@ export interface Contradiction {
 export interface ParsedQuery {
   /** Readings, likeliest first, at most `MOST_READINGS`. Empty if the text has no street. */
   readonly readings: readonly Reading[];
-  /** Contradiction; null if the text and the caller name the same comune. */
+  /** Conflict between the comune in the query and the caller's comune; null if there is none. */
   readonly contradiction: Contradiction | null;
 }
 
 /** Largest number of readings. Each reading is a database search. */
 export const MOST_READINGS = 6;
-/** Largest number of names of a street. Places with two official languages have two names. */
+/** Largest number of names that are read for one street. Streets in places with two official languages have two names. */
 const MOST_NAMES = 2;
 
 /** Cadastral codes of the comuni with a second, red series of numbers: Genova, Firenze, Savona. */
 const RED_NUMBERS: ReadonlySet<string> = new Set(['D969', 'D612', 'I480']);
 
-/** Matches the position inside a building: scala, interno, piano, palazzina, c/o. The position must follow a number, because `Piazza della Scala` is a name. */
+/**
+ * Matches the position inside a building: scala, interno, piano, palazzina, c/o. The position must follow a number, because `Piazza della Scala` is a street
+ * name.
+ */
 const INSIDE = new RegExp(
   '(\\d[^,;]*?[\\s,;]+)(?:(?:scala|sc\\.)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9])|(?:interno|int\\.?)\\s*\\d{0,3}[a-z]?(?![a-z0-9])'
   + '|(?:piano|p\\.)\\s*(?:\\d{1,2}(?!\\d)°?|terra|rialzato|primo|secondo|terzo|quarto|quinto|ultimo|t(?![a-z]))|\\d{1,2}°\\s*piano'
   + '|(?:palazzina|pal\\.|edificio|ed\\.|lotto|corpo)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9]))',
 );
-/** Matches an addressee after "c/o" or "presso", up to a comma or a street. Does not match the comune Riva presso Chieri. */
+/** Matches an addressee after "c/o" or "presso", up to a comma or a street. Does not match in `Riva presso Chieri`, which is a comune. */
 const CARE_OF = /(?<![a-z])(?:c\s?\/\s?o(?![a-z0-9])\.?|(?<!riva )presso(?![a-z]))((?:(?!\s(?:via|viale|v\.le|piazza|p\.zza|piazzale|corso|c\.so|largo|vicolo|strada|contrada|c\.da|localita)\s)[^,;])*)/g;
 /** `I-20121`, `IT-20121`. */
 const COUNTRY_BEFORE_POSTAL_CODE = /(?<![a-z0-9])it?\s?-\s?(?=\d{5}(?!\d))/g;
 const SNC = /(?<![a-z])(?:s\.?\s?n\.?\s?c\.?(?![a-z])|senza\s+(?:numero(?:\s+civico)?|civico)(?![a-z])|s\.\s?n\.(?!\s?[a-z]))/;
 const KILOMETRE = /(?<![a-z])(?:al\s+)?k\.?\s?m\.?\s*(\d{1,4})(?:\s*([+.,])\s*(\d{1,3})(?!\d))?/;
 const NUMBER_MARK = /(?<![a-z])(?:n\s?°|n\.(?:ro|o)?|nr\.?|num\.|numero(?:\s+civico)?|nro|n|no\.|civ\.|civico|civ)\s*(?:n[.°]?\s*)?(?=\d)/g;
-/** Replaces `n.` and `civ.`. Folded text never contains this character. */
+/** Character that replaces `n.` and `civ.` before a number. Folded text never contains this character. */
 const MARK = '\u0001';
 const SEPARATOR = /(\s*[,;\n]\s*|\s+[-–—]\s+)/;
 const EXPONENT_WORD = /^\s?[/\\-]?\s?(bis|ter|quater|quinquies|sexies)(?![a-z])/;
 
-/** A number in the text. */
+/** A house number found in the query, with its position. */
 interface Civico {
   readonly start: number;
   readonly end: number;
@@ -91,7 +94,7 @@ interface Civico {
   readonly ending: Ending & { readonly number: number };
 }
 
-/** A division of the text into street part, ending and comune part. */
+/** A split of the query into street part, ending and comune part. */
 interface Cut {
   readonly street: readonly Segment[];
   readonly ending: Ending;
@@ -99,8 +102,8 @@ interface Cut {
 }
 
 /**
- * @param query typed text
- * @param city name or cadastral code of a comune, if the caller knows it
+ * @param query text that the user typed
+ * @param city name or cadastral code of the comune that the caller gave; null if not given
  * @param findComune the gazetteer
  * @returns readings, likeliest first
  */
@@ -116,12 +119,12 @@ export async function parseQuery(query: string, city: string | null, findComune:
   for (const [index, cut] of cuts.entries()) {
     const inside = cut.comune.length > 0 || cut.street.length > 1 ? [] : careOf.filter((segment) => gazetteer.endsInComune(segment.text));
     const named = gazetteer.bound(province) === null ? aside.filter((segment) => isCalled(segment, gazetteer)) : [];
-    // Readings with the number as a part of the street's name come last.
+    // Readings in which the number is part of the street's name come last.
     const whole = index > 0 && cut.ending === NO_ENDING;
     const lookup = { gazetteer, province: gazetteer.bound(province), names: given === null ? 'similar' : 'exact' } as const;
     found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside, ...named], whole }, given, lookup)));
   }
-  // If the text names a place, readings without the place are dropped. If words of the street may name a place, only streets with exactly this name count.
+  // If the query names a place, readings without the place are dropped. If words of the street may name a place, the whole street name must match exactly.
   const named = found.some(({ position }) => position === 'place');
   const places = new Set(found.flatMap(({ reading, position }) => (position === 'place' ? reading.comuni ?? [] : [])));
   const mayBeNamed = found.some(({ mayNameComune }) => mayNameComune);
@@ -141,7 +144,7 @@ export async function parseQuery(query: string, city: string | null, findComune:
 }
 
 /**
- * Returns the comuni that have this Italian, second or former name, or this cadastral code.
+ * Returns the comuni with a given name (Italian, second-language or former) or cadastral code.
  * @param findComune the gazetteer
  * @returns cadastral codes; empty for an unknown name
  */
@@ -149,7 +152,7 @@ export async function findCity(city: string, findComune: FindComune): Promise<re
   return (await resolveCity(city, new Gazetteer(findComune))).comuni ?? [];
 }
 
-/** @returns cadastral codes if the text is only the name of a place: `Roma`, `Roma, Lazio`; otherwise empty */
+/** @returns cadastral codes if the query is only the name of a place, such as `Roma` or `Roma, Lazio`; otherwise empty */
 async function comuniCalled([cut, ...others]: readonly Cut[], province: string | null, gazetteer: Gazetteer): Promise<readonly string[]> {
   const [first] = cut?.street ?? [];
   if (cut === undefined || others.length > 0 || cut.ending !== NO_ENDING || first === undefined || !isCalled(first, gazetteer)) return [];
@@ -158,7 +161,7 @@ async function comuniCalled([cut, ...others]: readonly Cut[], province: string |
   return sure ? comuni ?? [] : [];
 }
 
-/** A query without the parts that do not belong to an address. */
+/** A query split into the address and the texts that are not part of the address. */
 interface Prepared {
   readonly text: string;
   /** Last province in parentheses; null if there is none. */
@@ -169,7 +172,7 @@ interface Prepared {
   readonly aside: readonly Segment[];
 }
 
-/** Folds the query and removes country, addressee and position inside the building. */
+/** Folds the query, and removes the country, the addressee and the position inside the building. */
 function prepare(query: string): Prepared {
   const careOf: Segment[] = [];
   let text = fold(query).replace(/\s+/g, ' ').trim().replace(COUNTRY, '').replace(CARE_OF, (_, whom: string) => {
@@ -195,11 +198,11 @@ function prepare(query: string): Prepared {
     // Reggio, which has no other short form.
     .replace(/(?<=[\d,;]\s?|^)r\.\s?(?=(?:emilia|calabria)(?![a-z]))/g, 'reggio ')
     .replace(PLACE_WORDS, (whole, start: string, offset: number, all: string) => (hasName(all.slice(0, offset)) ? `, ${start} ` : whole));
-  // The place begins with a postal code: `Via Roma 86020 Roccapparente`.
+  // Inserts a comma before a postal code that begins the place: `Via Roma 86020 Roccapparente`.
   return { text: withType(text.replace(/(?<=[a-z0-9](?<!\b(?:nr?|num|numero|civ|civico|km)))\s+(?=\d{5}\s+[a-z])/g, ', ')), province, careOf, aside };
 }
 
-/** Matches Italy after the address, in several languages. */
+/** Matches the name of Italy after the address, in several languages. */
 const COUNTRY = /[-,\s]+(?:ital(?:ia|y|ie|ien|i|ija|ija|iya|ska|ie)|wlochy|olaszorszag|it|ita)\.?$/;
 /** Matches labels that forms and maps print before an address. */
 const LABEL = /^(?:(?:google\s)?(?:maps?|mappa|mappe|plan|cartina|stradario)(?:\sdi|\sde)?|ind\.?|indirizzo(?:\spostale)?|address|adresse?|recapito|sede(?:\slegale)?|ubicazione|dove)\s?[:,-]?\s+(?=(?:v\.|[a-z]{2,}[.\s/]))/;
@@ -208,7 +211,7 @@ const POSTAL_CODE_LABEL = /(?<=[\d,;-]\s?)c\.?a\.?p\.?:?\s?(?=\d{5}(?!\d))|(?<=[
 /** Matches words that introduce the place: `nel comune di`, `provincia di`. */
 const PLACE_WORDS = /(?<=[a-z0-9])\s+((?:nel\s+)?comune\s+di|(?:in\s+)?prov(?:incia|\.)(?:\s+di)?)\s+(?=[a-z])/;
 
-/** Corrects the first word if exchanging two letters makes it a street type: `vai roma` → `via roma`. */
+/** Corrects a first word that becomes a street type when two letters are exchanged: `vai roma` → `via roma`. */
 function withType(text: string): string {
   const [, first, next = ''] = /^([a-z]{3,})\s+([a-z0-9][^\s]*)/.exec(text) ?? [];
   if (first === undefined || STREET_TYPES.has(first) || takeType(words(next)) !== null) return text;
@@ -224,7 +227,7 @@ function segmentsOf(text: string): Segment[] {
   });
 }
 
-/** Returns the divisions of the text at its numbers, likeliest first. */
+/** Splits the query at each number that may be a civico. Likeliest split first. */
 function cutsOf(text: string, original: string): Cut[] {
   const snc = SNC.exec(text);
   const route = findRoute(text);
@@ -236,12 +239,12 @@ function cutsOf(text: string, original: string): Cut[] {
     const metricM = sign === '+' ? Number(whole) * 1000 + Number(part) : Math.round(Number(`${whole}.${part}`) * 1000);
     return [cutAt(text, kilometre.index, kilometre.index + written.length, { ...NO_ENDING, metricM })];
   }
-  // `Verdi s.n.c. via Roma 12`: SNC is the legal form of a firm.
+  // In `Verdi s.n.c. via Roma 12`, SNC is the legal form of a firm.
   const isFirm = snc !== null && MAIN_TYPES.has(takeType(words(text.slice(snc.index + snc[0].length)))?.type ?? '');
   if (snc !== null && snc.index > 0 && !isFirm) return [cutAt(text, snc.index, snc.index + snc[0].length, { ...NO_ENDING, snc: true })];
 
   const { plain, civici } = findCivici(masked, original);
-  // The marks are as long as the road's number, so positions stay valid.
+  // The masked number is as long as the road's number, so positions stay valid.
   const shown = route === null ? plain : restore(plain, text.slice(route.start, route.end));
   const chosen = civici.find(({ marked }) => marked) ?? civici.at(-1);
   const uncut: Cut = { street: segmentsOf(shown.replaceAll(MARK, ' ')), ending: NO_ENDING, comune: [] };
@@ -250,7 +253,7 @@ function cutsOf(text: string, original: string): Cut[] {
   return civici.length === 1 && !chosen.marked && isRegnal(shown, chosen) ? [uncut, cut] : [cut, uncut];
 }
 
-/** Restores the masked digits of a road. */
+/** Restores the masked digits of a numbered road. */
 function restore(masked: string, route: string): string {
   const hidden = route.replace(/\d/g, 'x');
   const at = masked.indexOf(hidden);
@@ -260,7 +263,7 @@ function restore(masked: string, route: string): string {
 function cutAt(text: string, start: number, end: number, ending: Ending): Cut {
   const before = segmentsOf(text.slice(0, start).replaceAll(MARK, ' '));
   const after = segmentsOf(text.slice(end).replaceAll(MARK, ' '));
-  // `12, Via Roma, Milano`: the number comes first.
+  // In `12, Via Roma, Milano`, the number comes before the street.
   return before.length === 0 ? { street: after.slice(0, 1), ending, comune: after.slice(1) } : { street: before, ending, comune: after };
 }
 
@@ -271,18 +274,18 @@ function isRegnal(text: string, { start, ending: { number, exponent, colour } }:
   return exponent === null && colour === null && number <= (REGNAL.get(name) ?? -1) && !SAINTS.has(before);
 }
 
-/** Finds the numbers that may be a civico, in order. Dates, ordinals and CAP are left out. */
+/** Finds the numbers that may be a civico, in order. Skips dates, ordinals and CAP. */
 function findCivici(folded: string, original: string): { plain: string; civici: Civico[] } {
   const plain = folded.replace(NUMBER_MARK, ` ${MARK}`);
   const civici: Civico[] = [];
   for (const { 1: digits = '', index: start } of plain.matchAll(/(?<![a-z0-9])(\d{1,5})(?!\d)/g)) {
-    // The match is part of the preceding number.
+    // Skips a match inside the preceding number.
     if (start < (civici.at(-1)?.end ?? 0)) continue;
     const marked = plain[start - 1] === MARK;
     const rest = plain.slice(start + digits.length);
     const isDate = MONTHS.has(/^\s*°?\s*([a-z]+)/.exec(rest)?.[1] ?? '');
     const isOrdinal = /^\s*°\s*[a-z]/.test(rest);
-    // Five digits are a CAP after another number, after a comma or dash, or before words.
+    // A number of five digits is a CAP if it follows another number, a comma or a dash, or precedes words.
     const isPostalCode = digits.length === 5 && (civici.length > 0 || /(?:[,;]|\s[-–—])\s*$/.test(plain.slice(0, start)) || /^\s+[a-z]/.test(rest));
     if (marked || !(isDate || isOrdinal || isPostalCode)) civici.push(readCivico(plain, { start, marked, digits }, original));
   }
@@ -293,7 +296,7 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
   let end = start + digits.length;
   let colour: Reading['colour'] = null;
   const pieces: string[] = [];
-  /** Returns the group of the pattern if the pattern matches at the current position. */
+  /** Returns the first capture group of the pattern if the pattern matches at the current position. */
   const take = (pattern: RegExp): string | undefined => {
     const [all = '', found] = pattern.exec(text.slice(end)) ?? [];
     end += all.length;
@@ -305,7 +308,7 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
   };
   const rangeTo = take(/^\s?[-–]\s?(\d{1,5})(?![\d/])(?!\s?°)/);
   for (;;) {
-    // Rossa is also a comune.
+    // Rossa is also the name of a comune.
     const painted = take(/^\s?[/\-]?\s?(rosso|rossa(?=\W+[a-z])|nero|nera)(?![a-z])/);
     if (painted !== undefined) {
       colour = painted.startsWith('r') ? 'ROSSO' : 'NERO';
@@ -328,24 +331,24 @@ function isExponentLetter(letter: string, rest: string, digits: string, original
   return !/^\s+[a-z]/.test(rest) || !'aeios'.includes(letter) || new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
 }
 
-/** Origin of the comune of a reading. `place`: the comune is after the number or a comma. `none`: there is no comune. */
+/** A reading, with the position of the comune in the query. `place`: after the number or a comma. `words`: among the words of the street. `none`: no comune. */
 interface Found {
   readonly reading: Reading;
   readonly position: 'place' | 'words' | 'none';
-  /** True if words of the street may name a comune. */
+  /** True if some words of the street may name a comune. */
   readonly mayNameComune: boolean;
   readonly contradiction: Contradiction | null;
 }
 
-/** Collects the readings of one division of the text. */
+/** Collects the readings of one split of the query. */
 interface Collector {
   readonly found: Found[];
   readonly add: (street: string, named: NamedPlace, how: Pick<Found, 'position'> & Partial<Pick<Found, 'mayNameComune'>>) => void;
 }
 
-/** A division of the text to read. */
+/** A split of the query, with the decision about its number. */
 interface ChosenCut extends Cut {
-  /** True if the number stays among the words of the street. */
+  /** True if the number is part of the street's name. */
   readonly whole: boolean;
 }
 
@@ -374,12 +377,12 @@ async function readingsOf(cut: ChosenCut, given: NamedPlace | null, lookup: Look
   const street = cut.street[at];
   if (street === undefined) return found;
   const [before, behind] = [cut.street.slice(0, at), [...cut.street.slice(at + 1), ...cut.comune]];
-  // `Milano, Via Roma 12`: a comune before the street.
+  // In `Milano, Via Roma 12`, the comune comes before the street.
   if (before.length > 0) {
     add(street.text, await placeAround(before, behind, lookup), { position: 'place' });
     return found;
   }
-  // `milano via roma 12, italia`: the same without a comma.
+  // In `milano via roma 12, italia`, the comune comes before the street without a comma.
   const begun = behind.length === 0 ? undefined : prefixes(street.text).find(({ text, rest }) => hasName(rest) && isCalled({ text, dash: false }, gazetteer));
   if (begun !== undefined) {
     add(begun.rest, await placeOf([{ text: begun.text, dash: false }, ...behind], lookup), { position: 'place' });
@@ -399,7 +402,7 @@ async function readingsOf(cut: ChosenCut, given: NamedPlace | null, lookup: Look
   return found;
 }
 
-/** Returns the index of the segment with the street. This is not the first segment if a place or other words precede the street. */
+/** Returns the index of the segment with the street. The index is not 0 if a place or other words precede the street. */
 async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<number> {
   const [first, next] = segments;
   if (first === undefined || next === undefined) return 0;
@@ -416,7 +419,7 @@ async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<n
   return Math.max(typed, 0);
 }
 
-/** Returns the place of a street that other text precedes. This text may be a comune, a part of the comune after the street, or no place. */
+/** Returns the place of a street with text before it. The text before the street may be a comune, a part of the comune after the street, or no place. */
 async function placeAround(before: readonly Segment[], behind: readonly Segment[], lookup: Lookup): Promise<NamedPlace> {
   const comuni = before.filter((segment) => isCalled(segment, lookup.gazetteer));
   if (comuni.length > 0) return placeOf([...comuni, ...behind], lookup);
@@ -426,7 +429,7 @@ async function placeAround(before: readonly Segment[], behind: readonly Segment[
   return named.sure ? named : placeOf(before, lookup);
 }
 
-/** Reads a street without a following place. The first or last words may be the comune if enough words remain for the street. */
+/** Reads a text in which no separate place follows the street. The first or last words may be the comune if enough words remain for the street. */
 async function readWords(text: string, ending: Ending, given: NamedPlace | null, lookup: Lookup, add: Collector['add']): Promise<void> {
   const { province, gazetteer } = lookup;
   const placeOfBoth = (first: Segment, second: Segment): Promise<NamedPlace> => placeOf([first, second], { ...lookup, names: 'exact' });
@@ -434,7 +437,7 @@ async function readWords(text: string, ending: Ending, given: NamedPlace | null,
     .filter(({ hits, rest }) => hits.length > 0 && hasName(rest));
   // The comune comes before the street, so the following words belong to the street.
   const ends = begins.some(({ hits }) => hits.some(isComune)) ? null : endOf(text, given, province, gazetteer);
-  // People write the comune after the number. If there is a civico, the last words of the street are less likely to be the comune.
+  // People write the comune after the number. With a civico, the last words before the number are therefore less likely to be the comune.
   const endsFirst = ending === NO_ENDING || given !== null;
   const addEnds = async (): Promise<void> => {
     if (ends === null) return;
@@ -453,9 +456,9 @@ async function readWords(text: string, ending: Ending, given: NamedPlace | null,
   if (!endsFirst) await addEnds();
 }
 
-/** A place that the last words of a text may name. */
+/** A place that the last words of a text may name, and the text before these words. */
 interface End {
-  /** Text before these words. */
+  /** Text before the place. */
   readonly rest: string;
   readonly segment: Segment;
   readonly place: NamedPlace;
@@ -473,17 +476,17 @@ function endOf(text: string, given: NamedPlace | null, province: string | null, 
   return null;
 }
 
-/** Returns other streets that a text may mean. Another street counts only if a street with exactly this name is loaded. */
+/** Returns other streets that a text may mean. The caller uses another street only if a street with exactly this name is loaded. */
 function otherStreets(text: string): { text: string; part: string | null }[] {
   const all = text.split(' ');
   const last = all.at(-1) ?? '';
   const start = takeType(words(text));
-  // `Roma via`: the type after the name.
+  // In `Roma via`, the type follows the name.
   if (start === null && all.length > 1 && isMainType(words(last))) return [{ text: `${last} ${all.slice(0, -1).join(' ')}`, part: null }];
-  // `viaroma`: the type and the name in one word.
+  // In `viaroma`, the type and the name are one word.
   const glued = start === null ? GLUED_TYPE.exec(text) : null;
   if (glued !== null) return [{ text: `${glued[1] ?? ''} ${text.slice(glued[1]?.length)}`, part: null }];
-  // `bar sport via roma`: a firm or person at the address. `Traversa via Roma` is a separate street.
+  // In `bar sport via roma`, a firm or person precedes the address. `Traversa via Roma` is a street of its own.
   if (start !== null && !PART_TYPES.has(start.type)) return [];
   for (let at = all.length - 1; at > 0; at -= 1) {
     const street = all.slice(at).join(' ');
@@ -505,7 +508,7 @@ const MAIN_TYPES: ReadonlySet<string> = new Set([
   'localita', 'frazione', 'salita', 'traversa',
 ]);
 
-/** Combines the place in the text with the comune that the caller gave. */
+/** Combines the place in the query with the comune that the caller gave. */
 function within(given: NamedPlace, named: NamedPlace): { place: NamedPlace; contradiction: Contradiction | null } {
   const place = { ...given, locality: named.locality ?? given.locality };
   const [query, city] = [named.comuni, given.comuni];
@@ -523,7 +526,7 @@ function keysOfCity(city: string): string[] {
   return [...keysOf(segmentsOf(text)), ...(province === null ? [] : [province.key])];
 }
 
-/** Resolves the city that the caller gave. */
+/** Finds the comuni of the city that the caller gave. */
 async function resolveCity(city: string, gazetteer: Gazetteer): Promise<NamedPlace> {
   if (CADASTRAL_CODE.test(city)) return { ...NOWHERE, comuni: [city.trim().toUpperCase()], sure: true };
   await gazetteer.learn(keysOfCity(city));
@@ -537,7 +540,7 @@ function hasName(street: string): boolean {
   return findRoute(street) !== null || (all.length > (takeType(all)?.length ?? 0) && normaliseFolded(street).tokens.length > 0);
 }
 
-/** Returns the names of a street in two languages: `Via Museo / Museumstraße`. */
+/** Splits a street with a name in each of two languages: `Via Museo / Museumstraße`. */
 function namesOf(street: string): StreetName[] {
   return street.split(/\s*\/\s+|\s+\/\s*/).filter((name) => /[a-z0-9]/.test(name)).slice(0, MOST_NAMES).map((name) => normaliseFolded(name));
 }
@@ -546,7 +549,7 @@ function compose({ type, otherTypes, tokens }: StreetName, ending: Ending, { com
   const reading = { streetType: type, otherTypes, tokens, ...ending, comuni, locality, province };
   // A street with only a number as its name (`Contrada 167`) is found by that number.
   if (ending.number !== null && tokens.join(' ') === type) return { ...reading, tokens: [String(ending.number)], number: null, rangeTo: null, exponent: null };
-  // `12/R`, `12A/R`: R means red in comuni with red numbers.
+  // In `12/R` and `12A/R`, R means red in comuni with red numbers.
   const [, exponent = null, letter] = /^(?:(.*)\/)?([RN])$/.exec(ending.exponent ?? '') ?? [];
   if (letter === undefined || comuni?.some((code) => RED_NUMBERS.has(code)) === false) return reading;
   return { ...reading, exponent, colour: letter === 'R' ? 'ROSSO' : 'NERO' };

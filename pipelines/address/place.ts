@@ -4,9 +4,9 @@
 import { findRegion } from '../contract/regions.ts';
 import { comuneKey, localityKey, takeType, words } from './normalise.ts';
 
-/** A comune or province that the gazetteer returns for a key. */
+/** A comune, locality or province that the gazetteer returns for a key. */
 export interface ComuneHit {
-  /** Key of the name in the query (`comuneKey`), or a postal code. */
+  /** Search key of the name in the query (`comuneKey`), or a postal code. */
   readonly key: string;
   /** Cadastral code; null for a province. */
   readonly belfiore: string | null;
@@ -17,31 +17,31 @@ export interface ComuneHit {
   readonly kind: 'name' | 'second' | 'former' | 'locality' | 'foreign' | 'postal_code' | 'province';
   /** Car plate code of the province, upper case; null if unknown. */
   readonly sigla: string | null;
-  /** Key of the province's name; null if unknown. */
+  /** Search key of the province's name; null if unknown. */
   readonly provinceKey: string | null;
   /** ISTAT code of the region; null if unknown. */
   readonly region: number | null;
-  /** Former provinces of the comune: car plate codes in lower case, and keys of names. */
+  /** Former provinces of the comune, as car plate codes in lower case and as search keys of names. */
   readonly pastProvinces?: readonly string[];
 }
 
 /**
- * Returns the places of every key from the gazetteer, in any order. The gazetteer contains all comuni of Italy, because a comune that is not loaded must not be
- * confused with another comune.
- * @param names `similar`: for a key without exact hits, returns names that differ from the key by one or two letters
+ * Returns the places of every search key, in any order. The gazetteer contains all comuni of Italy, so that a comune without loaded data is not confused with
+ * another comune.
+ * @param names `similar`: for a key without exact hits, also returns names that differ from the key by one or two letters
  */
 export type FindComune = (keys: readonly string[], names: Names) => Promise<readonly ComuneHit[]>;
 
-/** Kinds of names that are searched. */
+/** Whether names must equal the key (`exact`), or may differ by one or two letters (`similar`). */
 export type Names = 'exact' | 'similar';
 
-/** A named place. */
+/** A place that a query names. */
 export interface Place {
   /** Cadastral codes; null if no comune is named; empty if the named comune is unknown. */
   readonly comuni: readonly string[] | null;
-  /** Key of a locality inside the comune; null if none is named. */
+  /** Search key of a locality inside the comune; null if no locality is named. */
   readonly locality: string | null;
-  /** Province that is named without a comune, as car plate code in lower case or as key of the name. Null if there is none. */
+  /** Province that is named without a comune, as car plate code in lower case or as search key. Null if there is no such province. */
   readonly province: string | null;
 }
 
@@ -51,18 +51,18 @@ const PROVINCE_OF = /^(?:in\s+)?prov(?:incia|\.)?\s*(?:di\s+|d')?(?=[a-z])/;
 const REGION_OF = /^regione\s+(?=[a-z])/;
 export const POSTAL_CODE = /(?<![a-z0-9])\d{5}(?![a-z0-9])/g;
 
-/** Text between separators, folded. */
+/** Folded text between two separators. */
 export interface Segment {
   readonly text: string;
   /** True if a dash precedes the text. The dash may be part of the street's name: `Strada Modena - Vignola`. */
   readonly dash: boolean;
 }
 
-/** A province in the query. */
+/** A text in the query that may be a province. */
 export interface Stated {
-  /** Key of the province's name (`comuneKey`), or a car plate code. */
+  /** Search key of the province's name (`comuneKey`), or a car plate code. */
   readonly key: string;
-  /** False if the text may be something else: `(Bozen)`. */
+  /** False if the text may be something other than a province, such as `(Bozen)`. */
   readonly sure: boolean;
 }
 
@@ -74,10 +74,10 @@ export function statedProvince(written: string): Stated {
 
 export const isComune = ({ kind }: ComuneHit): boolean => kind === 'name' || kind === 'second';
 
-/** Kinds of names of a comune, by priority. */
+/** Kinds of names of a comune, highest priority first. */
 const CALLED: readonly (readonly ComuneHit['kind'][])[] = [['name', 'second'], ['former']];
 
-/** Hits from one call of the gazetteer, by key. */
+/** Hits of the gazetteer by key, for one query. */
 export class Gazetteer {
   readonly #find: FindComune;
   readonly #hits = new Map<string, ComuneHit[]>();
@@ -94,7 +94,10 @@ export class Gazetteer {
     for (const hit of await this.#find(unknown, 'exact')) this.#hits.get(hit.key)?.push(hit);
   }
 
-  /** Returns the hits of a key: comuni first, then former comuni, localities, and foreign names. @param province only places in this province; null for all */
+  /**
+   * Returns the hits of a key: comuni first, then former comuni, localities, and foreign names.
+   * @param province returns only places in this province; null for all places
+   */
   get(key: string, province: string | null): readonly ComuneHit[] {
     return this.#ofKinds(key, province, [...CALLED, ['locality'], ['foreign']]);
   }
@@ -104,21 +107,21 @@ export class Gazetteer {
     return this.#ofKinds(key, null, [...CALLED, ['foreign']]);
   }
 
-  /** @param kinds the kinds by priority. Only hits of the first kind with a hit are returned */
+  /** @param kinds kinds of names, highest priority first; only the first kind that has hits is returned */
   #ofKinds(key: string, province: string | null, kinds: readonly (readonly ComuneHit['kind'][])[]): readonly ComuneHit[] {
     const all = this.all(key);
     const there = all.filter((hit) => province === null || inProvince(hit, province));
     const found = kinds.map((each) => there.filter(({ kind }) => each.includes(kind))).find((hits) => hits.length > 0) ?? [];
-    // An Italian name of one comune has priority over the same foreign name of another.
+    // If a name is the Italian name of one comune and a foreign name of another, only the Italian name counts.
     return found[0]?.kind === 'foreign' && all.some(({ kind }) => kind !== 'foreign') ? [] : found;
   }
 
-  /** Returns whether loaded addresses of the comune have the locality. */
+  /** Returns whether the comune has loaded addresses in the locality. */
   hasPart(part: string | null, belfiore: string | null): boolean {
     return part !== null && this.all(part).some((hit) => hit.kind === 'locality' && hit.belfiore === belfiore);
   }
 
-  /** Returns hits of every kind. */
+  /** Returns all hits of a key, of every kind. */
   all(key: string): readonly ComuneHit[] {
     return this.#hits.get(key) ?? [];
   }
@@ -132,7 +135,7 @@ export class Gazetteer {
     return postalCode === null ? [] : codesOf(this.all(postalCode).filter(({ kind }) => kind === 'postal_code'));
   }
 
-  /** Returns the key of the stated province; null if the text is not a province. */
+  /** Returns the search key of the stated province; null if the text is not a province. */
   bound(stated: Stated | null): string | null {
     return stated !== null && (stated.sure || this.isProvince(stated.key)) ? stated.key : null;
   }
@@ -142,7 +145,7 @@ export class Gazetteer {
     return suffixes(text).some(({ rest, key, sigla }) => rest !== '' && this.get(key, sigla).some(isComune));
   }
 
-  /** Returns hits of names that differ by one or two letters. */
+  /** Returns hits whose name differs from the key by one or two letters. */
   async near(key: string, province: string | null): Promise<readonly ComuneHit[]> {
     let hits = this.#near.get(key);
     if (hits === undefined) {
@@ -158,7 +161,7 @@ const RENAMED: Readonly<Record<string, string>> = { fo: 'fc', ps: 'pu' };
 
 /**
  * Returns whether a place is, was or may be in a province.
- * @param province a car plate code in lower case, or the key of the whole name or of a part (`forli` of Forlì-Cesena)
+ * @param province car plate code in lower case, or search key of the province's name or of a part of the name (`forli` for Forlì-Cesena)
  */
 function inProvince(hit: ComuneHit, province: string): boolean {
   return (hit.sigla === null && hit.provinceKey === null) || isOrWasIn(hit, province);
@@ -173,7 +176,7 @@ export function codesOf(hits: readonly ComuneHit[]): string[] {
   return [...new Set(hits.flatMap(({ belfiore }) => (belfiore === null ? [] : [belfiore])))].sort();
 }
 
-/** Splits off a car plate code: `castro le` → `castro` and `le`. */
+/** Splits a car plate code from the end of a text: `castro le` → `castro` and `le`. */
 function withoutSigla(text: string): { text: string; sigla: string | null } {
   const [, before = text, sigla = null] = /^(.*[a-z'].*?)[\s,]+([a-z]{2})$/.exec(text) ?? [];
   return { text: before, sigla };
@@ -182,7 +185,7 @@ function withoutSigla(text: string): { text: string; sigla: string | null } {
 /** Largest number of words in the name of a comune. */
 const COMUNE_WORDS = 8;
 
-/** Returns the divisions of a text between two words, and before the first word. The division with the shortest beginning comes first. */
+/** Splits a text between every two words, and before the first word. The split with the shortest beginning comes first. */
 function cutsBetween(text: string): { before: string; after: string }[] {
   const pieces = text.split(/\s+/);
   return pieces.map((_, at) => ({ before: pieces.slice(0, at).join(' '), after: pieces.slice(at).join(' ') }));
@@ -197,7 +200,7 @@ interface Split {
 
 interface Suffix extends Split {
   readonly sigla: string | null;
-  /** True if a preposition joins the part to the words before: `Leonardo da Vinci`, `Francesco d'Assisi`. */
+  /** True if a preposition joins the part to the words before the part: `Leonardo da Vinci`, `Francesco d'Assisi`. */
   readonly tied: boolean;
 }
 
@@ -210,7 +213,7 @@ export const PART_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the ends of a text that may be a comune, longest first. Each end is returned with and without a following car plate code, and without a preceding
+ * Returns the last words of a text that may be a comune, longest first. Each is returned with and without a following car plate code, and without a preceding
  * CAP.
  */
 export function suffixes(text: string): Suffix[] {
@@ -221,27 +224,27 @@ export function suffixes(text: string): Suffix[] {
       if (/^[\d-]/.test(after)) continue;
       const key = comuneKey(after);
       const rest = before.replace(/\s*\b\d{5}$/, '').trim();
-      // `Castro LE`: LE is a province, not an article.
+      // In `Castro LE`, LE is a province, not an article.
       if (key === '' || found.some((other) => other.rest === rest && other.key === key)) continue;
       found.push({ text: sigla === null ? after : `${after} ${sigla}`, rest, key, sigla, tied: TIE.test(before.split(' ').at(-1) ?? '') || TIED.test(after.split(' ')[0] ?? '') });
     }
   }
-  // The longest end comes first. For the same words, the reading with a car plate code comes first.
+  // The longest candidate comes first. Of two candidates with the same words, the one with a car plate code comes first.
   return found.sort((a, b) => a.rest.length - b.rest.length || Number(b.sigla !== null) - Number(a.sigla !== null));
 }
 
-/** Returns the beginnings of a text that may be a comune, before a street type: `milano via roma`. */
+/** Returns the first words of a text that may be a comune, before a street type: `milano via roma`. */
 export function prefixes(text: string): Split[] {
   return cutsBetween(text).slice(1, COMUNE_WORDS).filter(({ after }) => takeType(words(after)) !== null)
     .map(({ before, after }) => ({ text: before, key: comuneKey(before.replace(COMUNE_OF, '')), rest: after }));
 }
 
-/** Returns the beginnings of a text that may be a comune, followed by a locality: `salerno scalo`. Longest first. */
+/** Returns the first words of a text that may be a comune, before a locality: `salerno scalo`. Longest first. */
 function beginnings(text: string): Split[] {
   return cutsBetween(text).slice(1).map(({ before, after }) => ({ text: before, key: comuneKey(before), rest: after })).reverse();
 }
 
-/** Returns all keys that may be needed to read the segments. */
+/** Returns all search keys that may be needed to find places in the segments. */
 export function keysOf(segments: readonly Segment[]): string[] {
   return segments.flatMap(({ text }) => {
     const place = placeText(text);
@@ -260,7 +263,7 @@ export interface NamedPlace extends Place {
 /** Options for looking up the name of a place. */
 export interface Lookup {
   readonly gazetteer: Gazetteer;
-  /** Province of the comune; null if none is stated. */
+  /** Province of the comune; null if the query states no province. */
   readonly province: string | null;
   /** `similar`: also finds misspelt names. */
   readonly names: Names;
@@ -268,16 +271,16 @@ export interface Lookup {
 
 export const NOWHERE: NamedPlace = { comuni: null, locality: null, province: null, sure: false };
 
-/** Returns the name of a place without the postal code and words such as `comune di`. */
+/** Returns a place name without its postal code and without words such as `comune di`. */
 function placeText(segment: string): string {
   return segment.replace(POSTAL_CODE, ' ').replace(/\s+/g, ' ').trim().replace(COMUNE_OF, '').replace(REGION_OF, '');
 }
 
-/** Pieces of the text after the street. */
+/** Place names, province and postal code in the text after the street. */
 interface Pieces {
-  /** Names of places without their postal codes. */
+  /** Place names without postal codes. */
   readonly texts: readonly string[];
-  /** Stated province; null if there is none. */
+  /** Search key of the stated province; null if there is none. */
   readonly bound: string | null;
   readonly postalCode: string | null;
 }
@@ -297,10 +300,10 @@ function piecesOf(segments: readonly Segment[], province: string | null, gazette
   return { texts, bound, postalCode: segments.flatMap(({ text }) => text.match(POSTAL_CODE) ?? []).at(-1) ?? null };
 }
 
-/** A text that is exactly the name of comuni, optionally followed by the car plate code of their province. */
+/** A text that is exactly the name of one or more comuni, optionally followed by the car plate code of a province. */
 interface Called {
   readonly key: string;
-  /** Hits in the province of the plate. */
+  /** Hits in the province of the car plate code, or all hits without such a code. */
   readonly hits: readonly ComuneHit[];
 }
 
@@ -315,13 +318,13 @@ function calledAs(text: string, gazetteer: Gazetteer): Called | null {
   return null;
 }
 
-/** Returns the named locality of a city even if a comune has the same name; null if it is not a locality. */
+/** Returns the search key of a locality inside the city, even if a comune has the same name. Returns null if the segments name no locality of the city. */
 export function partOf(city: NamedPlace, segments: readonly Segment[], gazetteer: Gazetteer): string | null {
   const part = segments.length === 1 ? localityKey(placeText(segments[0]?.text ?? '')) : null;
   return (city.comuni ?? []).some((belfiore) => gazetteer.hasPart(part, belfiore)) ? part : null;
 }
 
-/** Returns whether a text is exactly the name of comuni. */
+/** Returns whether a text is exactly the name of a comune. */
 export function isCalled({ text }: Segment, gazetteer: Gazetteer): boolean {
   return calledAs(placeText(text), gazetteer) !== null;
 }
@@ -333,7 +336,7 @@ async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly str
   while (names.length < MOST_PLACES) {
     if (calledAs(rest, gazetteer) !== null) return [rest, ...names];
     if (gazetteer.all(comuneKey(rest)).length > 0) break;
-    // Keys of parts of the remaining text are needed only here.
+    // Loads the keys of parts of the remaining text. Only this step needs these keys.
     if (names.length > 0 && rest.includes(' ')) await gazetteer.learn(suffixes(rest).map(({ key }) => key));
     const cut = cutsBetween(rest).slice(1).slice(-COMUNE_WORDS)
       .find(({ after }) => calledAs(after, gazetteer) !== null
@@ -345,12 +348,12 @@ async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly str
   return [text];
 }
 
-/** Largest number of place names that are read from a text. People write at most three. */
+/** Largest number of place names that are read from one text. People write at most three. */
 const MOST_PLACES = 5;
 
 /**
- * Returns the first of several names that is compatible with all other names. Names after a comune may be its province, its region or the same name. Names
- * before a comune may only be localities of the comune. If the text names a second comune, no comune is returned.
+ * Returns the first named comune that is compatible with all other names. Names after the comune may be its province, its region, its locality or its own name
+ * again. Names before the comune may only be localities of the comune. Returns no comune if the text names two different comuni.
  */
 async function ofSeveral(
   parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
@@ -378,8 +381,8 @@ async function ofSeveral(
 }
 
 /**
- * Returns the hits that are compatible with the following name, and the locality.
- * @param own key for which the gazetteer returned the hits
+ * Returns the hits that are compatible with the name after the comune, and the locality if this name is a locality.
+ * @param own search key of the hits
  */
 async function agreeing(
   hits: readonly ComuneHit[], own: string, following: { readonly text: string; readonly called: Called | null }, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
@@ -394,13 +397,13 @@ async function agreeing(
   const part = localityKey(text);
   const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
   if (withPart.length > 0) return { hits: withPart, locality: part };
-  // The text is a locality after a word for localities. It is also a locality if only other comuni have a locality with this name.
+  // A text is a locality if it begins with a word such as `frazione`, or if any comune has a locality of this name.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
   const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, lookup);
   return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };
 }
 
-/** `fraz. Piano`, `quartiere San Paolo`: words that introduce a part of a comune. */
+/** Returns whether a text begins with a word for a part of a comune: `fraz. Piano`, `quartiere San Paolo`. */
 function isPartType(text: string): boolean {
   return PART_TYPES.has(takeType(words(text))?.type ?? '');
 }
@@ -412,7 +415,7 @@ function narrowed(hits: readonly ComuneHit[], { locality, sure }: Pick<NamedPlac
   return { comuni: there.length > 0 ? there : codes, locality, province: null, sure };
 }
 
-/** Returns the comune that is named after the street. */
+/** Returns the place that the text after the street names. */
 export async function placeOf(segments: readonly Segment[], lookup: Lookup): Promise<NamedPlace> {
   const { province, gazetteer } = lookup;
   const pieces = piecesOf(segments, province, gazetteer);
@@ -434,7 +437,7 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
   const certain = (hits: readonly ComuneHit[], locality: string | null): NamedPlace => narrowed(hits, { locality, sure: true }, coded);
   const likely = (hits: readonly ComuneHit[], locality: string | null): NamedPlace => narrowed(hits, { locality, sure: false }, coded);
 
-  // `Piano, Lecce`: the province or region after a locality.
+  // In `Piano, Lecce`, a province or region follows a locality.
   const before = texts.at(-2);
   if (before !== undefined) {
     const key = comuneKey(named);
@@ -442,14 +445,14 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
     const part = localityKey(before) ?? '';
     const there = [...new Set([...gazetteer.all(comuneKey(before)), ...gazetteer.all(part)])].filter((hit) => hit.belfiore !== null && hit.kind !== 'foreign'
       && ((gazetteer.isProvince(key) && isOrWasIn(hit, key)) || (region !== undefined && hit.region === region)));
-    // If a hit is in the comune that has the province's name, the query means that comune.
+    // If the locality is in the comune with the province's name, the query means that comune.
     const seat = codesOf(gazetteer.get(key, bound).filter(isComune));
     if (there.length > 0 && !codesOf(there).some((code) => seat.includes(code))) return likely(there, part);
   }
 
   let elsewhere: number | null = null;
   for (const suffix of suffixes(named)) {
-    // The name matches, but the comune is in another province than stated.
+    // The name matches, but the comune is not in the stated province.
     if (elsewhere !== null && suffix.rest.length > elsewhere) break;
     const where = suffix.sigla ?? bound;
     const hits = gazetteer.get(suffix.key, where);
@@ -473,6 +476,6 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
   const near = elsewhere === null ? await gazetteer.near(ended.text, ended.sigla ?? bound) : [];
   const begun = near.length > 0 || elsewhere !== null ? undefined : beginnings(named).find(({ key }) => gazetteer.get(key, bound).some(isComune));
   if (begun !== undefined) return certain(gazetteer.get(begun.key, bound), localityKey(begun.rest));
-  // An unknown comune gives no result, because an address in another city would be wrong.
+  // An unknown comune returns no result, because an address in another city would be wrong.
   return likely(near, null);
 }

@@ -1,4 +1,4 @@
-/** Columns for the split and normalised address of a point. All sources of points have these columns in their staging tables and layers. */
+/** Columns for the normalised address of a point, split into parts. Staging tables and layers of all point sources have these columns. */
 import type { LayerColumns, SharedColumns } from '../contract/source.ts';
 import { comuneKey } from './normalise.ts';
 import { splitAddress } from './split-address.ts';
@@ -12,7 +12,7 @@ export const ADDRESS_COLUMNS = {
   colour: ['text', 'ROSSO or NERO; null if not written'],
 } as const satisfies SharedColumns;
 
-/** Number of regions that a file of points reaches, in its layer. */
+/** Layer column with the number of regions in which a file has points. */
 export const REGIONS_REACHED: LayerColumns = {
   regions_reached: ['int2 not null', 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy'],
 };

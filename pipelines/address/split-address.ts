@@ -1,6 +1,6 @@
 /**
  * Splits an address of a public register (`VIA ROMA, 12/A`, `VIA ROMA 12 86020`) into street and number. The street is normalised like the streets of ANNCSU,
- * so that SQL can join both. `parse-query.ts` reads addresses that people type.
+ * so that SQL can join addresses with streets. `parse-query.ts` reads addresses that people type.
  */
 import { findRoute, fold, normaliseFolded } from './normalise.ts';
 
@@ -19,7 +19,7 @@ interface SplitAddress {
 /** Longer texts are not addresses. The limit also bounds the run time of the patterns below. */
 const LONGEST = 500;
 /**
- * Matches a CAP at the end (`- 92019`). Also matches the comune and province before the CAP if an export repeats the CAP: `72013, CEGLIE MESSAPICA (BR) 72013`.
+ * Matches a CAP at the end (`- 92019`). If the CAP is written twice, also matches the comune and province between: `72013, CEGLIE MESSAPICA (BR) 72013`.
  */
 const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;
 const NUMBER = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)?(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?';
@@ -51,12 +51,12 @@ function cut(text: string): Cut {
   const behind = comma === -1 ? null : ALONE.exec(text.slice(comma + 1));
   if (behind !== null) return { street: text.slice(0, comma), ...ending(behind.slice(1)) };
   const [, street, ...found] = AT_END.exec(text) ?? [];
-  // `STRADA STATALE 18`, `SS 115 KM 158`: the number belongs to the road, and the position is in metres along the road.
+  // In `STRADA STATALE 18` and `SS 115 KM 158`, the number is the road's number or a position along the road, not a house number.
   if (street === undefined || /(?<![a-z])km\.?$/.test(street) || findRoute(text)?.end === text.length) return { street: text, ...none };
   return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
 }
 
-/** `12R`, `12 ROSSO`: R means red in comuni with red numbers. The database knows these comuni. */
+/** Returns number, exponent and colour. In `12R`, R may mean red or an exponent. The database decides, because only some comuni have red numbers. */
 function ending([number = '', exponent, colour]: readonly (string | undefined)[]): Pick<SplitAddress, 'number' | 'exponent' | 'colour'> {
   return {
     number: Number(number),

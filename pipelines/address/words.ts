@@ -1,6 +1,6 @@
 /**
- * The vocabulary of Italian addresses: street types, saints, titles, numerals. All words are in lower case, without accents. Loaded street names and queries
- * use the same tables.
+ * The vocabulary of Italian addresses: street types, saints, titles, numerals. All words are in lower case, without accents. Street names and queries are
+ * normalised with the same tables.
  */
 
 /** Street types (DUG) whose written form is the canonical name. */
@@ -19,7 +19,7 @@ const PLAIN_TYPES: readonly string[] = [
   'strasse', 'gasse', 'weg', 'platz', 'allee', 'promenade', 'steig', 'ufer',
 ];
 
-/** Written forms → canonical types. Keys have neither dots nor slashes: `p.zza` and `c/da` are looked up as `pzza`, `cda`. */
+/** Maps written forms to canonical types. Keys have neither dots nor slashes: `p.zza` and `c/da` are looked up as `pzza`, `cda`. */
 const WRITTEN_TYPES: Readonly<Record<string, string>> = {
   v: 'via', vle: 'viale', ple: 'piazzale', pzle: 'piazzale', pzzle: 'piazzale', pza: 'piazza', pzza: 'piazza',
   pzta: 'piazzetta', pzzta: 'piazzetta', pzetta: 'piazzetta', pzzetta: 'piazzetta', ptta: 'piazzetta', pta: 'piazzetta',
@@ -32,7 +32,7 @@ const WRITTEN_TYPES: Readonly<Record<string, string>> = {
   fta: 'fondamenta', fondta: 'fondamenta', salizzada: 'salizada', 'rio terra': 'rio tera', cpo: 'campo',
   gall: 'galleria', vill: 'villaggio', qre: 'quartiere', quart: 'quartiere', rne: 'rione', reg: 'regione', staz: 'stazione',
   mass: 'masseria', sent: 'sentiero',
-  // Abbreviations of registers: first and last letters.
+  // Abbreviations in public registers, which keep the first and last letters.
   vtto: 'vialetto', strla: 'stradella', stda: 'strada', sda: 'strada', crso: 'corso', pzz: 'piazza', pzale: 'piazzale', pgta: 'passeggiata', pggta: 'passeggiata',
   cpllo: 'campiello', clle: 'calle', slta: 'salita', trva: 'traversa', trsa: 'traversa', cvne: 'circonvallazione', crcne: 'circonvallazione', cirne: 'circonvallazione',
   fne: 'frazione', frz: 'frazione', lta: 'localita', bta: 'borgata', brgo: 'borgo', vggio: 'villaggio', vgio: 'villaggio', qtre: 'quartiere', gllria: 'galleria', gria: 'galleria',
@@ -40,27 +40,30 @@ const WRITTEN_TYPES: Readonly<Record<string, string>> = {
   'str com': 'strada comunale', 'strada com': 'strada comunale', 'str priv': 'strada privata', 'case sparsa': 'case sparse',
 };
 
-/** Written form or canonical name → canonical type. */
+/** Maps written forms and canonical names to canonical types. */
 export const STREET_TYPES: ReadonlyMap<string, string> = new Map([
   ...PLAIN_TYPES.map((type) => [type, type] as const),
   ...Object.entries(WRITTEN_TYPES),
 ]);
 
-/** Second meanings of abbreviations. `P.ta` is piazzetta or porta, `V.co` is vico or vicolo, and `L.go` is largo or lungo. The second meaning is also tried. */
+/**
+ * Second meanings of abbreviations. `P.ta` is piazzetta or porta, `V.co` is vico or vicolo, and `L.go` is largo or lungo. The search also tries the second
+ * meaning.
+ */
 export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'], vco: ['vicolo'] };
 
-/** Endings of German compounds with the street type: `museumstrasse`, `romstr`. Longest first. */
+/** Street types at the end of German compounds, such as `museumstrasse` and `romstr`. Longest first. */
 export const GERMAN_ENDINGS: readonly (readonly [string, string])[] = [
   ['promenade', 'promenade'], ['strasse', 'strasse'], ['gasse', 'gasse'], ['platz', 'platz'], ['allee', 'allee'], ['steig', 'steig'], ['ufer', 'ufer'],
   ['weg', 'weg'], ['str', 'strasse'],
 ];
 
-/** Kinds of numbered roads. */
+/** Maps abbreviations of numbered roads to their types. */
 export const ROUTES: Readonly<Record<string, string>> = {
   s: 'strada statale', p: 'strada provinciale', r: 'strada regionale', c: 'strada comunale',
 };
 
-/** All forms become `san`, because registers and users mix genders and abbreviations. */
+/** Forms of saint. All forms become `san`, because registers and users mix genders and abbreviations. */
 export const SAINTS: ReadonlySet<string> = new Set([
   'san', 'santo', 'santa', 'sant', 'santi', 'sante', 'santissima', 'santissimo', 'ss', 'sts', 'st', 'sta', 'sankt', 'smo', 'sma', 'ssma', 'ssmo', 's',
 ]);
@@ -73,18 +76,18 @@ export const PARTICLES: ReadonlySet<string> = new Set([
   'du', 'et', 'les',
 ]);
 
-/** Titles before a name, which some texts omit. */
+/** Titles before a person's name, which registers and users often omit. */
 export const TITLES: ReadonlySet<string> = new Set([
   'papa', 'don', 'dott', 'dottor', 'dottore', 'dr', 'ing', 'ingegner', 'ingegnere', 'prof', 'professor', 'professore', 'avv', 'avvocato', 'gen', 'generale',
   'cap', 'capitano', 'col', 'colonnello', 'mar', 'marllo', 'maresciallo', 'ten', 'tenente', 'sen', 'senatore', 'on', 'onle', 'onorevole', 'cav', 'cavaliere', 'comm',
   'mons', 'monsignor', 'monsignore', 'card', 'cardinale', 'geom', 'geometra', 'arch', 'architetto', 'sac', 'sacerdote', 'vesc', 'vescovo', 'magg', 'ammiraglio', 'amm',
 ]);
 
-/** Shortened words inside a name; keys without dots. A map, because the word `constructor` would be found in any object. */
+/** Abbreviations inside a name; keys have no dots. A map is used, because every object has a property `constructor`. */
 export const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(Object.entries({
   flli: 'fratelli', frlli: 'fratelli', fratlli: 'fratelli', gppe: 'giuseppe', gius: 'giuseppe', giov: 'giovanni', gbatta: 'giovanni battista', mte: 'monte',
   mti: 'monti', cte: 'conte', ppe: 'principe', mdonna: 'madonna', vitt: 'vittorio', eman: 'emanuele', franc: 'francesco',
-  // Abbreviations of registers: first and last letters.
+  // Abbreviations in public registers, which keep the first and last letters.
   nazle: 'nazionale', naz: 'nazionale', provle: 'provinciale', comle: 'comunale', regle: 'regionale', statle: 'statale', consle: 'consorziale', vicle: 'vicinale',
   nva: 'nuova', nvo: 'nuovo', vchia: 'vecchia', vcchia: 'vecchia', vchio: 'vecchio', vcchio: 'vecchio', gde: 'grande', infre: 'inferiore', supre: 'superiore', centle: 'centrale', cntrle: 'centrale', princle: 'principale', ppale: 'principale', indle: 'industriale', artle: 'artigianale', merle: 'meridionale',
   settle: 'settentrionale', occle: 'occidentale', orle: 'orientale', ferrria: 'ferrovia', stne: 'stazione', chsa: 'chiesa', cstllo: 'castello', cllo: 'castello', pnte: 'ponte',
@@ -103,7 +106,7 @@ export const COUNTED: ReadonlySet<string> = new Set(['giornate', 'traversa', 'tr
 /** Types after which a letter I, V or X is a number: `vico I`, `traversa V`. */
 export const NUMBERED_TYPES: ReadonlySet<string> = new Set(['vico', 'vicolo', 'traversa', 'rampa', 'ramo', 'parco', 'zona', 'supportico', 'strada', 'corte', 'calata']);
 
-/** Kings and popes with the highest number that a street may carry. */
+/** Names of kings and popes, with the highest number that occurs in street names. */
 export const REGNAL: ReadonlyMap<string, number> = new Map([
   ['emanuele', 3], ['umberto', 2], ['leopoldo', 2], ['pio', 12], ['giovanni', 23], ['paolo', 6], ['leone', 13], ['benedetto', 16], ['gregorio', 16], ['carlo', 10],
   ['federico', 3], ['ferdinando', 4], ['enrico', 8], ['luigi', 18], ['filippo', 5], ['amedeo', 9], ['sisto', 5], ['giulio', 3], ['clemente', 14], ['urbano', 8],
@@ -118,7 +121,7 @@ const CARDINALS = 'uno due tre quattro cinque sei sette otto nove dieci undici d
 const ORDINALS = 'primo secondo terzo quarto quinto sesto settimo ottavo nono decimo undicesimo dodicesimo tredicesimo quattordicesimo quindicesimo sedicesimo '
   + 'diciassettesimo diciottesimo diciannovesimo ventesimo ventunesimo ventiduesimo ventitreesimo';
 
-/** `venti`, `secondo`, `ventitre` → number. `uno` is left out, because `uno` is also an article. */
+/** Maps number words such as `venti`, `secondo` and `ventitre` to numbers. Omits `uno`, because `uno` is also an article. */
 export const WRITTEN_NUMBERS: ReadonlyMap<string, number> = new Map([
   ...CARDINALS.split(' ').map((word, index) => [word, index + 1] as const).slice(1), ['ventun', 21], ['trentun', 31],
   ...ORDINALS.split(' ').flatMap((word, index) => [[word, index + 1], [`${word.slice(0, -1)}a`, index + 1]] as const),
@@ -127,7 +130,7 @@ export const WRITTEN_NUMBERS: ReadonlyMap<string, number> = new Map([
 const ONES = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix'];
 const ROMANS: ReadonlyMap<string, number> = new Map(['', 'x', 'xx', 'xxx'].flatMap((tens, ten) => ONES.map((ones, one) => [tens + ones, ten * 10 + one] as const)).slice(1));
 
-/** Returns the value 1–39 of a Roman numeral in lower case, or null. Street names have no larger numerals, and L, C, D, M form ordinary words. */
+/** Returns the value 1–39 of a Roman numeral in lower case, or null. Street names have no numerals above 39, and L, C, D and M occur in ordinary words. */
 export function roman(word: string): number | null {
   return ROMANS.get(word) ?? null;
 }

@@ -1,4 +1,4 @@
-/** Finds the sources of each section of a publication. Groups of parcels may have other sources than all other parcels of the region. */
+/** Finds the sources of each section of a publication. A group of parcels may have other sources than the rest of the region. */
 import type { Database, Session } from '../db/index.ts';
 import { inWorkspace } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -10,44 +10,44 @@ import { rowsOfFile } from './file-rows.ts';
 import type { IncrementalBuild } from './incremental.ts';
 import type { Joined } from './join.ts';
 
-/** A source of a section's values, with the source's period. */
+/** A source of a section's values, with the period of the cited files. */
 interface Citation {
-  /** `*` if the source is shown with every answer. */
+  /** Name of the section; `*` if the source is cited with every API answer. */
   readonly section: string;
   readonly source: RegisteredSource;
   readonly period: string;
 }
 
-/** Sources of the parcels with the same facts in a section. */
+/** Sources of a section for one group of parcels. */
 interface Cited {
   readonly section: string;
-  /** Keys: the section, a slash, and the facts as in the section's `record.sql`. Parcels without another key have only the section as key. */
+  /** Keys of the group, as `record.sql` of the section returns them: the section, a slash and the key. The largest group has only the section as its key. */
   readonly keys: readonly string[];
-  /** Source → period. */
+  /** Period of each source, by source id. */
   readonly periods: ReadonlyMap<string, string>;
 }
 
 interface Citations {
-  /** Citations of all parcels of the region. */
+  /** Citations that are valid for the whole region. */
   readonly all: readonly Citation[];
   readonly cited: readonly Cited[];
 }
 
 type Vintages = Map<string, Set<string>>;
 
-/** A row of `attribution.sql`. */
+/** A row that `attribution.sql` of a section returns. */
 interface CitedRow extends Record<string, unknown> {
   readonly key: string;
-  /** Source; null if the key has no sources. */
+  /** Id of the source; null if the key has no sources. */
   readonly source_id: string | null;
   readonly vintage: string | null;
 }
 
-/** Vintages of the sources of each key, by section. */
+/** Vintages by section, key of parcels and source. */
 type Found = ReadonlyMap<string, ReadonlyMap<string, Vintages>>;
 
 /**
- * Returns the sources of a region's sections. The region's tables must be in the workspace. Sections whose sources did not change keep their published
+ * Returns the sources of a region's sections. All tables of the region must be in the workspace. Sections whose sources did not change keep their published
  * citations.
  */
 export async function citationsOf(database: Database, joined: Joined, sources: readonly RegisteredSource[]): Promise<Citations> {
@@ -85,18 +85,18 @@ function citationsFrom(found: Found, sources: readonly RegisteredSource[], regio
   return { all, cited: mandatory.size === 0 ? cited : [...cited, { section: EVERY_ANSWER, keys: [EVERY_ANSWER], periods: mandatory }] };
 }
 
-/** Section of the sources that are shown with every answer. */
+/** Section name of the sources that are cited with every API answer. */
 const EVERY_ANSWER = '*';
 
-/** A table of a section, with the file that selects the sources. */
+/** A table of a section, with the file that selects the sources of each parcel. */
 interface CitedTable {
   readonly section: string;
   readonly product: Product;
-  /** File with the sources of each parcel; undefined if all sources of the table are cited for all parcels. */
+  /** The section's `attribution.sql`; undefined if all sources of the table are cited for all parcels. */
   readonly file: SqlFile | undefined;
 }
 
-/** Returns the tables of sections. All other tables are only inputs. */
+/** Returns the tables of sections. All other tables are only inputs of these tables. */
 function citedTables(products: readonly Product[]): CitedTable[] {
   const files = new Map(readSectionFiles('attribution').map((file): [string | null, SqlFile] => [file.section, file]));
   return products.flatMap((product) => {
@@ -106,7 +106,7 @@ function citedTables(products: readonly Product[]): CitedTable[] {
 }
 
 /**
- * Runs `attribution.sql` of each section. Sources that the file does not name are cited for all parcels. If the section has no such file, all its sources are
+ * Runs `attribution.sql` of each section. Sources that the file does not name are cited for all parcels. Without such a file, all sources of the section are
  * cited for all parcels.
  */
 async function citeRows(
@@ -131,13 +131,13 @@ async function keptSections(
   const mandatory = new Set(sources.filter(({ manifest }) => manifest.attribution.mandatory === true).map(({ id }) => id));
   const sourcesOf = ({ product: { cited }, file }: CitedTable): string[] => [...cited.map(({ sourceId }) => sourceId), ...file?.cites ?? []];
   const together = tables.filter((table) => sourcesOf(table).some((id) => mandatory.has(id))).map(({ section }) => section);
-  // The period of a mandatory source covers its vintages in all sections.
+  // The period of a mandatory source covers the source's vintages in all sections.
   if (together.some((section) => !kept.has(section))) for (const section of [EVERY_ANSWER, ...together]) kept.delete(section);
   return kept;
 }
 
 /**
- * Returns whether a section cites the same sources as before. This is true if no input of the section's file changed, or if the changed parcels have the same
+ * Returns whether a section cites the same sources as before. Returns true if no input of `attribution.sql` changed, or if the changed parcels have the same
  * citations.
  */
 async function isSameCitation(
@@ -156,7 +156,7 @@ async function isSameCitation(
   return sameRows(before, after);
 }
 
-/** Returns whether a layer may differ from the layer that the published tables were built from. A layer that no table reads may always differ. */
+/** Returns whether a layer may differ from the layer from which the published tables were built. Returns true for a layer that no table reads. */
 function isChangedLayer(products: readonly Product[], layer: Relation): boolean {
   const readers = products.filter(({ file: { reads } }) => reads.includes(layer));
   return readers.length === 0 || readers.some(({ differing }) => differing.some((input) => input.endsWith(` ${tableOf(layer)}`)));
@@ -190,7 +190,7 @@ function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return found;
 }
 
-/** Returns the citations of a source by section. A mandatory source of a region is also cited with every answer. */
+/** Returns the citations of a source by section. A mandatory source of a region is also cited with every API answer. */
 function citationsOfSource(source: RegisteredSource, bySection: Found, region: number): Citation[] {
   const found = [...bySection].flatMap(([section, keys]): { section: string; vintages: string[] }[] => {
     const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));
@@ -201,7 +201,7 @@ function citationsOfSource(source: RegisteredSource, bySection: Found, region: n
   return [...citations, { section: EVERY_ANSWER, source, period: periodOf(found.flatMap(({ vintages }) => vintages)) }];
 }
 
-/** Merges keys with the same sources. The most frequent combination is stored once for all parcels. Only other combinations are stored by key. */
+/** Groups keys with the same sources and periods. The largest group is stored under the section's name, and its keys are not stored. */
 function groupsOf(section: string, keys: ReadonlyMap<string, Vintages>): Cited[] {
   const groups = new Map<string, { keys: string[]; periods: Map<string, string> }>();
   for (const [key, cited] of keys) {
@@ -224,11 +224,11 @@ export async function attribute(session: Session, publicationId: number, { all, 
 }
 
 /**
- * Formats vintages. Consecutive years and half-years are a range (`2015_1–2025_2`), and other years are listed (`2022, 2024`). Days are a range from the first
- * to the last. Empty if none is known.
+ * Formats vintages as text. Consecutive years and half-years become a range (`2015_1–2025_2`), and other years are listed (`2022, 2024`). Days become a range
+ * from the first to the last day. Returns an empty text if no vintage is known.
  */
 export function periodOf(all: readonly string[]): string {
-  // `basi_2021` is the kind of file and the period; `0000` means unknown.
+  // The vintage `basi_2021` consists of the kind of file and the period. `0000` means that the period is unknown.
   const sorted = [...new Set(all.map((vintage) => vintage.replace(/^[a-z]+_/, '')))].filter((vintage) => vintage !== '' && vintage !== '0000').sort();
   const order = (vintage: string): number => {
     const [, year, half] = /^(\d{4})(?:_([12]))?$/.exec(vintage) ?? [];

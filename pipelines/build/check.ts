@@ -8,15 +8,15 @@ import { readChecks, readSectionFiles, type SqlFile } from '../contract/sql-file
 import { inParallel } from '../parallel.ts';
 import type { Joined } from './join.ts';
 
-/** Result of the checks, which the ledger stores. */
+/** Result of the checks, as stored in the ledger. */
 export interface Checked {
   readonly asked: readonly string[];
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Runs the checks of the sections on a build. A file of checks runs if it reads a table that was built. If a table has copied rows, files with an `--
- * incremental:` line check only the other rows. Copied rows were checked when they were built.
+ * Runs the checks of the sections on a build. A file of checks runs only if one of the tables that it reads was built. If a table has copied rows, files with
+ * an `-- incremental:` line check only the new rows. Copied rows were checked when they were built.
  * @param parallel largest number of files that run at the same time, if the engine allows it @returns names of the checks that ran, and their warnings
  * @throws MappaleError `CHECKS_FAILED` (exit 5)
  */

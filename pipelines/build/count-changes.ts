@@ -1,4 +1,7 @@
-/** Counts the parcels that a publication changed, and records how recent its sources are. The changelog of single parcels is read from history. */
+/**
+ * Counts the parcels that a publication changed, and records how recent its sources are. The changelog of a single parcel is read from the history tables
+ * instead.
+ */
 import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { isDistributed } from '../db/distributed.ts';
@@ -8,12 +11,12 @@ import { changesOf, type ChangeLine, type ComparedParcels } from '../deliver/cha
 
 const statement = statementsOf('changes');
 
-/** Number of parcels that are compared at a time. */
+/** Number of parcels that one query compares. */
 const BATCH = 5_000;
 
 /**
- * Largest number of parcels that are compared after a publication. A comparison takes about 1 ms of CPU per parcel (measured). A new half-year of quotations
- * may change all parcels, and counting them would take longer than the load of the region.
+ * Largest number of parcels to compare after a publication. A comparison takes about 1 ms of CPU per parcel (measured). A new half-year of quotations may
+ * change all parcels. Comparing all parcels would take longer than the load of the region.
  */
 const MOST_COMPARED = 10_000;
 
@@ -25,15 +28,18 @@ interface Swap extends Record<string, unknown> {
   readonly before: number | null;
 }
 
-/** A region, before and after a swap. */
+/** A region, with its publications before and after a swap. */
 interface Counted extends Swap {
   readonly region: number;
 }
 
-/** Counts of a comune, by operation. */
+/** Numbers of changed parcels of a comune, by operation. */
 type Counts = Record<ChangeLine['op'], number>;
 
-/** Counts the changes of the last publication, rollback or withdrawal of a region or of Italy (0), by comune. Does nothing if no history is kept. */
+/**
+ * Counts the parcels that the last publication, rollback or withdrawal changed, by comune. Does nothing if no history is kept.
+ * @param unit ISTAT code of the region, or 0 for Italy
+ */
 export async function countChanges(database: Database, unit: number): Promise<void> {
   const swap = await database.session(async (session) => {
     if (await isDistributed(session)) return null;
@@ -43,7 +49,7 @@ export async function countChanges(database: Database, unit: number): Promise<vo
   });
   if (swap === null) return;
   if (unit > 0) return countIn(database, { ...swap, region: unit });
-  // A publication of Italy does not change the publications of the regions.
+  // A publication of the tables of Italy leaves the publications of the regions unchanged.
   for (const { region, publication } of await database.query<{ region: number; publication: number }>(statement('regions'))) {
     await countIn(database, { swap: swap.swap, publication, before: publication, region });
   }
@@ -87,7 +93,7 @@ async function addSources(session: Session, { swap, publication }: Swap): Promis
   await session.query(statement('add_sources'), [swap, files.map(({ source }) => source), files.map(({ vintages }) => cutOff(vintages))]);
 }
 
-/** Returns the last day of the latest period in the vintages (`2025`, `2025_2`, `2025-06-30`, `20250630`); null if no vintage names a period. */
+/** Returns the last day of the latest period in vintages such as `2025`, `2025_2`, `2025-06-30` or `20250630`. Returns null if no vintage names a period. */
 export function cutOff(vintages: readonly string[]): string | null {
   return vintages.flatMap((vintage) => lastDay(vintage) ?? []).sort().at(-1) ?? null;
 }

@@ -1,52 +1,57 @@
 /**
- * Applies the rule of the quality gate, without a database. Every gated statistic of a place has one limit. A limit bounds the change from the published value,
- * or the value.
+ * Applies the rule of the quality gate, without a database. Every checked statistic of a province or comune has one limit. A limit bounds either the change
+ * from the published value or the value itself.
  */
 import { WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigures } from '../db/figures.ts';
 import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';
 import type { Relation } from '../contract/sql-files.ts';
 
-/** A refused statistic. */
+/** A statistic that the quality gate refuses. */
 export interface Violation {
-  /** Section and table of the statistic. */
+  /** Section that the table of the statistic belongs to. */
   readonly section: string;
   readonly relation: Relation;
   readonly place: string;
   readonly figure: string;
-  /** Null if there is no published value. */
+  /** Published value; null if there is none. */
   readonly before: number | null;
   readonly after: number | null;
   readonly limit: string;
 }
 
-/** Smallest number of published rows for which a comune is compared. A province is always compared. */
+/** Smallest number of published rows with which a comune is compared. A province is always compared. */
 const COMUNE_ROWS = 200;
 const ROWS_LOST = 0.1;
 const SHARE_LOST = 0.2;
 const MOVED = 0.25;
-/** Smallest number of lost rows that is refused, unless no row is left. */
+/** Smallest number of lost rows that the gate refuses, unless no row is left. */
 const LOST_ROWS = 2;
-/** Smallest number of rare values that is compared. */
+/** Smallest number of published values with which the count of rare values is compared. */
 const RARE = 20;
-/** Factor by which the number of values may grow. Above this factor, most values are new and have no published value for a comparison. */
+/** Largest growth of the number of values with which quantiles are compared. Above this factor, most values have no published value for a comparison. */
 const GROWN = 2;
 /**
- * Smallest number of values for comparing a quantile. In smaller samples, two or three values determine the 95th percentile. For example, the removal of two of
- * 80 roofs moved the percentile from 478 to 1,469 m² without an error.
+ * Smallest number of values with which a quantile is compared. In smaller samples, two or three values determine the 95th percentile. For example, removing two
+ * of 80 roofs correctly moved the percentile from 478 to 1,469 m².
  */
 const ENOUGH = 50;
-/** Smallest number and share of changed values for a comparison. A nightly update changes 1 to 50 parcels. A corrupt file changes most rows. */
+/**
+ * Smallest number and share of changed values with which quantiles are compared. A nightly update changes 1 to 50 parcels. A corrupt file changes most rows.
+ */
 const CHANGED = 5;
 const CHANGED_SHARE = 0.05;
-/** Smallest share of changed values for comparing quantiles of fewer than `ENOUGH` values. Example: incomes × 10 in a province with six comuni. */
+/**
+ * Smallest share of changed values with which quantiles of fewer than `ENOUGH` values are compared. This finds, for example, incomes multiplied by 10 in a
+ * province with six comuni.
+ */
 const FEW_CHANGED = 0.5;
 /**
- * Limit for the surplus in one direction, in standard deviations. Changed values from the same distribution cross a quantile in both directions. The surplus in
- * one direction has a standard deviation of √(2 × changed × p × (1 − p)). By chance, a surplus of four standard deviations occurs once in 15,000 comparisons.
- * Three standard deviations (once in 370) would be a false alarm each year.
+ * Limit for the net number of values that cross a quantile in one direction, in standard deviations. If the distribution is the same, changed values cross a
+ * quantile in both directions. The net number then has a standard deviation of √(2 × changed × p × (1 − p)). By chance, four standard deviations occur once in
+ * 15,000 comparisons. A limit of three (once in 370) would cause a false alarm each year.
  */
 const DEVIATIONS = 4;
-/** Shares are not exact in binary: 1 − 0.8 is less than 0.2. */
+/** Tolerance for rounding errors of shares. In binary, 1 − 0.8 is less than 0.2. */
 const ROUNDING = 1e-9;
 
 export interface Comparison {
@@ -55,26 +60,26 @@ export interface Comparison {
   /** Statistics of the published table; empty if nothing is published. */
   readonly before: readonly Figures[];
   readonly after: readonly Figures[];
-  /** Returns the current province of a comune; empty if the comune is not listed. */
+  /** Returns the current province of a comune; empty if the comune is not in ISTAT's list. */
   readonly provinceOf: (comune: string) => string;
   /** Returns the name of a place for messages. Without a comune, returns the name of the province. */
   readonly nameOf: (province: string, comune: string | null) => string;
-  /** Returns the statistics of several comuni together, for provinces whose comuni changed. */
+  /** Measures several comuni together. Called for provinces whose set of comuni changed. */
   readonly among: (comuni: readonly string[]) => Promise<{ readonly before: readonly Figures[]; readonly after: readonly Figures[] }>;
-  /** Compares the values of a field one by one. Called only if a quantile is suspicious. @param comuni null for all comuni */
+  /** Compares the values of a field row by row. Called only if a quantile is suspicious. @param comuni null for all comuni */
   readonly changes: (field: string, comuni: readonly string[] | null) => Promise<readonly Changes[]>;
 }
 
-/** A statistic, and the condition for refusing a place. */
+/** A statistic of a place, and the condition for refusing the new value. */
 interface Limit {
   readonly figure: string;
   readonly limit: string;
-  /** Null if the place has no such statistic. */
+  /** Returns the statistic of a place; null if the place has no such statistic. */
   readonly of: (place: Figures) => number | null;
   readonly refuses: (before: Figures, after: Figures) => boolean;
 }
 
-/** Gated quantiles, with the share of values up to each quantile. */
+/** Quantiles that have limits, with the share of values up to each quantile. */
 const QUANTILES = { median: 0.5, p95: 0.95 } as const;
 type Quantile = keyof typeof QUANTILES;
 
@@ -86,11 +91,11 @@ interface QuantileLimit extends Limit {
 interface GatedPlace {
   readonly slice: string;
   readonly province: string;
-  /** Null for the whole province. */
+  /** Code of the comune; null for the whole province. */
   readonly comune: string | null;
 }
 
-/** Returns the limits of a table, by the places to which the limits apply. */
+/** Returns the limits of a table, grouped by the places to which the limits apply. */
 function limitsOf(gate: TableGate) {
   const fields = Object.entries(gate.fields);
   return {
@@ -106,7 +111,7 @@ function limitsOf(gate: TableGate) {
   };
 }
 
-/** Returns the violations, slice by slice and province by province. */
+/** Returns the violations of a table's limits, slice by slice and province by province. */
 export async function compare({ relation, gate, before, after, provinceOf, nameOf, among, changes }: Comparison): Promise<Violation[]> {
   const { quantities, shares, gains, bounds, answers } = limitsOf(gate);
   const explained = explaining(changes);
@@ -125,11 +130,11 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
       const [old, current] = [mine(was), mine(now)];
       const [whole, wholeNow] = [combined(gate, old, find(before, slice, province)), combined(gate, current, find(after, slice, province))];
       hold([...bounds, ROWS], { slice, province, comune: null }, whole, wholeNow);
-      // Only places that exist before and after the change are compared.
+      // Only comuni that have rows before and after the change are compared.
       const common = old.filter(({ comune }) => now.has(comune));
       const commonNow = common.flatMap(({ comune }) => now.get(comune) ?? []);
       hold([...shares, ...gains], { slice, province, comune: null }, combined(gate, common), combined(gate, commonNow));
-      // The stored statistics of the province were measured with these comuni.
+      // True if the stored statistics of the province were measured with the same comuni.
       const isUnchanged = before.every((each) => each.slice !== slice || each.comune === '' || (each.province === province) === old.includes(each));
       for (const { name, limits } of quantities) {
         const had = old.filter((place) => valuesOf(place, name) > 0);
@@ -159,9 +164,9 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
 
 type PlaceOfSlice = Pick<Changes, 'slice' | 'province' | 'comune'>;
 
-/** Explains moved quantiles by the values that changed. The values of a field are compared once for all its places. */
+/** Checks whether changed values explain a moved quantile. The values of a field are compared once for all places. */
 function explaining(changes: Comparison['changes']): {
-  /** Returns the limits that the changed values do not explain. */
+  /** Returns the limits that were exceeded although the changed values do not explain the move. */
   not(moved: readonly QuantileLimit[], field: string, place: PlaceOfSlice, comuni: readonly string[] | null): Promise<QuantileLimit[]>;
 } {
   const known = new Map<string, Promise<readonly Changes[]>>();
@@ -177,10 +182,12 @@ function explaining(changes: Comparison['changes']): {
   };
 }
 
-/** Returns whether the distribution of the values moved. Returns false if too few values changed, or if the number of crossings may be chance. */
+/**
+ * Returns whether the distribution of the values moved. Returns false if too few values changed, or if chance may explain how many values crossed the quantile.
+ */
 function isMovement({ before, after, changed, crossed }: Changes, quantile: Quantile): boolean {
   const most = Math.max(before, after);
-  // At most one of two values can cross their median. If all values changed, no unchanged value explains the old quantile.
+  // Of two values, at most one can cross the median. If all values changed, no unchanged value supports the old quantile.
   if (Math.min(before, after) < ENOUGH) return changed >= FEW_CHANGED * most && (crossed[quantile] >= LOST_ROWS - ROUNDING || changed >= most);
   const share = QUANTILES[quantile];
   return changed >= Math.max(CHANGED, CHANGED_SHARE * most) && crossed[quantile] > DEVIATIONS * Math.sqrt(2 * changed * share * (1 - share));
@@ -205,12 +212,12 @@ function comuniOf(figures: readonly Figures[], slice: string): Map<string, Figur
   return new Map(figures.filter((each) => each.slice === slice && each.comune !== '').map((each) => [each.comune, each]));
 }
 
-/** Returns the statistics of a whole province, or of the whole table. */
+/** Returns the statistics of a whole province, or of the whole slice if no province is given. */
 function find(figures: readonly Figures[], slice: string, province?: string): Figures {
   return figures.find((each) => each.slice === slice && each.comune === '' && each.province === (province ?? each.province)) ?? NOTHING;
 }
 
-/** Adds up the statistics of places. Quantiles cannot be added, so the quantiles of the whole are used. */
+/** Adds up the statistics of places. Quantiles cannot be added and are taken from `measured`. */
 function combined(gate: TableGate, places: readonly Figures[], measured: Figures = NOTHING): Figures {
   const add = (of: (place: Figures) => number): number => places.reduce((total, place) => total + of(place), 0);
   return {
@@ -235,7 +242,7 @@ const ROWS: Limit = {
   refuses: ({ rows: before }, { rows: after }) => before > after && before - after >= ROWS_LOST * before - ROUNDING && isPattern(before - after, after),
 };
 
-/** Refuses the loss of values in a fifth of the rows, or of too many rare values. */
+/** Refuses the loss of values in a fifth of the rows. Also refuses the loss of too many values of a field with few values. */
 function filled(name: string, field: FieldGate): Limit[] {
   const isTruth = field.kind === 'truth';
   const shareOf = shareOfValues(name);
@@ -268,7 +275,7 @@ function gained(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Limits the median and the 95th percentile. A percentile beyond its limit is refused if the changed values do not explain the move. */
+/** Returns the limits of the median and the 95th percentile. */
 function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
   const { by = MOVED, step } = moves ?? {};
   return ([['median', 'median'], ['p95', '95th percentile']] as const).map(([key, figure]) => ({
@@ -278,13 +285,13 @@ function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
       if (was.values === 0 || now.values === 0 || now.values > GROWN * was.values) return false;
       const from = was[key] ?? NaN;
       const far = Math.abs((now[key] ?? NaN) - from);
-      // Comparing in this form also refuses NaN.
+      // Written as a negation, so that NaN is refused too.
       return !(far === 0 || far < (by - ROUNDING) * Math.abs(from) || far < (step ?? 0));
     },
   }));
 }
 
-/** Refuses a table that has more values outside their bounds than the published table. Published values were accepted earlier. */
+/** Refuses a place that has more values outside the bounds than the published table. Published values were accepted earlier. */
 function outside(name: string, field: FieldGate): Limit[] {
   const within = field.kind === 'truth' ? undefined : field.within;
   if (within === undefined) return [];
@@ -306,7 +313,7 @@ function typical(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Refuses violations of an identity in more than one row. Their share must exceed the allowed share and the published share. */
+/** Refuses a table if more than one row violates an identity. The share of these rows must exceed both the allowed share and the published share. */
 function broken(figure: string, identity: string, most: number): Limit {
   const share = (place: Figures): number | null => {
     const { known, broken: count } = identityOf(place, identity);

@@ -18,11 +18,11 @@ import { figuresOf, type Acceptance } from '../ledger/ledger.ts';
 import type { Joined } from './join.ts';
 import { statementsOf } from '../db/statements.ts';
 
-/** Result of a gate that passed, or whose refusal the operator accepted. */
+/** Result of a quality gate that passed, or whose refusal the operator accepted. */
 export interface Gated {
-  /** Statistics of each gated table that was built. */
+  /** Statistics of each table that was built and that the gate checks. */
   readonly figures: ReadonlyMap<Relation, readonly Figures[]>;
-  /** Refused statistics that the operator accepted; null if none was refused. */
+  /** Refused statistics that the operator accepted; null if no statistic was refused. */
   readonly accepted: (Acceptance & { readonly figures: readonly Violation[] }) | null;
 }
 
@@ -40,9 +40,9 @@ interface GateOptions {
 }
 
 /**
- * Measures every gated table that was built and compares each table with its published version (`contract/gates.ts` lists the tables). If the published table
- * did not have one of the sources, the table is measured as on a first load.
- * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and the statistic before and after; `data` contains the same as JSON
+ * Measures every built table that `contract/gates.ts` lists, and compares it with the published table. If the published table lacked one of the sources, only
+ * the new table is checked, as on a first load.
+ * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and the statistic before and after, as text and in `data` as JSON
  */
 export async function gate(database: Database, joined: Joined, { subject, acceptance, log, parallel }: GateOptions): Promise<Gated> {
   const { schema, region, incremental } = joined;
@@ -51,11 +51,11 @@ export async function gate(database: Database, joined: Joined, { subject, accept
     return [
       await listComuni(session),
       incremental === null ? [] : await incremental.comuniReached(session),
-      // For few comuni, measuring is faster without a copy of all parcels.
+      // Without a copy of all parcels, measuring is faster for a few comuni.
       region === 0 ? null : incremental === null ? await writePlaces(session, all) : all,
     ] as const;
   });
-  // Tables on other nodes are copied one after another.
+  // Tables on other nodes are measured one after another, because each must be copied first.
   const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
   const measured = (await inParallel(most, joined.built, async ({ relation, published, hasNewSource }) => {
     const watched = gateOf(relation);
@@ -94,7 +94,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
   });
 }
 
-/** Returns the published table and its parcels. */
+/** Returns the published table and the published parcels, for measuring. */
 async function measuredWas(session: Session, joined: Joined, table: Place): Promise<Measured> {
   const parcels = parcelsOf(joined);
   return { table: await atHand(session, joined.schema, table), parcels: parcels === null ? null : await atHand(session, joined.schema, parcels) };
@@ -106,7 +106,7 @@ function parcelsOf({ products }: Joined): Place | null {
   return table === null ? null : { schema: 'core', table };
 }
 
-/** Returns the statistics that the ledger keeps of the published table. Returns none if a gated field was not measured. */
+/** Returns the published table's statistics from the ledger. Returns an empty array if a field with limits was not measured. */
 async function keptFigures(session: Session, region: number, relation: Relation, watched: TableGate): Promise<readonly Figures[]> {
   const kept = await figuresOf(session, region, relation);
   const isMeasured = ({ fields, identities }: Figures): boolean =>
@@ -120,7 +120,7 @@ interface Reached extends Pick<Comparison, 'provinceOf'> {
   readonly reached: readonly string[];
 }
 
-/** Measures a table with copied rows. Provinces without changed rows keep their statistics. */
+/** Measures a table that contains copied rows. Provinces without changed rows keep the stored statistics. */
 async function measureReached(session: Session, watched: TableGate, now: Measured, { kept, reached, provinceOf }: Reached): Promise<Figures[]> {
   const places = kept.filter(({ province }) => province !== WHOLE);
   const moved = places.filter(({ comune, province }) => comune !== '' && provinceOf(comune) !== province);
@@ -129,7 +129,7 @@ async function measureReached(session: Session, watched: TableGate, now: Measure
   return [...places.filter(({ province }) => !provinces.has(province)), ...(await measure(session, watched, now, [...comuni]))];
 }
 
-/** Returns the results of the table's queries as statistics of the whole table. */
+/** Runs the table's gate queries and returns the results as statistics of the whole table. */
 async function runQueries(session: Session, { queries = [] }: TableGate): Promise<Figures[]> {
   const answers = new Map<string, Record<string, IdentityFigures>>();
   for (const { file, name } of queries) {
@@ -139,7 +139,7 @@ async function runQueries(session: Session, { queries = [] }: TableGate): Promis
   return [...answers].map(([slice, identities]) => ({ slice, province: WHOLE, comune: '', rows: 0, fields: {}, identities }));
 }
 
-/** Reads the published list of comuni. */
+/** Reads ISTAT's list of comuni from the published tables. */
 async function listComuni(session: Session): Promise<Pick<Comparison, 'provinceOf' | 'nameOf'>> {
   const rows = await session.query<{ belfiore: string; istat_code: string; name: string; province_code: string; province_name: string }>(
     statementsOf('figures')('listed_comuni'),
@@ -167,7 +167,7 @@ function describeViolations(violations: readonly Violation[]): string {
     ['section', 'table', 'place', 'figure', 'before → after', 'limit'],
   );
   const rest = relations.filter(({ own }) => own.length > SHOWN).map(({ name, own }) => `and ${own.length - SHOWN} more of ${name}`);
-  return [violations.length === 1 ? '1 figure is refused' : `${violations.length} figures are refused`, ...lines.split('\n'), ...rest].join('\n    ');
+  return [violations.length === 1 ? '1 statistic is refused' : `${violations.length} statistics are refused`, ...lines.split('\n'), ...rest].join('\n    ');
 }
 
 function numberText(value: number | null): string {

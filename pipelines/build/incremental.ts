@@ -1,6 +1,6 @@
 /**
- * Runs the incremental build. If parcels are the only changed input of a published table, the table's SQL runs for the changed parcels only. The publication
- * then replaces the rows that differ. The header of a table's file states whether the table allows this (`-- incremental:`).
+ * Runs the incremental build. If parcels are the only changed input of a published table, the table's SQL runs for the changed parcels only. Publishing then
+ * replaces only the rows that differ. The `-- incremental:` line in the header of a table's SQL file states whether the table can be built in this way.
  */
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
@@ -31,10 +31,10 @@ const publication = statementsOf('publication');
 
 const PARCELS: Relation = 'core.parcel';
 
-/** Table of all parcels after the change, with indexes. */
+/** Name of an indexed table of all parcels after the change. */
 const ALL_PARCELS = 'all_parcel';
 
-/** Prefix of the set of parcels whose citations are compared. */
+/** Table-name prefix of the set of parcels whose citations are compared. */
 const CITED: Reach = 'cited';
 
 const OUTLINE = 'sql/steps/outline_differs.sql';
@@ -43,7 +43,7 @@ const OUTLINE = 'sql/steps/outline_differs.sql';
 interface Result {
   /** Rows to replace in the published table; null if no row changed. */
   readonly patch: Patch | null;
-  /** Name of the published content. */
+  /** Partition name of the published table that the patch applies to. */
   readonly base: string;
   readonly rows: number;
   readonly digest: string;
@@ -54,7 +54,7 @@ function hasRowsOfParcels({ file: { incremental: how } }: Product): boolean {
   return how !== null && how.by !== 'content';
 }
 
-/** One incremental build, which works in a separate schema. The region's workspace has views of the tables with their new rows. */
+/** One incremental build, which works in a separate schema. In the region's workspace, views show the published tables with the new rows. */
 export class IncrementalBuild {
   readonly results = new Map<Relation, Result>();
   /** Schema in which `parcel` has only the changed parcels, and other tables have only the rows of these parcels. */
@@ -64,18 +64,21 @@ export class IncrementalBuild {
   readonly #products: readonly Product[];
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
-  /** Tables of the schema that later steps need. */
+  /** Tables of `schema` that later steps need. */
   readonly #kept = new Set<string>(['same_document', 'changed_fid', 'changed_parcel']);
-  /** Number of parcels of documents that have not changed; null until the number is determined. */
+  /** Number of parcels in unchanged documents; null until the number is determined. */
   #same: number | null = null;
   /** Number of changed, new and removed parcels; null until the number is determined. */
   #changed: number | null = null;
   #isIndexed = false;
-  /** True if the outline of the parcels differs; null until this is determined. */
+  /** True if the outline of all parcels together differs; null until the comparison is made. */
   #differs: boolean | null = null;
-  /** Names of sets of parcels whose rows also change with other rows. The key is the connection of the parcels: a distance, layers, a column or a table. */
+  /**
+   * Sets of parcels whose rows must be built again because other rows changed. The value is the connection to the changed rows: a distance, layers, a column or
+   * a table.
+   */
   readonly #reached = new Map<Reach, string>();
-  /** The set of parcels for which a table was built, by table. */
+  /** For each table, the set of parcels for which the table's SQL was run. */
   readonly #reaches = new Map<Relation, Reach>();
 
   constructor(region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
@@ -87,7 +90,7 @@ export class IncrementalBuild {
     this.schema = changesSchema(region);
   }
 
-  /** Builds the rows of a table that may have changed. @returns false if the table must be built whole */
+  /** Builds the possibly changed rows of a table. @returns false if the whole table must be built */
   async take(session: Session, product: Product): Promise<boolean> {
     if (!product.incremental) return false;
     const startedAt = performance.now();
@@ -99,8 +102,8 @@ export class IncrementalBuild {
   }
 
   /**
-   * Compares a table that was built whole with the published table. If both tables are equal, the published table stays, and rows that depend on the table may
-   * be copied.
+   * Compares a completely built table with the published table. If both are equal, the published table stays, and rows of other tables that depend on this
+   * table may be copied.
    */
   async compare(session: Session, { relation, file }: Product): Promise<void> {
     if (file.incremental?.by !== 'content' || !this.#published.has(relation)) return;
@@ -115,7 +118,7 @@ export class IncrementalBuild {
   }
 
   /**
-   * Copies the patched parcels into a table with indexes, for SQL that joins all parcels with shapes. Without indexes, the join compares every parcel with
+   * Copies the view of all parcels into a table with indexes, for SQL that joins all parcels with shapes. Without indexes, the join compares every parcel with
    * every shape.
    * @param reads tables that the SQL reads
    */
@@ -126,14 +129,14 @@ export class IncrementalBuild {
     this.#isIndexed = true;
   }
 
-  /** Returns comuni in which rows of a patched table may differ from the published rows. */
+  /** Returns the comuni in which rows of a patched table may differ from the published rows. */
   async comuniReached(session: Session): Promise<string[]> {
     if (this.#changed === null || this.#changed === 0) return [];
     const fids = ['changed', ...this.#reached.keys()].map((name) => ({ schema: this.schema, table: `${name}_fid` }));
     return comuniOfParcels(session, fids, [await this.#was(session, PARCELS), { schema: this.#build, table: 'parcel' }]);
   }
 
-  /** Makes the changed parcels visible as `parcel` in the schema. @returns false if no parcel changed or the changes are not known */
+  /** Makes the changed parcels visible as `parcel` in `schema`. @returns false if no parcel changed or the changes are not known */
   async provideChanged(session: Session): Promise<boolean> {
     if (this.#changed === null || this.#changed === 0) return false;
     await dropOthers(session, this.schema, this.#kept);
@@ -143,7 +146,7 @@ export class IncrementalBuild {
   }
 
   /**
-   * Runs a file for the parcels whose rows changed, on the published rows and on the new rows. Each row of the file depends on one parcel.
+   * Runs a query file for the changed parcels twice: on the published rows and on the new rows. Each row of the result must depend on one parcel only.
    * @param reads tables that the file reads
    */
   async rowsBeforeAndAfter<R extends Row>(session: Session, file: SqlFile, reads: readonly Product[]): Promise<{ readonly before: R[]; readonly after: R[] }> {
@@ -171,13 +174,13 @@ export class IncrementalBuild {
     return how?.by === 'content' ? this.#takeUnchanged(session, product) : this.#takeParcels(session, product);
   }
 
-  /** Builds the parcels from the changed documents. If most parcels changed, the table of all parcels is kept. */
+  /** Builds the parcels from the changed documents. If most parcels changed, the complete new table is used instead of a patch. */
   async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | 'whole' | null> {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
     const old = this.#oldTable(relation);
     const sources = this.#inBuild(layers);
-    // If two files have the same parcel, one of the files is chosen, and the choice needs all rows.
+    // If two files contain the same parcel, the SQL chooses one of the files. The choice needs all rows.
     for (const from of sources) if (await repeatsInFiles(session, from)) return null;
     const same = await this.#findSame(session, product, layers);
     const all = old.rows - same > old.rows / WORTHWHILE;
@@ -217,7 +220,7 @@ export class IncrementalBuild {
     return this.#patch(session, product, newRows(table), await makePatch(session, this.schema, newRows(table), await this.#was(session, relation), fids));
   }
 
-  /** Keeps a table if its inputs have the same rows, or parcels with the same outline. */
+  /** Keeps the published table if its input tables have the same rows. Parcels count as the same if their outline is unchanged. */
   async #takeUnchanged(session: Session, { relation, file }: Product): Promise<Result | null> {
     for (const { relation: read } of this.#products.filter(({ relation: each, stale }) => stale !== null && file.reads.includes(each))) {
       if (read === PARCELS ? await this.#outlineDiffers(session) : this.results.get(read)?.patch !== null) return null;
@@ -225,7 +228,7 @@ export class IncrementalBuild {
     return this.#reused(session, relation);
   }
 
-  /** Returns whether the changed parcels may affect tables that depend on the outline of the parcels. */
+  /** Returns whether the changed parcels alter the outline of all parcels together, on which some tables depend. */
   async #outlineDiffers(session: Session): Promise<boolean> {
     if ((await this.#countChanged(session)) === 0) return false;
     if (this.#differs !== null) return this.#differs;
@@ -235,13 +238,13 @@ export class IncrementalBuild {
     return (this.#differs = differs);
   }
 
-  /** Returns whether the changed rows of all inputs are known. Returns false if another input was built whole. */
+  /** Returns whether the changed rows of all inputs are known. Returns false if an input other than the parcels was completely rebuilt. */
   #dependsOnlyOn({ file }: Product): boolean {
     return this.#products.filter(({ relation, stale }) => relation !== PARCELS && stale !== null && file.reads.includes(relation))
       .every(({ relation }) => this.results.has(relation));
   }
 
-  /** Keeps the published table, which other tables read. */
+  /** Keeps the published table, and shows it in the workspace to the SQL of other tables. */
   async #reused(session: Session, relation: Relation): Promise<Result> {
     const { rows, digest, currentTable, partition } = this.#oldTable(relation);
     const result = { patch: null, base: partition, rows, digest };
@@ -262,11 +265,11 @@ export class IncrementalBuild {
     await lookIn(session, [this.#build]);
   }
 
-  /** Runs the table's SQL for a set of parcels. The SQL reads the current rows of these parcels in other tables. */
+  /** Runs the table's SQL for a set of parcels. In other tables, the SQL sees only the new rows of these parcels. */
   async #runFor(session: Session, product: Product, reach: Reach): Promise<void> {
     await this.#run(session, product, async () => {
       await provideParcelsOf(session, this.schema, `${reach}_parcel`);
-      // Without this, a file that reads no parcels would build the rows of the whole region.
+      // Limits every input to these parcels. Otherwise SQL that does not read `parcel` would build the rows of the whole region.
       const reads = this.#products.filter((each) => each.relation !== PARCELS && product.file.reads.includes(each.relation) && hasRowsOfParcels(each));
       for (const { relation: read } of reads) {
         if (this.results.get(read)?.patch != null && this.#reaches.get(read) === reach) await provideNew(session, this.schema, tableOf(read));
@@ -275,7 +278,7 @@ export class IncrementalBuild {
     });
   }
 
-  /** Provides the whole patched table in the workspace. @param from table with the new rows @param patch null if no row changed */
+  /** Shows the published table with the new rows in the workspace, as a view. @param from table with the new rows @param patch null if no row changed */
   async #patch(session: Session, product: Product, from: string, patch: Patch | null): Promise<Result> {
     const { relation, file } = product;
     const was = await this.#was(session, relation);
@@ -284,7 +287,7 @@ export class IncrementalBuild {
     for (const { table } of [patch.fids, patch.gone, patch.came]) this.#kept.add(table);
     const old = this.#oldTable(relation);
     const content = await patchedContent(session, patch, old);
-    if (content.rows < 0) throw new Error(`${file.file}: more rows are replaced than ${relation} has. The -- incremental: line of the file may be wrong`);
+    if (content.rows < 0) throw new Error(`${file.file}: the patch removes more rows than ${relation} has. The -- incremental: line of the file may be wrong`);
     const result = { patch, base: old.partition, ...content };
     this.results.set(relation, result);
     await providePatched(session, { schema: this.#build, table: tableOf(relation) }, was, patch);
@@ -295,31 +298,31 @@ export class IncrementalBuild {
     const parcels = this.#products.find(({ relation }) => relation === PARCELS);
     if (parcels === undefined || parcels.stale === null) return (this.#changed = 0);
     if (this.#changed !== null) return this.#changed;
-    // These tables are complete in the workspace. These tables were built whole or by an earlier run.
+    // The parcels are complete in the workspace, because they were completely rebuilt or because an earlier run built them.
     const how = parcels.file.incremental;
     await this.#findSame(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : []);
     return (this.#changed = await findChanged(session, this.schema, await this.#was(session, PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }
 
-  /** Finds parcels with rows that the changes affect. @returns the prefix of the names of the tables of these parcels, which end in `_fid` and `_parcel` */
+  /** Finds the parcels whose rows must be built again. @returns the prefix of two tables of these parcels, whose names end in `_fid` and `_parcel` */
   async #reachOf(session: Session, product: Product): Promise<Reach> {
     const { relation, file: { incremental: how, file, reads } } = product;
-    if (how === null || how.by === 'members' || how.by === 'content') throw new Error(`${file} does not state the parcels on which its rows depend`);
+    if (how === null || how.by === 'members' || how.by === 'content') throw new Error(`${file} has no -- incremental: line that names the parcels on which a row depends`);
     const table = tableOf(relation);
-    // If rows of other tables changed with other parcels, the rows of the same parcels change in this table.
+    // If an input table was built for further parcels, this table is also built for these further parcels.
     const others = reads.flatMap((read) => ((this.#reaches.get(read) ?? 'changed') === 'changed' ? [] : this.results.get(read)?.patch?.fids ?? []));
     const parcels = await this.#was(session, PARCELS);
     if (how.by === 'parcels' || how.by === 'sharing') {
       const start = others.length === 0 ? 'changed' : this.#name(`${table}_start`, file, table);
       if (start !== 'changed') await findWith(session, this.schema, start, parcels, others);
       if (how.by === 'parcels') return start;
-      // The SQL runs once for these parcels, to find the parcels that share a value with these parcels.
+      // First runs the SQL for these parcels only, to find other parcels that share a value with them.
       await this.#runFor(session, product, start);
       const reach = this.#name(`${table}_sharing`, file, how.column);
       await findSharing(session, this.schema, { reach, start, parcels, was: await this.#was(session, relation), table, column: how.column });
       return reach;
     }
-    // Files with the same distance or the same layers share one set of parcels.
+    // Tables with the same distance or the same layers share one set of parcels.
     const key = how.by === 'near' ? `${how.withinM} m` : how.layers.join(', ');
     if (this.#reached.get(how.by) === key) return how.by;
     this.#name(how.by, file, key);
@@ -328,15 +331,15 @@ export class IncrementalBuild {
     return how.by;
   }
 
-  /** Names a set of parcels, and keeps its tables. @param key the connection between the parcels */
+  /** Registers the name of a set of parcels, and keeps the tables of the set. @param key connection between the parcels */
   #name(reach: Reach, file: string, key: string): Reach {
-    if (this.#reached.has(reach)) throw new Error(`${file}: another file also names its set of parcels ${reach}. The tables of both sets would have the same names`);
+    if (this.#reached.has(reach)) throw new Error(`${file}: another SQL file already uses ${reach} as the name of its set of parcels. The tables of both sets would have the same names`);
     this.#reached.set(reach, key);
     for (const name of [`${reach}_fid`, `${reach}_parcel`]) this.#kept.add(name);
     return reach;
   }
 
-  /** Finds documents whose parcels have not changed. @param layers the layers of the documents */
+  /** Finds documents whose parcels have not changed. @param layers the layers with the parcels of the documents */
   async #findSame(session: Session, { relation }: Product, layers: readonly Relation[]): Promise<number> {
     const of = { region: this.#region, build: this.#build, layers: layers.map(tableOf) };
     this.#same ??= await findSameDocuments(session, this.schema, await this.#was(session, relation), of);
@@ -351,7 +354,7 @@ export class IncrementalBuild {
     return atHand(session, this.#build, { schema: schemaOf(relation), table: this.#oldTable(relation).currentTable });
   }
 
-  /** @throws Error if the table is not published: a bug of the plan */
+  /** @throws Error if the table is not published, which is a bug in the plan */
   #oldTable(relation: Relation): PublishedTable {
     const found = this.#published.get(relation);
     if (found === undefined) throw new Error(`${relation} is built incrementally, but is not published`);

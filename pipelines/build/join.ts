@@ -1,6 +1,6 @@
 /**
- * Step 4: joins layers with parcels into the tables of a region. Each file of `sql/core` and each `build.sql` of a section builds one table. The header of a
- * file contains the tables that the file reads and writes. The headers contain the whole dependency graph.
+ * Step 4: joins layers with parcels into the tables of a region. Each file of `sql/core` and each `build.sql` of a section builds one table. The header of each
+ * file lists the tables that the file reads and writes, which defines the dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
 import { analyze, createSchema, dropOthers, dropSchema, giveTable, lookIn, schemasLike, tablesIn } from '../db/ddl.ts';
@@ -33,13 +33,13 @@ export interface Joined {
   /** Current files. */
   readonly files: readonly number[];
   readonly products: readonly Product[];
-  /** Products with a table in the workspace. */
+  /** Products whose table is in the workspace. */
   readonly built: readonly Product[];
-  /** Null if all tables were built whole. */
+  /** Null if all tables were completely rebuilt. */
   readonly incremental: IncrementalBuild | null;
   /** Null if all parcels are on one node. */
   readonly nodes: OnNodes | null;
-  /** Seconds for each table that was built whole. */
+  /** Build time of each completely rebuilt table, in seconds. */
   readonly seconds: ReadonlyMap<Relation, number>;
 }
 
@@ -51,7 +51,7 @@ interface JoinOptions {
   readonly parallel: number;
 }
 
-/** State that the tables of one build share. */
+/** State of one build, which all table builds share. */
 interface Build extends JoinOptions {
   readonly database: Database;
   readonly region: number;
@@ -61,14 +61,14 @@ interface Build extends JoinOptions {
   readonly published: ReadonlyMap<Relation, PublishedTable>;
   readonly incremental: IncrementalBuild | null;
   readonly nodes: OnNodes | null;
-  /** Schemas for tables that are being built. Each schema serves one table at a time. */
+  /** Names of schemas in which tables are built. Each schema is used for one table at a time. */
   readonly lanes: readonly string[];
-  /** Seconds for each table that was built whole. */
+  /** Build time of each completely rebuilt table, in seconds. */
   readonly seconds: Map<Relation, number>;
 }
 
 /**
- * Builds the stale tables of a region in its workspace, several at the same time. Each table is built after the tables that it reads. Tables that an
+ * Builds the stale tables of a region in the region's workspace, several at the same time. Each table is built after the tables that it reads. Tables that an
  * interrupted run completed are reused.
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
@@ -80,7 +80,7 @@ export async function join(
   await database.session((session) => prepare(session, schema, region, stale));
   const nodes = await OnNodes.open(database, region, published);
   const incremental = nodes === null && products.some((product) => product.incremental) ? new IncrementalBuild(region, products, published, options.log) : null;
-  // Patched tables depend on each other and are therefore built one after another.
+  // In an incremental build, tables depend on each other's patches and are therefore built one after another.
   const width = incremental === null ? Math.max(1, Math.min(options.parallel, database.parallel)) : 1;
   const lanes = Array.from({ length: width }, (_, lane) => laneSchema(region, lane));
   const build: Build = { ...options, database, region, schema, products, stale, published, incremental, nodes, lanes, seconds: new Map() };
@@ -94,7 +94,7 @@ export async function join(
   return { region, schema, files, products, built, incremental, nodes, seconds: build.seconds };
 }
 
-/** Provides the layers, members and published tables that a build reads. @returns tables that an interrupted run completed */
+/** Provides the layers, members and published tables that a build reads. @returns names of tables that an interrupted run completed */
 async function provideInputs(build: Build, session: Session): Promise<ReadonlySet<string>> {
   const { region, schema, products, stale, published, incremental, lanes, sources, inventory } = build;
   const finished = new Set(await tablesIn(session, schema));
@@ -115,7 +115,7 @@ async function provideInputs(build: Build, session: Session): Promise<ReadonlySe
   return finished;
 }
 
-/** Builds the tables that are not finished. Each lane builds one table at a time. */
+/** Builds the tables that are not finished. Each schema in `lanes` is used for one table at a time. */
 async function buildTables(build: Build, finished: ReadonlySet<string>): Promise<void> {
   const { database, region, schema, stale, incremental, lanes, log } = build;
   const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, regionName(region)))) : byRank;
@@ -139,12 +139,12 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
   );
 }
 
-/** Returns whether a table only contains values of the parcels, without a spatial join. */
+/** Returns whether the SQL of a table needs no spatial join with parcels. */
 function onlyListsParcels({ incremental: how }: SqlFile): boolean {
   return how?.by === 'content' && how.parcels === 'all';
 }
 
-/** Builds one table in a lane and moves the table into the workspace. The same transaction records the table as built. */
+/** Builds one table in a schema of its own and moves the table into the workspace. The same transaction records the table as built. */
 async function buildTable({ region, schema, nodes, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
   const { relation, file } = product;
   const table = tableOf(relation);
@@ -164,15 +164,15 @@ async function buildTable({ region, schema, nodes, seconds, log }: Build, produc
 }
 
 /**
- * Sorts tables by build time, longest first, so that no core is idle at the end. On a first build no time is known. Sweeps then come first, because sweeps run
- * in this process while the database builds another table. Tables that read many other tables follow, because they usually take long.
+ * Compares two tables by their last build time, longest first, so that no core is idle at the end. On a first build no time is known. Raster sweeps then come
+ * first, because they run in this process while the database builds another table. Tables that read many other tables follow, because they usually take long.
  */
 function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Product) => number {
   const weight = ({ relation, file }: Product): number => before.get(relation) ?? (file.sweep === null ? file.reads.length : Number.MAX_VALUE);
   return (a, b) => weight(b) - weight(a);
 }
 
-/** Patched tables come first, and tables that are built whole wait for the parcels. */
+/** Ranks a table for the build order. Patched tables come first. Completely rebuilt tables wait for the parcels. */
 function rankOf({ relation, incremental, file }: Product): number {
   if (relation === 'core.parcel') return 1;
   return incremental ? 2 : file.incremental?.by === 'content' ? 3 : 4;
@@ -182,7 +182,7 @@ function byRank(a: Product, b: Product): number {
   return rankOf(a) - rankOf(b);
 }
 
-/** Returns the workspaces of these regions. A workspace belongs to an interrupted run, a refused build or a current run. */
+/** Returns the existing workspaces of some regions. A workspace belongs to an interrupted run, a refused build or a current run. */
 export async function leftBuilds(session: Session, regions: readonly number[]): Promise<string[]> {
   const there = new Set(await schemasLike(session, 'build_'));
   return regions.map(buildSchema).filter((schema) => there.has(schema));
@@ -194,7 +194,7 @@ export async function dropBuild(session: Session, region: number): Promise<void>
   await session.query(publication('forget_built'), [region]);
 }
 
-/** Keeps completed tables whose fingerprint is still valid, and drops all others. */
+/** Drops all tables of a workspace except completed tables whose fingerprint is still valid. */
 async function prepare(session: Session, schema: string, region: number, stale: readonly Product[]): Promise<void> {
   const built = await session.query<{ relation: Relation; fingerprint: string }>(publication('built'), [region]);
   const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));
@@ -208,7 +208,7 @@ async function prepare(session: Session, schema: string, region: number, stale: 
   await createSchema(session, schema);
 }
 
-/** Provides a layer in a workspace: the current rows of a region or of Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
+/** Provides a layer in a workspace, with the current rows of a region or of Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
 export async function provideCurrentRows(
   session: Session, schema: string, layer: Relation,
   { sources, inventory, region }: Pick<JoinOptions, 'sources' | 'inventory'> & { readonly region: number },

@@ -33,7 +33,7 @@ const statement = statementsOf('publication');
 interface Patience {
   /** Longest time that a swap may block readers, in milliseconds. */
   readonly lockTimeoutMs: number;
-  /** Number of attempts. */
+  /** Largest number of attempts to swap. */
   readonly tries: number;
 }
 
@@ -65,14 +65,14 @@ interface ProvenTable extends Content {
 /** A published table whose changed rows are replaced in place. */
 interface PatchedTable extends Content {
   readonly patch: Patch;
-  /** Name of the published content that the patch replaces. */
+  /** Partition name of the published table that the patch applies to. */
   readonly base: string;
 }
 
 type MadeTable = ProvenTable | PatchedTable;
 type MadeEntry = readonly [Relation, MadeTable];
 
-/** Checks that tables that were built whole may be attached, and computes their digests. */
+/** Checks that completely rebuilt tables can be attached as partitions, and computes their digests. */
 async function proveTables(
   database: Database, { region, schema, built, incremental, nodes }: Joined, parallel: number,
 ): Promise<ReadonlyMap<Relation, MadeTable>> {
@@ -113,7 +113,7 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     await fence(session, runId);
     await mustNotBeHeld(session, region);
     const before = await publishedTables(session, region);
-    // For a withdrawn region, these are the tables of the last publication.
+    // For a withdrawn region, uses the tables of the last publication.
     const lasting = before.size > 0 ? statesOf(before, 'current') : statesOf(await publishedTables(session, region, 'previous'), 'previous');
     await session.query(statement('move'), [region, 'previous', 'past']);
     await session.query(statement('move'), [region, 'current', 'previous']);
@@ -141,7 +141,10 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
   return published;
 }
 
-/** Replaces the changed rows of published tables. @throws Error if a patch was built for another table: a bug of the locks */
+/**
+ * Replaces the changed rows of published tables.
+ * @throws Error if the published table is not the one for which the patch was built, which is a bug in the locks
+ */
 async function applyPatches(session: Session, made: ReadonlyMap<Relation, MadeTable>, before: ReadonlyMap<Relation, PublishedTable>): Promise<void> {
   for (const [relation, content] of made) {
     if (!('patch' in content)) continue;
@@ -151,7 +154,7 @@ async function applyPatches(session: Session, made: ReadonlyMap<Relation, MadeTa
   }
 }
 
-/** Attaches the tables that were built whole. @returns all tables of the publication */
+/** Attaches the completely rebuilt tables as partitions. @returns all tables of the publication */
 async function exchangeTables(
   session: Session, { region, products }: Joined, { figures }: Gated,
   { publicationId, before, made }: {
@@ -163,7 +166,7 @@ async function exchangeTables(
     const old = before.get(relation);
     const content = made.get(relation);
     if (content === undefined) {
-      // Tables that were not built or have equal rows stay attached.
+      // Published tables stay attached if they were not rebuilt or if their rows are equal.
       if (old !== undefined) tables.push({ ...old, fingerprint, inputs });
       continue;
     }
@@ -181,20 +184,20 @@ async function exchangeTables(
   return tables;
 }
 
-/** Returns the changed rows of a table: all rows, or the replaced rows. */
+/** Returns the rows that leave and enter a table: all rows of a rebuilt table, or the replaced rows of a patched table. */
 function exchangeOf(relation: Relation, leaving: TableState | null, content: MadeTable): Exchange {
   const { rows, digest } = content;
   if ('place' in content) return { relation, leaving, coming: { place: content.place, rows, digest } };
   return { relation, leaving: leaving === null ? null : { ...leaving, place: content.patch.gone }, coming: { place: content.patch.came, rows, digest } };
 }
 
-/** The parcels of a publication. */
+/** The parcel tables before and after a publication. */
 interface Parcels {
-  /** New parcels; undefined if the parcels stay. */
+  /** Table or patch with the new parcels; undefined if the parcels do not change. */
   readonly made: MadeTable | undefined;
-  /** Published parcels; undefined for a region that is withdrawn or new. */
+  /** Currently published parcels; undefined for a withdrawn or new region. */
   readonly before: PublishedTable | undefined;
-  /** Parcels of the last publication. */
+  /** Parcels of the last publication, even if the region is withdrawn. */
   readonly lasting: TableState | undefined;
 }
 
@@ -206,9 +209,9 @@ async function retire(session: Session, of: { readonly swap: number; readonly re
 }
 
 /**
- * Runs a transaction that blocks other sessions as briefly as possible. Slow work is prepared first, and its result is kept while the swap is tried again.
- * @param prepare takes no lock that blocks a reader or the swap of another region
- * @param swap takes locks and waits a limited time for each lock
+ * Runs a transaction that blocks other sessions as briefly as possible. Slow work is done once, before the swap. Only the swap is tried again.
+ * @param prepare does the slow work; takes no lock that blocks readers or the swap of another region
+ * @param swap takes the locks, with a time limit for each lock
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6)
  */
 async function swapping<P, T>(
@@ -216,7 +219,7 @@ async function swapping<P, T>(
   { lockTimeoutMs, tries }: Patience = PATIENCE,
 ): Promise<T> {
   return database.session((session) => session.transaction(async () => {
-    // A reported publication must survive a crash of the database server.
+    // After a publication is reported, a crash of the database server must not undo the publication.
     await setLocal(session, 'synchronous_commit', 'on');
     if (await isDistributed(session)) await modifySequentially(session);
     const prepared = await prepare(session);
@@ -240,15 +243,15 @@ interface Holder extends Record<string, unknown> {
   readonly pid: number;
   readonly program: string;
   readonly user: string;
-  /** Address of the client. Null if the client is on this machine, or if the role may not see the address. */
+  /** Address of the client. Null if the client is on this machine, or if the current role may not see the address. */
   readonly address: string | null;
-  /** Start of the session in UTC; null if the role may not see the start. */
+  /** Start of the session in UTC; null if the current role may not see the start. */
   readonly since: string | null;
   /** Statement that ends the session. */
   readonly ending: string;
 }
 
-/** Describes the sessions that read the tables of a swap, and how to end the session that has read longest. */
+/** Returns an error that describes the sessions reading the tables of a swap, with the statement that ends the longest reader. */
 async function blockedBy(session: Session, expected: string, cause: unknown): Promise<MappaleError> {
   const holders = await session.query<Holder>(statement('holders'));
   const found = holders.map(({ pid, program, user, address, since }) => (
@@ -258,11 +261,11 @@ async function blockedBy(session: Session, expected: string, cause: unknown): Pr
   const fix = longest === undefined ? undefined : byAdministrator(await one<Row & ServerPlace>(session, statementsOf('server')('place')), longest.ending);
   return new MappaleError('readers locked the published tables during every attempt', {
     code: 'PUBLISH_BLOCKED', kind: 'database', detail: `${expected}; found ${found.length === 0 ? 'no reader' : found.join('; ')}`,
-    hint: `Nothing was published. The build is kept. Run the same command again after these readers have finished${fix === undefined ? '.' : ', or end the one that reads longest.'}`, fix, cause,
+    hint: `Nothing was published. The build is kept. Run the same command again after these readers have finished${fix === undefined ? '.' : ', or end the session that has been reading longest.'}`, fix, cause,
   });
 }
 
-/** Returns the tables of a publication. For a withdrawn region, these are the tables of the last publication. */
+/** Returns the tables of a publication. For a withdrawn region, uses the tables of the last publication. */
 function statesOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current' | 'previous'): Map<Relation, TableState> {
   return new Map([...tables].map(([relation, { heldIn, currentTable, rows, digest }]) => (
     [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: currentTable } : { schema: 'previous', table: heldIn }, rows, digest }]
@@ -270,7 +273,7 @@ function statesOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current
 }
 
 /**
- * Waits until no reader is reading a record, and blocks new readers, which call `api.hold_publication`. Removes the views that `followRegion` creates again.
+ * Waits until no session reads a record, and blocks sessions that call `api.hold_publication`. Drops the views that `followRegion` creates again.
  */
 async function holdReaders(session: Session, region: number): Promise<void> {
   await session.query(statement('hold_readers'));
@@ -278,8 +281,8 @@ async function holdReaders(session: Session, region: number): Promise<void> {
 }
 
 /**
- * Restores the previous publication of a region. The region may be withdrawn. A second call undoes the first. A refresh does not publish the replaced state
- * again until its inputs change.
+ * Restores the previous publication of a region, even if the region is withdrawn. A second call undoes the first. A refresh publishes the replaced state again
+ * only after the inputs of that state change.
  * @throws MappaleError `NO_PREVIOUS` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function rollback(
@@ -312,7 +315,7 @@ export async function rollback(
     const tables = await exchange(session, region, current, previous);
     for (const { came, fids } of patched.values()) for (const { schema, table } of [came, fids]) await dropTable(session, schema, table);
     await swapHappens(session, swap);
-    // A region has at most one publication of each state.
+    // A region has at most one `current` and one `previous` publication.
     for (const [id, state] of [[from, 'past'], [to, 'current'], [from, 'previous']] as const) {
       await session.query(statement('set_state'), [id, state]);
     }
@@ -328,8 +331,8 @@ export async function rollback(
 }
 
 /**
- * Restores the rows of patched tables, and keeps the rows that they replace. Call inside the transaction of a rollback.
- * @returns replaced and restored rows of each table
+ * Restores the former rows of patched tables, and keeps the replaced rows. Call inside the transaction of a rollback.
+ * @returns the replaced rows and the restored rows of each table
  */
 async function unpatch(
   session: Session, current: ReadonlyMap<Relation, PublishedTable>, previous: ReadonlyMap<Relation, PublishedTable>,
@@ -346,7 +349,8 @@ async function unpatch(
 }
 
 /**
- * Withdraws a region from publication. The region's tables stay as the previous publication, and no refresh publishes the region until a user restores it.
+ * Withdraws a region from publication. The region's tables become the previous publication. A refresh publishes the region again only after a rollback restores
+ * the region.
  * @throws MappaleError `NOT_PUBLISHED` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function withdraw(
@@ -377,7 +381,7 @@ async function idsOf(session: Session, region: number): Promise<Record<'current'
   return { current: idOf('current'), previous: idOf('previous') };
 }
 
-/** Replaces current tables with other tables. Patched tables stay attached. @returns the tables whose content changes */
+/** Replaces the current tables of a region with the tables of another publication. Patched tables stay attached. @returns the tables whose content changes */
 async function exchange(
   session: Session, region: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
 ): Promise<Relation[]> {

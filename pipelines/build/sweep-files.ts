@@ -1,4 +1,4 @@
-/** Finds the current paths of raster files. If a file is missing or has other content, the values that were computed from the file are kept. */
+/** Finds the current paths of raster files. If a file is missing or changed, the values computed from the file are kept. */
 import { basename } from 'node:path';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -9,13 +9,13 @@ import type { SeenFile } from '../contract/survey.ts';
 import { isUntouched, stampOfFile } from '../ingest/walk.ts';
 import type { Tile } from './sweep-mosaic.ts';
 
-/** A row of a raster layer, with its file. */
+/** A row of a raster layer, with the raster's file. */
 type TileRow = Omit<Tile, 'open'> & { readonly member: string; readonly path: string; readonly sha256: string; readonly size: number };
 type Seen = SeenFile & { readonly path: string; readonly sha256: string };
 
 const statement = statementsOf('sweep');
 
-/** Returns the rasters of a workspace, sorted by model and name. @param tiles view of the raster tiles */
+/** Returns the rasters of a workspace, sorted by model and name. @param tiles name of the view of the raster layer */
 export async function tilesOf(session: Session, schema: string, tiles: string): Promise<Tile[]> {
   const rows = await session.query<TileRow & Record<string, unknown>>(statement('tiles', { tiles: { schema, table: tiles } }));
   if (rows.length === 0) return [];
@@ -31,7 +31,7 @@ export async function tilesOf(session: Session, schema: string, tiles: string): 
   }));
 }
 
-/** Opens a raster. Errors name the loaded file, so that the region can be built without the file. */
+/** Opens a raster. An error names the file with the problem, so that the region can be built without the file. */
 async function openTile(path: string, member: string, sha256: string): Promise<Raster> {
   const naming = (error: unknown): never => {
     throw fileError(error, path)?.knowing({ files: [{ name: basename(path), sha256 }] }) ?? error;
@@ -40,12 +40,12 @@ async function openTile(path: string, member: string, sha256: string): Promise<R
   return { grid: raster.grid, readBlock: (column, row) => raster.readBlock(column, row).catch(naming), close: () => raster.close() };
 }
 
-/** Returns the first path with these bytes, or null. */
+/** Returns the first path whose file has the given SHA-256 and size, or null. */
 async function find(places: ReadonlyMap<string, Seen | null>, sha256: string, size: number): Promise<string | null> {
   for (const [path, seen] of places) {
     const stamp = stampOfFile(path);
     if (stamp === null || stamp.size !== size) continue;
-    // If a file has not been modified since it was hashed, its bytes are the same.
+    // A file that was not modified since its hash was computed still has the same bytes.
     if ((seen !== null && isUntouched(seen, stamp)) || (await sha256OfFile(path)) === sha256) return path;
   }
   return null;

@@ -1,17 +1,17 @@
 /**
- * Reads the rasters of one publisher as one grid. A window may cross the edges of tiles. A limit on the bytes of decoded blocks bounds the memory for files of
- * any size.
+ * Reads the rasters of one publisher as one grid. A window may cross the edges of tiles. A cache of limited size bounds the memory, however large the files
+ * are.
  */
 import type { Raster } from '../formats/raster.ts';
 
 /** Largest number of bytes of decoded blocks that are kept. */
 const CACHE_BYTES = 128 * 1024 * 1024;
-/** Size in bytes below which a block is read together with the blocks to the south, which are needed next. Strips are often one row of cells. */
+/** Number of bytes to read together. A small block is read with the blocks to its south, which are needed next. A strip is often one row of cells. */
 const AHEAD_BYTES = 512 * 1024;
-/** Largest number of open files, because four tiles meet at a corner. A raster in a zip may be unpacked on disk while it is open. */
+/** Largest number of open files. Four tiles meet at a corner. While a raster in a zip is open, its unpacked copy may use disk space. */
 const OPEN = 4;
 
-/** A raster, with the properties in its layer. */
+/** A raster, with its properties as stored in the layer. */
 export interface Tile {
   readonly model: number;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface Tile {
   readonly epsg: number;
   readonly width: number;
   readonly height: number;
-  /** Corner and size of cells, in the units of the CRS. */
+  /** North-western corner and cell size, in the units of the CRS. */
   readonly west: number;
   readonly north: number;
   readonly cellWidth: number;
@@ -37,12 +37,12 @@ type Block = Float32Array | Float64Array;
 /** A tile on the grid of its mosaic. */
 interface Placed {
   readonly tile: Tile;
-  /** Position of the tile's north-western cell. */
+  /** Column of the tile's north-western cell in the mosaic. */
   readonly column: number;
   readonly row: number;
-  /** Number of blocks in a row of blocks. */
+  /** Number of blocks in one row of the tile. */
   readonly across: number;
-  /** Number of the tile's first block among the blocks of all tiles. */
+  /** Number of the tile's first block. Blocks are numbered across all tiles. */
   readonly firstBlock: number;
 }
 
@@ -62,7 +62,7 @@ export class Blocks {
     this.#halfBytes = cacheBytes / 2;
   }
 
-  /** Reserves numbers for blocks. @returns the first number */
+  /** Reserves consecutive numbers for the blocks of a tile. @returns the first number */
   number(blocks: number): number {
     this.#numbered += blocks;
     return this.#numbered - blocks;
@@ -130,7 +130,7 @@ export class Blocks {
   }
 }
 
-/** Tiles on one grid. Columns and rows are counted from the corner of the first tile. */
+/** Tiles on one grid. Columns and rows are counted from the north-western corner of the first tile. */
 export class Mosaic {
   readonly model: number;
   readonly epsg: number;
@@ -142,7 +142,7 @@ export class Mosaic {
   readonly tiles: readonly Placed[];
   readonly #blocks: Blocks;
   #near: readonly Placed[] = [];
-  /** Range of columns and rows around the last shape that only one tile covers. */
+  /** Range of columns and rows around the last shape in which only one tile has cells. */
   #alone: readonly [number, number, number, number] | null = null;
 
   /** @param tiles the tiles whose cells coincide */
@@ -166,15 +166,15 @@ export class Mosaic {
     });
   }
 
-  /** Returns the tiles that have cells in a window, in their order. */
+  /** Returns the tiles that have cells in a window, sorted by name. */
   tilesIn(firstColumn: number, lastColumn: number, firstRow: number, lastRow: number): readonly Placed[] {
     return this.tiles.filter(({ column, row, tile: { width, height } }) =>
       column <= lastColumn && column + width > firstColumn && row <= lastRow && row + height > firstRow);
   }
 
-  /** Selects the tiles of the next rows. @returns false if the file of a tile is missing */
+  /** Selects the tiles for the following calls of `row`. @returns false if the file of a tile is missing */
   look(firstColumn: number, lastColumn: number, firstRow: number, lastRow: number): boolean {
-    // Most shapes are in the tile of the previous shape.
+    // Most shapes are in the same tile as the previous shape.
     const alone = this.#alone;
     if (alone === null || firstColumn < alone[0] || lastColumn > alone[1] || firstRow < alone[2] || lastRow > alone[3]) {
       this.#near = this.tilesIn(firstColumn, lastColumn, firstRow, lastRow);
@@ -189,10 +189,10 @@ export class Mosaic {
   }
 
   /**
-   * Writes cells of a row of the selected window; NaN for missing cells.
-   * @param into receives the cells, from its first element
-   * @param origin receives the number of each cell's tile; null if not needed
-   * @returns a promise only if something must be read
+   * Writes the values of consecutive cells of one row into an array; NaN for missing cells.
+   * @param into array that receives the values
+   * @param origin array that receives the tile number of each cell; null if not needed
+   * @returns a promise if blocks must be read first, otherwise undefined
    */
   row(row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null): Promise<void> | undefined {
     const missing = this.#fill(row, firstColumn, count, into, origin, null);
@@ -202,14 +202,14 @@ export class Mosaic {
   async #read(
     first: readonly [Placed, number][], row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null,
   ): Promise<void> {
-    // Blocks are read one after another, so that no file is closed during a read. The blocks are kept here, because they may together exceed the cache.
+    // Blocks are read one after another, so that no file is closed during a read. The blocks are kept in `held`, because together they may exceed the cache.
     const held = new Map<number, Block>();
     for (let missing: readonly [Placed, number][] | null = first; missing !== null; missing = this.#fill(row, firstColumn, count, into, origin, held)) {
       for (const [placed, number] of missing) held.set(number, await this.#blocks.read(placed, number));
     }
   }
 
-  /** Returns the blocks that must be read first, or null if the cells are filled in. */
+  /** Fills in the cells. @returns the blocks that must be read first, or null if all cells are filled in */
   #fill(
     row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null, held: ReadonlyMap<number, Block> | null,
   ): [Placed, number][] | null {
@@ -245,7 +245,7 @@ export class Mosaic {
   }
 }
 
-/** Returns whether the cells of two tiles coincide. A difference of a hundredth of a cell is allowed, because corners in the files are rounded. */
+/** Returns whether the cells of two tiles coincide. Allows a difference of a hundredth of a cell, because files contain rounded corners. */
 function isOnGridOf(first: Tile, tile: Tile): boolean {
   const sizes = [[tile.cellWidth / first.cellWidth, tile.width], [tile.cellHeight / first.cellHeight, tile.height]] as const;
   const corners = [(tile.west - first.west) / first.cellWidth, (first.north - tile.north) / first.cellHeight];
@@ -255,7 +255,7 @@ function isOnGridOf(first: Tile, tile: Tile): boolean {
 }
 
 /**
- * Groups tiles into mosaics. Tiles whose cells coincide form one mosaic. Tiles on another grid form a separate mosaic, which is read later.
+ * Groups tiles whose cells coincide into mosaics. Tiles on another grid form a separate mosaic, which is read later.
  * @param tiles sorted by model and name
  */
 export function mosaicsOf(tiles: readonly Tile[], blocks: Blocks): Mosaic[] {

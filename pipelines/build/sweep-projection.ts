@@ -1,18 +1,18 @@
 /**
- * Converts degrees to the coordinates of a raster. Doing this in the database would take most of a sweep's time. UTM is computed like in PROJ, with the series
- * of Krüger in the third flattening. See Karney 2011, Transverse Mercator with an accuracy of a few nanometers, equations 7–11 and 35.
+ * Converts degrees to the coordinates of a raster. In the database, this conversion would take most of a sweep's time. UTM is computed as in PROJ, with
+ * Krüger's series in the third flattening. See Karney 2011, Transverse Mercator with an accuracy of a few nanometers, equations 7–11 and 35.
  */
 
-/** Writes easting (or longitude) and northing (or latitude) into `out`. */
+/** Converts longitude and latitude, and writes easting and northing (or longitude and latitude) into `out`. */
 export type Project = (lon: number, lat: number, out: Float64Array) => void;
 
 const RADIAN = Math.PI / 180;
-/** WGS 84: semi-major axis in metres, flattening. */
+/** Ellipsoid of WGS 84: semi-major axis in metres, flattening. */
 const [A, F] = [6_378_137, 1 / 298.257223563];
 const N = F / (2 - F);
 const E = Math.sqrt(F * (2 - F));
 const [K0, FALSE_EASTING] = [0.9996, 500_000];
-/** Radius of a circle with the length of a meridian, multiplied by the scale. */
+/** Radius of the circle whose circumference equals that of a meridian, multiplied by the scale factor. */
 const RADIUS = (K0 * A / (1 + N)) * (1 + N ** 2 / 4 + N ** 4 / 64 + N ** 6 / 256);
 const [A1, A2, A3, A4, A5] = [
   N / 2 - (2 / 3) * N ** 2 + (5 / 16) * N ** 3 + (41 / 180) * N ** 4 - (127 / 288) * N ** 5,
@@ -23,7 +23,7 @@ const [A1, A2, A3, A4, A5] = [
 ];
 
 /**
- * @param epsg 4326, or a northern zone of UTM on WGS 84: 32601–32660
+ * @param epsg EPSG code: 4326, or 32601–32660 for a northern UTM zone on WGS 84
  * @throws RangeError for any other code, because no source uses another CRS for rasters
  */
 export function projectionInto(epsg: number): Project {

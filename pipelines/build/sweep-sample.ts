@@ -1,12 +1,14 @@
-/** Samples the cells of shapes, one shape after another. An area has the cells whose centre it contains. A point has the cells around it. */
+/**
+ * Samples raster cells for shapes, one shape after another. For an area, samples the cells whose centre is in the area. For a point, samples the nearest cells.
+ */
 import type { Accumulator, AreaSweep, CellRows, PointSweep } from '../contract/sweep.ts';
 import type { Mosaic } from './sweep-mosaic.ts';
 import type { Shape } from './sweep-shape.ts';
 
-/** Cells of a shape: number of the tile in the mosaic, row, first and last column on the grid of the mosaic. */
+/** A run of consecutive cells: number of the tile in the mosaic, row, first and last column on the grid of the mosaic. */
 type Run = readonly [tile: number, row: number, first: number, last: number];
 
-/** True if the runs of cells are recorded in addition to their counts. */
+/** `counts`: counts the cells of each shape. `runs`: also records which cells were used. */
 export type Detail = 'counts' | 'runs';
 
 interface Sample {
@@ -18,7 +20,7 @@ interface Sample {
 }
 
 export interface Sampler {
-  /** Samples a shape. @returns false if the file of a needed raster is missing; the sample is then empty */
+  /** Selects the tiles that a shape needs. @returns false if the file of a tile is missing; the sample is then empty */
   look(shape: Shape, column: number, row: number): boolean;
   /** @returns a promise only if something must be read */
   gather(shape: Shape, column: number, row: number): Promise<void> | undefined;
@@ -26,7 +28,7 @@ export interface Sampler {
   take(): Sample;
 }
 
-/** Number of rows in memory: a row of cells and the rows next to it. */
+/** Number of raster rows in memory: the current row, the row above and the row below. */
 const HELD = 3;
 
 export class AreaSampler implements Sampler {
@@ -36,7 +38,7 @@ export class AreaSampler implements Sampler {
   readonly #noted: Run[] | null;
   #lines: readonly [Float64Array, Float64Array, Float64Array] = [new Float64Array(64), new Float64Array(64), new Float64Array(64)];
   #origins: readonly Int32Array[] | null;
-  /** The row of the raster that each line of the buffer contains. */
+  /** For each line of the buffer, the raster row that the line contains. */
   readonly #held = new Float64Array(HELD);
   readonly #rows: { -readonly [K in keyof CellRows]: CellRows[K] };
   #firstColumn = 0;
@@ -89,9 +91,9 @@ export class AreaSampler implements Sampler {
     return sample;
   }
 
-  /** Reads the current row and the rows next to it. @returns a promise if a row must be read; call again when the promise is fulfilled */
+  /** Reads the current row, the row above and the row below. @returns a promise if blocks must be read; call again when the promise is fulfilled */
   #hold({ firstRow, runs }: Shape, row: number): Promise<void> | undefined {
-    // Parts of one area may be far from each other.
+    // Skips rows without cells, because parts of one area may be far from each other.
     if (runs[row - firstRow] === runs[row - firstRow + 1]) return undefined;
     for (let near = row - this.#halo; near <= row + this.#halo; near += 1) {
       const slot = slotOf(near);
@@ -147,7 +149,7 @@ export class AreaSampler implements Sampler {
 
 export class PointSampler implements Sampler {
   readonly #mosaic: Mosaic;
-  /** Number of cells on a side. With one cell, the value of the cell is used. With two, the value is interpolated between the centres. */
+  /** Number of cells to use in each direction. With one cell, takes the value of that cell. With two, interpolates between the centres of the cells. */
   readonly #side: 1 | 2;
   readonly #line = new Float64Array(2);
   readonly #origin = new Int32Array(2);
@@ -193,7 +195,7 @@ export class PointSampler implements Sampler {
     return sample;
   }
 
-  /** Returns the first cell that is used in one direction. */
+  /** Returns the column or row of the first cell to use. */
   #first(position: number): number {
     return this.#side === 1 ? Math.floor(position) : Math.floor(position - 0.5);
   }
@@ -215,7 +217,7 @@ export class PointSampler implements Sampler {
     }
   }
 
-  /** Returns the weight of the first (0) or the second cell of a direction. */
+  /** Returns the weight of the first (0) or second (1) cell in one direction. */
   #share(position: number, further: number): number {
     if (this.#side === 1) return 1;
     const beyond = position - 0.5 - this.#first(position);
@@ -229,11 +231,14 @@ function slotOf(row: number): number {
 
 /** EPSG code of rasters whose cells are in degrees. */
 const DEGREES = 4326;
-/** WGS 84: semi-major axis in metres, square of the eccentricity. */
+/** Ellipsoid of WGS 84: semi-major axis in metres, square of the eccentricity. */
 const [A, E2] = [6_378_137, 0.00669437999014];
 const RADIAN = Math.PI / 180;
 
-/** Computes the size of cells on the ellipsoid. The height comes from the curvature of the meridian, and the width from the circle of latitude. */
+/**
+ * Computes the size of a row's cells on the ellipsoid, in metres. The height follows from the curvature of the meridian, and the width from the circle of
+ * latitude.
+ */
 function measure(rows: { cellWidthM: number; cellHeightM: number }, { north, cellWidth, cellHeight }: Mosaic, row: number): void {
   const latitude = (north - (row + 0.5) * cellHeight) * RADIAN;
   const w2 = 1 - E2 * Math.sin(latitude) ** 2;

@@ -1,6 +1,6 @@
 /**
- * Finds the cells of a grid that have their centre in an area, by scanlines with the even-odd rule over all rings. Areas are half-open: each cell belongs to
- * only one of two areas with a common border. If the border runs through the centre, the cell belongs to the area on the east or on the south.
+ * Finds the grid cells whose centre is in an area. Uses scanlines and the even-odd rule over all rings. Areas are half-open: each cell belongs to only one of
+ * two adjacent areas. If the common border passes through the centre of a cell, the cell belongs to the area on the east or south.
  */
 
 import type { Project } from './sweep-projection.ts';
@@ -15,12 +15,12 @@ export interface CellGrid {
 
 const LITTLE_ENDIAN = 1;
 const MULTI_POLYGON = 6;
-/** Largest number of crossings in a row for which insertion sort is used. */
+/** Largest number of crossings in a row that are sorted by insertion sort. */
 const FEW = 24;
 
 /**
- * Returns the position of a point in a grid, in cells from its corner. A point on the border of two cells belongs to the cell on the east, or on the south.
- * Rounding to a billionth of a cell removes the error of dividing degrees by 1/240.
+ * Converts a distance from the grid's corner to a number of cells. A point on the border of two cells belongs to the cell on the east or south. Rounding to a
+ * billionth of a cell removes the error of dividing degrees by 1/240.
  */
 export function inCells(distance: number, cell: number): number {
   const cells = distance / cell;
@@ -28,33 +28,33 @@ export function inCells(distance: number, cell: number): number {
   return Math.abs(cells - border) < 1e-9 ? border : cells;
 }
 
-/** The cells of one area at a time. The cells of a row are the runs `first … end − 1` between two bounds. */
+/** Cells of the current area. The object is reused for each area. Each row has runs of cells `first … end − 1`. */
 export class Shape {
-  /** Rows that may have cells; none if `lastRow` is before `firstRow`. */
+  /** First and last row that may have cells. No row has cells if `lastRow` is less than `firstRow`. */
   firstRow = 0;
   lastRow = -1;
-  /** Columns of all cells; none if `lastColumn` is before `firstColumn`. */
+  /** First and last column of all cells. There are no cells if `lastColumn` is less than `firstColumn`. */
   firstColumn = 0;
   lastColumn = -1;
-  /** Index in `bounds` at which the runs of each row begin. The index of the next row is their end. */
+  /** For each row, the index in `bounds` at which the runs of the row begin. The runs end at the index of the next row. */
   runs = new Int32Array(64);
-  /** First cell and end of each run, in alternation. */
+  /** First column and end column of each run, alternating. The end column is not part of the run. */
   bounds = new Int32Array(128);
-  /** Corners of all rings, in columns and rows. */
+  /** Vertices of all rings, in columns and rows. */
   #xs = new Float64Array(256);
   #ys = new Float64Array(256);
-  /** Number of corners up to the end of each ring. */
+  /** For each ring, the number of vertices up to the end of the ring. */
   #ends: number[] = [];
   #crossings = new Float64Array(128);
   readonly #corner = new Float64Array(2);
 
-  /** Sets an area. @param wkb WKB of a polygon or multipolygon, little-endian, in degrees @param project projection into the CRS of the grid */
+  /** Finds the cells of an area. @param wkb WKB of a polygon or multipolygon, little-endian, in degrees @param project projection into the CRS of the grid */
   area(wkb: Buffer, grid: CellGrid, project: Project): void {
     this.#read(wkb, grid, project);
     this.#cross();
   }
 
-  /** Sets one cell. */
+  /** Makes one cell the only cell of the shape. */
   cell(column: number, row: number): void {
     this.firstRow = this.lastRow = row;
     this.firstColumn = this.lastColumn = column;
@@ -107,7 +107,7 @@ export class Shape {
     if (this.runs.length < rows + 1) this.runs = new Int32Array(rows * 2);
     const { runs } = this;
     runs.fill(0, 0, rows + 1);
-    // Counts the edges that cross the middle of each row, then computes the crossings.
+    // First counts the edges that cross the middle of each row, then computes the positions of the crossings.
     let crossings = 0;
     this.#edges((a, b) => {
       const end = Math.ceil(ys[b]! - 0.5) - first;
@@ -119,7 +119,7 @@ export class Shape {
       this.bounds = new Int32Array(crossings * 2);
     }
     const [found, bounds] = [this.#crossings, this.bounds];
-    // Each crossing is written at the row's start index, and the start index is increased. At the end, the start indexes are restored.
+    // Writes each crossing at the row's start index and then increases the start index. The start indexes are restored at the end.
     this.#edges((a, b) => {
       const [ax, ay] = [xs[a]!, ys[a]!];
       const slope = (xs[b]! - ax) / (ys[b]! - ay);
@@ -145,7 +145,7 @@ export class Shape {
     }
   }
 
-  /** Visits edges that are not horizontal. Each edge starts at its northern corner, so that two areas compute the same values for a common edge. */
+  /** Visits the edges that are not horizontal. Each edge starts at its northern vertex, so that two areas compute the same crossings for a common edge. */
   #edges(each: (a: number, b: number) => void): void {
     const ys = this.#ys;
     let start = 0;

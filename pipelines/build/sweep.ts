@@ -1,7 +1,7 @@
 /**
- * The sweep: computes values of shapes from rasters. Shapes are read in the order of the rasters' blocks. One pass finds the cells of each shape, collects
- * their values and writes them with COPY. Memory depends on the blocks and on the rows of one shape, not on files or the number of shapes. The sweep is part of
- * the transaction that builds the table, so a killed run leaves no rows.
+ * Computes values of shapes from rasters (a sweep). Shapes are read in the order of the rasters' blocks. One pass finds the cells of each shape, collects the
+ * cells' values and writes the results with COPY. Memory use depends on the size of blocks and shapes, not on the size of files or the number of shapes. The
+ * sweep is part of the transaction that builds the table, so a killed run leaves no rows.
  */
 import { dirname } from 'node:path';
 import { loadModule } from '../program.ts';
@@ -18,9 +18,9 @@ import { projectionInto, type Project } from './sweep-projection.ts';
 import { AreaSampler, PointSampler, type Detail, type Sampler } from './sweep-sample.ts';
 import { inCells, Shape } from './sweep-shape.ts';
 
-/** Number of shapes that are fetched at a time, while the previous shapes are sampled. */
+/** Number of shapes in one fetch. The next shapes are fetched while the previous shapes are sampled. */
 const SHAPES = 4_000;
-/** Smallest number of rows of cells whose shapes are fetched together. */
+/** Smallest height, in raster rows, of a band whose shapes are fetched together. */
 const BAND = 256;
 
 interface ShapeRow {
@@ -32,15 +32,15 @@ interface ShapeRow {
   readonly geom: Uint8Array | null;
 }
 
-/** Columns of the sweep's table that follow `turn` and `id`. */
+/** Columns of the sweep's table after `turn` and `id`. */
 const COUNTS: Columns = { model: 'int4', cells: 'int4', missing: 'int4', unread: 'bool' };
 const RUNS: Columns = { release_id: 'int4', position: 'int8', turn: 'int4', row_number: 'int4', first_column: 'int4', last_column: 'int4' };
 
 const statement = statementsOf('sweep');
 
 /**
- * Runs a file that builds a table, with the sweeps of the file. Call inside a transaction.
- * @param schema the schema in which unqualified names are created
+ * Runs the SQL file that builds a table, including the raster sweeps that the file names. Call inside a transaction.
+ * @param schema schema in which tables with unqualified names are created
  * @param published current partition of the table, or null. If a raster is missing, a sweep copies rows of this partition from `standing_<table>`
  * @param detail `runs`: also records runs of cells, for the explanation of a few parcels
  */
@@ -71,7 +71,7 @@ async function sweepCells(session: Session, schema: string, sweep: Sweep, detail
   return { bytesRead: blocks.bytesRead };
 }
 
-/** One sweep, which reads one mosaic after another. */
+/** A sweep over all mosaics of a publisher, one mosaic after another. */
 class Pass {
   readonly #session: Session;
   readonly #schema: string;
@@ -100,7 +100,7 @@ class Pass {
     let going = Promise.resolve();
     for (let shapes = await coming; shapes.length > 0; shapes = await coming) {
       coming = next();
-      // The error is thrown where the promise is awaited.
+      // Prevents an unhandled rejection. The error is thrown where the promise is awaited.
       coming.catch(() => undefined);
       for (const shape of shapes) await this.#take(shape, mosaic, project, sampler);
       // Rows are written while the next shapes are sampled.
@@ -154,7 +154,7 @@ class Pass {
   }
 }
 
-/** A buffer of rows for a table. */
+/** Rows that are collected for one COPY into a table. */
 class Batch {
   readonly writer: RowWriter;
   readonly #session: Session;
