@@ -1,12 +1,12 @@
-/** Collects the names of columns that a publisher added, and some of their values without private data. */
+/** Collects the names of columns that a publisher added, and sample values without tax codes. */
 import { MOST_SAMPLES } from '../formats/csv.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 
-/** Maximum length of a sample, in characters. */
+/** Maximum length of a sample value, in characters. */
 const SAMPLE_LENGTH = 40;
-/** Maximum length of a name, in characters. */
+/** Maximum length of a column name, in characters. */
 const NAME_LENGTH = 120;
-/** Maximum number of columns per member. A file with more new names has another layout or is an attack. */
+/** Maximum number of collected columns per member. A file with more unknown columns has another layout or is an attack. */
 const MOST_COLUMNS = 1000;
 
 export interface SampledColumn {
@@ -39,7 +39,7 @@ export class AddedColumns {
 }
 
 /**
- * Returns a text on one line, without tax codes and control characters. Tax codes are masked before the text is cut, because half a tax code also identifies a
+ * Shortens a text to one line without tax codes and control characters. Tax codes are masked before the text is cut, because half a tax code also identifies a
  * person.
  */
 function shown(text: string, length: number): string {

@@ -1,19 +1,22 @@
-/** Defines the downloads of a source. `sources/<id>/download.ts` declares them, so that deleting the folder also deletes the downloads. */
+/**
+ * Defines the type of a source's downloads. Each source declares its downloads in `sources/<id>/download.ts`, so that deleting the source's folder also deletes
+ * the downloads.
+ */
 import { loadModule } from '../program.ts';
 import type { Region } from './regions.ts';
 
 /**
- * Publication cycle: every day, or days of the year (`MM-DD`, UTC) from which a newer file may exist. `watch` checks after each of these days, and then weekly
- * for some weeks.
+ * Publication cycle: every day, or the days of the year (`MM-DD`, UTC) on which a new file is expected. `watch` checks after each of these days, and then
+ * weekly for some weeks.
  */
 export type Cycle = 'daily' | readonly string[];
 
-/** Cycle of files that are issued each month, on a varying day in the first half of the month. */
+/** Cycle of files that the publisher issues each month, on a varying day in the first half of the month. */
 export const MONTHLY: Cycle = Array.from({ length: 12 }, (_, month) => `${String(month + 1).padStart(2, '0')}-16`);
 
 /** One edition of a file. */
 export interface Edition {
-  /** Part of the address after `base`: `MOLISE.zip`. */
+  /** Part of the address after `base`, such as `MOLISE.zip`. */
   readonly path: string;
   /** Name in the data folder, which must match the source's `names`. */
   readonly name: string;
@@ -30,15 +33,15 @@ export interface Pages {
 }
 
 export interface RemoteFile {
-  /** Address without the part of the file. `MAPPALE_<SOURCE>_URL` replaces this address. */
+  /** Address without the file's path. `MAPPALE_<SOURCE>_URL` replaces this address. */
   readonly base: string;
-  /** Newest first. If the publisher does not have an edition (404), the next edition is requested. */
+  /** Editions to request, newest first. If the publisher answers 404, the next edition is requested. */
   readonly editions: readonly [Edition, ...Edition[]];
-  /** If set, `base` is a web page, and the file is the target of the page's first link that matches. The file keeps the name in the link. */
+  /** If set, `base` is a web page, and the file is the target of the first link on the page that matches. The file is saved under the name in the link. */
   readonly link?: RegExp;
-  /** If set, the file is assembled from pages. A paged file has a single edition, with an empty path. */
+  /** If set, the file is assembled from pages. Such a file has a single edition, with an empty path. */
   readonly pages?: Pages;
-  /** True if the publisher may not have the file, such as a tile of sea. */
+  /** True if the file may not exist at the publisher, such as a tile that contains only sea. */
   readonly optional?: boolean;
 }
 
@@ -46,7 +49,7 @@ export interface RemoteFile {
 interface Downloadable {
   /** Returns the files of a region; empty if the publisher has none. */
   readonly files: (region: Region, today: Date) => readonly RemoteFile[];
-  /** Size of the largest known file in bytes, or an estimate. A download ends at four times this size. */
+  /** Size of the largest known file in bytes, or an estimate. A download is aborted at four times this size. */
   readonly largest: number;
 }
 
@@ -59,22 +62,28 @@ export type Download = Instructions & (Downloadable | NotDownloadable);
 
 interface Instructions {
   readonly cycle: Cycle;
-  /** Returns instructions for the other files: where to click and which files to save. Null if the region has no such files. */
+  /**
+   * Returns instructions for files that cannot be downloaded automatically: where to click and which files to save. Returns null if the region has no such
+   * files.
+   */
   readonly byHand?: (region: Region) => string | null;
-  /** Query parameter for the publisher's token, from `MAPPALE_<SOURCE>_TOKEN`. Without a token, the instructions of `byHand` are printed. */
+  /**
+   * Name of the query parameter for the publisher's access token, which `MAPPALE_<SOURCE>_TOKEN` contains. Without a token, the instructions of `byHand` are
+   * printed.
+   */
   readonly tokenParameter?: string;
-  /** Headers of each request, for publishers that refuse requests without certain headers. */
+  /** Headers to send with each request, for publishers that refuse requests without certain headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Reason why the source is downloaded only if the user names it, such as its size or a better source. */
+  /** Reason why the source is downloaded only if the user names the source, such as the size of its files or a better source. */
   readonly onlyNamed?: string;
 }
 
-/** Headers of a browser. Two publishers answer 403 to other clients. */
+/** Request headers of a browser. Two publishers answer 403 to other clients. */
 export const BROWSER: Readonly<Record<string, string>> = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', accept: '*/*', 'accept-language': 'it-IT,it;q=0.9,en;q=0.8',
 };
 
-/** Returns a file with a permanent address. */
+/** Returns a file whose address never changes. */
 export function fixed(base: string, name: string, path: string = name): RemoteFile {
   return { base, editions: [{ path, name }] };
 }
@@ -93,7 +102,7 @@ export function lastIssue(cycle: Cycle, now: Date): Date {
   return new Date(days.at(-1) ?? 0);
 }
 
-/** Returns the years whose editions may exist, newest first. @param month the month from which the edition of a year is expected, 1–12 */
+/** Returns the two latest years whose editions may exist, newest first. @param month month in which the edition of a year is expected, 1–12 */
 export function yearsSince(today: Date, month: number): readonly [newest: number, before: number] {
   const year = today.getUTCMonth() + 1 >= month ? today.getUTCFullYear() : today.getUTCFullYear() - 1;
   return [year, year - 1];

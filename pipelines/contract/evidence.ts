@@ -1,13 +1,13 @@
 /**
- * Reads the evidence for a source's format: real bytes of the publisher, a verbatim header, and documents. `sources/<id>/notes.md` has a list of these three
- * items in the section `## Evidence`.
+ * Reads the evidence for a source's file format: real bytes of the publisher, a verbatim header, and documents. `sources/<id>/notes.md` lists these three items
+ * in the section `## Evidence`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { inputError, type MappaleError } from '../errors.ts';
 
-/** Evidence with its dates; null if there is none. */
+/** Evidence for a file format: one text with a date per item, or null for an item without evidence. */
 export interface Evidence {
   readonly bytes: string | null;
   readonly header: string | null;
@@ -19,13 +19,13 @@ const LABELS = ['Real bytes', 'Verbatim header', 'Document'] as const;
 /** Matches a year, or the word "undated". */
 const DATED = /(?<!\d)(?:19|20)\d{2}(?!\d)|\bundated\b/;
 
-/** Reads the evidence for a source. @throws input error `EVIDENCE_MALFORMED` for notes without the section, an item or a date */
+/** Reads the evidence for a source. @throws input error `EVIDENCE_MALFORMED` if the notes lack the section, an item or a date */
 export function evidenceOf(id: string): Evidence {
   return readEvidence(readFileSync(join(ROOT, 'sources', id, 'notes.md'), 'utf8'), `sources/${id}/notes.md`);
 }
 
 /**
- * Reads the evidence in notes. @param notes text of the file @param at name of the file in messages
+ * Reads the evidence from the text of notes. @param notes text of `notes.md` @param at name of the file in messages
  * @throws input error `EVIDENCE_MALFORMED` unless the section has exactly three items, each `none` or a text with a date
  */
 export function readEvidence(notes: string, at: string): Evidence {

@@ -1,20 +1,20 @@
 /**
- * Computes fingerprints of build results, from versions, files, SQL without comments and layout, and the engine. A fingerprint is the digest of named facts.
- * The facts are also stored, so that differences can be explained.
+ * Computes fingerprints of build results. The facts are versions, files, SQL without comments and layout, and the versions of the database engine. A
+ * fingerprint is the digest of these facts. The facts are also stored, so that differences can be explained.
  */
 import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 
-/** Values of facts by name: `GEOS` → `3.11`, the `factName` of a file → a digest, `version of …` → `3`. */
+/** Values of facts by name. Examples: `GEOS` has the value `3.11`, the `factName` of a file has its digest, `version of …` has `3`. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** Names of engine facts. Old results have no engine facts. */
+/** Names of the facts about the database engine. Results of older program versions lack these facts. */
 export const ENGINE = ['PostgreSQL', 'PostGIS', 'GEOS', 'PROJ'] as const;
 
 export function digestOfFacts(facts: Facts): string {
   return sha256(JSON.stringify(Object.entries(facts).sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** Returns the facts of SQL files and of the functions that they call. */
+/** Returns the facts of SQL files and of the SQL functions that these files call. */
 export function sqlFacts(...files: readonly SqlFile[]): Facts {
   return Object.fromEntries(files.flatMap((file): (readonly [string, string])[] => [
     ...(file.version === null ? [] : [[`version of ${factName(file)}`, String(file.version)] as const]),
@@ -36,8 +36,8 @@ interface ReaderInputs {
 }
 
 /**
- * Returns the facts that a reader's rows depend on, in addition to the files. These are the manifest's version, the SQL, and the fields of the source that are
- * inserted into SQL.
+ * Returns the facts that determine a source's rows, apart from the content of the files. The facts are the manifest's version, the SQL, and the fields of the
+ * source that are inserted into SQL.
  */
 export function readerFacts({ id, manifest, staging, load, placesOf, places, layers, repeats, keys }: ReaderInputs): Facts {
   const areas = Object.entries(layers).flatMap(([layer, { areasOf }]) => (areasOf === undefined ? [] : [[layer, areasOf]]));
@@ -74,7 +74,7 @@ export function whyChanged(before: Facts | null, now: Facts): string | null {
   return reasons.length === 0 ? null : reasons.join('; ');
 }
 
-/** Maximum number of facts of one kind that a reason names. */
+/** Maximum number of facts of one kind that a reason lists in full. */
 const SHOWN = 3;
 
 const UNNOTED = 'an earlier version of the program recorded no inputs';

@@ -1,10 +1,10 @@
 /** Rules of the quality gate for a published table: limits for changes of statistics, bounds of values, and sums that must agree. */
 
-/** Allowed change of a statistic from the published value. If a field has its own limits, a reason is required. */
+/** Limits of a field for changes of median and 95th percentile, with the required reason for these limits. */
 export interface Moves {
   /** Allowed change of median and 95th percentile, as a share of the old value. Default 0.25. */
   readonly by?: number;
-  /** Absolute change below which a move is never suspicious. */
+  /** Absolute change below which a change is never suspicious. */
   readonly step?: number;
   readonly why: string;
 }
@@ -12,11 +12,11 @@ export interface Moves {
 /** A measured or counted number. The gate compares its share of non-null values, median and 95th percentile. */
 export interface Quantity {
   readonly kind: 'quantity';
-  /** Two columns, if the number is their quotient and not a column. */
+  /** Dividend column and divisor column, if the number is a quotient of two columns. */
   readonly of?: readonly [string, string];
-  /** Bounds of all values; null for no bound. */
+  /** Lower and upper bound of all values; null for no bound. */
   readonly within?: readonly [number | null, number | null];
-  /** Bounds of a province's median, independent of the published value. Values with a median outside these bounds have a wrong unit. */
+  /** Bounds of a province's median, independent of the published value. A median outside these bounds shows that the values have a wrong unit. */
   readonly typical?: readonly [number, number];
   readonly moves?: Moves;
 }
@@ -25,32 +25,32 @@ export interface Quantity {
 interface Presence {
   readonly kind: 'presence';
   readonly within?: readonly [number | null, number | null];
-  /** For rare values: the share of the values that a place must keep. */
+  /** For columns with few values: the share of the published number of values that a place must keep. */
   readonly keeps?: { readonly share: number; readonly why: string };
-  /** Limit for the increase of the share of rows with a value, in a province that already had values. */
+  /** Limit for the increase of the share of rows with a value. Applies to provinces that already had values. */
   readonly gains?: { readonly share: number; readonly why: string };
 }
 
-/** A bool. The gate compares its share of true values. */
+/** A boolean column. The gate compares the share of true values. */
 export interface Truth {
   readonly kind: 'truth';
-  /** Share of the true rows that a place must keep, even if there are only few. */
+  /** Share of the published number of true rows that a place must keep, even if there are only few such rows. */
   readonly keeps?: { readonly share: number; readonly why: string };
 }
 
 export type FieldGate = Quantity | Presence | Truth;
 
-/** Parts whose sum equals a whole or does not exceed it, in each row with a known whole. */
+/** Columns (parts) whose sum must equal another column (the whole) or must not exceed it. Checked in each row with a non-null whole. */
 export interface Identity {
   readonly parts: readonly string[];
-  /** `=`: the parts add up to the whole if all parts are known. `<=`: the known parts do not exceed the whole. */
+  /** `=`: if all parts are known, the sum of the parts equals the whole. `<=`: the sum of the known parts does not exceed the whole. */
   readonly is: '=' | '<=';
   readonly whole: string;
   /** Share of a place's rows that may violate the identity. */
   readonly most: number;
 }
 
-/** An identity between tables. An SQL file checks the identity and returns the columns slice, place, known and broken. */
+/** A rule that relates several tables. The SQL file checks the rule and returns the columns slice, place, known and broken. */
 interface IdentityQuery {
   readonly file: string;
   /** Name of the violated rule. */
@@ -58,17 +58,20 @@ interface IdentityQuery {
   readonly most: number;
 }
 
-/** Column with the comune of a row; `whole` if the table is a single place. */
+/** Column that determines the comune of a row; `whole` if the table is measured as a single place. */
 type PlacedBy = 'belfiore' | 'istat_code' | 'fid' | 'whole';
 
 export interface TableGate {
   /** Section of the record that shows the table's values. */
   readonly section: string;
   readonly by: PlacedBy;
-  /** Column whose values separate rows: only rows with the same value are compared. `presence` separates rows with a value from rows without a value. */
+  /**
+   * Column that divides the rows into slices. Statistics are compared separately for each value of the column. With `presence`, the slices are the rows with a
+   * value and the rows without a value.
+   */
   readonly slice?: { readonly column: string; readonly presence?: true; readonly show?: (value: string) => string };
   readonly fields: Readonly<Record<string, FieldGate>>;
-  /** Numbers and nullable columns that have no gate, each with the reason. */
+  /** Numeric and nullable columns without a gate, each with the reason. */
   readonly excused: Readonly<Record<string, string>>;
   readonly identities?: readonly Identity[];
   readonly queries?: readonly IdentityQuery[];
@@ -83,12 +86,12 @@ export const quantity = (more: Omit<Quantity, 'kind'> = {}): Quantity => ({ kind
 export const truth: Truth = { kind: 'truth' };
 export const presence = (more: Omit<Presence, 'kind'> = {}): Presence => ({ kind: 'presence', ...more });
 
-/** Returns the same field gate for each name. */
+/** Returns a map with the same field gate for each name. */
 export function each<T extends FieldGate>(names: readonly string[], field: T): Record<string, T> {
   return Object.fromEntries(names.map((name) => [name, field]));
 }
 
-/** Returns the name of an identity: `male + female = population_total`. */
+/** Returns the name of an identity, such as `male + female = population_total`. */
 export function identityName({ parts, is, whole }: Identity): string {
   return `${(parts.length > 3 ? [parts[0], '…', parts.at(-1)] : parts).join(' + ')} ${is} ${whole}`;
 }

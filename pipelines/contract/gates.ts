@@ -1,4 +1,4 @@
-/** Finds the gates of all published tables, of the core and of the sections. */
+/** Finds the gates of all published tables, both core tables and tables of sections. */
 import { CORE_GATES } from '../../sql/core/gates.ts';
 import type { TableGate, Unwatched } from './gate.ts';
 import type { Table } from './section.ts';
@@ -20,7 +20,7 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   ...Object.fromEntries(SECTIONS.flatMap(({ name, tables }) => Object.entries(tables).map(([relation, table]) => [relation, gateOfTable(name, table)]))),
 };
 
-/** Returns the gate of a table; null for a table without a gate. @throws Error for an undeclared table: a bug */
+/** Returns the gate of a table; null for a table without a gate. @throws Error for an undeclared table, which is a bug */
 export function gateOf(relation: Relation): TableGate | null {
   const gate = GATES[relation];
   if (gate === undefined) throw new Error(`${relation} has no entry in sql/core/gates.ts and in no section`);

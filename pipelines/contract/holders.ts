@@ -1,4 +1,4 @@
-/** Names of the holders of the sources' data. Each holder has only one spelling. */
+/** Names of the bodies that hold the rights to the sources' data, each in one spelling. */
 export const HOLDERS = {
   agenziaDelleEntrate: 'Agenzia delle Entrate',
   copernicus: 'European Environment Agency - Copernicus Land Monitoring Service',

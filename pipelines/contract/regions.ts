@@ -1,12 +1,12 @@
-/** One of Italy's 20 regions, which are loaded, published and rolled back separately. Codes and names are those of ISTAT. */
+/** One of Italy's 20 regions. Each region is loaded, published and rolled back separately. Codes and names are those of ISTAT. */
 
 export interface Region {
   /** ISTAT region code, 1–20. */
   readonly code: number;
   readonly name: string;
-  /** Name on the command line: `valle-daosta`. */
+  /** Name on the command line, such as `valle-daosta`. */
   readonly slug: string;
-  /** Box in degrees around the region with its islands, rounded outwards. The box selects publishers' tiles. No data is cut at the box. */
+  /** Bounding box of the region with its islands, in degrees, rounded outwards. The box selects publishers' tiles. No data is clipped to the box. */
   readonly box: Box;
 }
 
@@ -23,7 +23,7 @@ const NAMES: readonly string[] = [
   'Calabria', 'Sicilia', 'Sardegna',
 ];
 
-/** Boxes of the regions (west, south, east, north), in the order of the names. */
+/** Bounding boxes of the regions (west, south, east, north), in the order of the region codes. */
 const BOXES: readonly (readonly [number, number, number, number])[] = [
   [6.6, 44.0, 9.3, 46.5], [6.75, 45.4, 8.0, 46.05], [8.45, 44.6, 11.5, 46.7], [10.3, 45.6, 12.55, 47.15], [10.55, 44.75, 13.15, 46.75],
   [12.25, 45.5, 13.95, 46.7], [7.45, 43.7, 10.15, 44.75], [9.15, 43.7, 12.85, 45.2], [9.6, 42.2, 12.45, 44.55], [11.85, 42.3, 13.35, 43.7],
@@ -43,12 +43,12 @@ export const REGIONS: readonly Region[] = NAMES.map((name, index) => ({
   slug: name.toLowerCase().replaceAll("'", '').replaceAll(' ', '-'),
 }));
 
-/** Returns a key for comparing spellings of a region's name: only letters, without accents, in lower case. */
+/** Returns a key for comparing spellings of a region's name: its letters, in lower case without accents. */
 function key(text: string): string {
   return text.normalize('NFD').toLowerCase().replace(/[^a-z]/g, '');
 }
 
-/** Other names of regions: second names that publishers print after or instead of the Italian name, and names in other languages. */
+/** Other names of regions, by key: names in a second official language, which publishers print after or instead of the Italian name, and foreign names. */
 const ALIASES: Readonly<Record<string, number>> = {
   valledaostavalleedaoste: 2, valleaosta: 2, trentinoaltoadigesudtirol: 4, trentinoaltoadigepatrento: 4,
   trentinoaltoadigepabolzano: 4, trentino: 4, altoadige: 4, sudtirol: 4,
@@ -63,14 +63,14 @@ export function regionsInName(name: string): Region[] {
   return REGIONS.filter((region) => letters.includes(key(region.name)));
 }
 
-/** Finds a region by code (`14`, `"14"`), slug or name in any spelling; undefined if there is none. */
+/** Finds a region by code (`14`, `"14"`), slug or name in any spelling. Returns undefined if no region matches. */
 export function findRegion(text: string | number): Region | undefined {
   const digits = String(text).trim();
   const code = /^\d{1,2}$/.test(digits) ? Number(digits) : CODES.get(key(digits));
   return code === undefined ? undefined : REGIONS[code - 1];
 }
 
-/** Car plate codes of the provinces of each region in the order of codes, including former provinces. */
+/** Car plate codes of the provinces of each region, including former provinces, in the order of the region codes. */
 const PLATES: readonly string[] = [
   'AL AT BI CN NO TO VB VC', 'AO', 'BG BS CO CR LC LO MB MI MN PV SO VA', 'BZ TN', 'BL PD RO TV VE VI VR', 'GO PN TS UD', 'GE IM SP SV', 'BO FC FE FO MO PC PR RA RE RN',
   'AR FI GR LI LU MS PI PO PT SI', 'PG TR', 'AN AP FM MC PS PU', 'FR LT RI RM VT', 'AQ CH PE TE', 'CB IS', 'AV BN CE NA SA', 'BA BR BT FG LE TA', 'MT PZ', 'CS CZ KR RC VV',
@@ -79,31 +79,31 @@ const PLATES: readonly string[] = [
 
 const REGION_OF_PLATE: ReadonlyMap<string, number> = new Map(PLATES.flatMap((plates, index) => plates.split(' ').map((plate) => [plate, index + 1] as const)));
 
-/** Plates of former provinces in `PLATES`, replaced by Forlì-Cesena, Pesaro e Urbino and Sud Sardegna. */
+/** Codes in `PLATES` that are no longer used. Forlì-Cesena, Pesaro e Urbino and Sud Sardegna replaced these provinces. */
 const FORMER_PLATES: ReadonlySet<string> = new Set(['FO', 'PS', 'CI', 'OG', 'OT', 'VS']);
 
-/** Returns the car plate codes of a region's provinces from 2017 to 2025, 107 in Italy. */
+/** Returns the car plate codes of a region's provinces as of 2017 to 2025, when Italy had 107 provinces. */
 export function platesOfRegion(code: number): string[] {
   return (PLATES[code - 1] ?? '').split(' ').filter((plate) => !FORMER_PLATES.has(plate));
 }
 
-/** Returns the code of the region that has or had a province with this car plate code; null if there is none. */
+/** Returns the code of the region that has or had a province with this car plate code. Returns null for an unknown car plate code. */
 export function regionOfPlate(plate: string): number | null {
   return REGION_OF_PLATE.get(plate.trim().toUpperCase()) ?? null;
 }
 
-/** Box of Italy with its seas, in degrees (EPSG:4326). */
+/** Bounding box of Italy with its seas, in degrees (EPSG:4326). */
 export const BOUNDS = { south: 35, north: 47.5, west: 6, east: 19 } as const;
 
-/** Size of a region's range of fids. `core.region_of` and the SQL that assigns fids contain the same number. */
+/** Number of fids reserved for each region. `core.region_of` and the SQL that assigns fids contain the same number. */
 const FIDS_OF_REGION = 100_000_000;
 
-/** Returns the first fid of a region's range, which ends before the next region's first fid. */
+/** Returns the first fid of a region's range. The range ends before the first fid of the next region. */
 export function firstFid(region: number): number {
   return region * FIDS_OF_REGION;
 }
 
-/** Returns the code of the region whose range contains the fid. For other fids, returns a number that is not a region's code. */
+/** Returns the code of the region whose range contains the fid. For a fid outside all ranges, returns a number that is not a region's code. */
 export function regionOfFid(fid: number): number {
   return Math.floor(fid / FIDS_OF_REGION);
 }
@@ -115,12 +115,15 @@ export function regionName(region: number): string {
   return name;
 }
 
-/** Returns the name of a region for commands, without characters that a shell interprets. */
+/** Returns the name of a region for the command line, without characters that a shell interprets. */
 export function regionSlug(region: number): string {
   return findRegion(region)?.slug ?? 'italia';
 }
 
-/** Normalises a national cadastral reference. Converts letters to upper case and removes the prefix of the cadastre's files, `CadastralParcel.IT.AGE.PLA.`. */
+/**
+ * Normalises a national cadastral reference. Converts letters to upper case and removes the prefix `CadastralParcel.IT.AGE.PLA.`, which the cadastre's files
+ * contain.
+ */
 export function plainReference(text: string): string {
   return text.replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^(?:IT\.(?:TN|BZ)\.)?[^.]+/i, (place) => place.toUpperCase());
 }

@@ -1,4 +1,4 @@
-/** Finds the sources by listing their folders. No list of sources is maintained by hand. */
+/** Finds the sources by listing the folders below `sources/`. No list of sources is maintained by hand. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
@@ -14,16 +14,16 @@ export interface RegisteredSource extends Source {
   readonly id: string;
   /** Folder, relative to the project's root. */
   readonly folder: string;
-  /** Facts that determine the rows of a file: the manifest's version, the folder's SQL, and the engine if it is known. */
+  /** Facts that determine the rows read from a file: the manifest's version, the SQL of the source, and the database engine if known. */
   readonly facts: Facts;
   /** Digest of the facts. */
   readonly reader: string;
   readonly staging: SqlFile;
   readonly layer: SqlFile;
   readonly load: SqlFile;
-  /** Checks of this source; null if the source has no checks. */
+  /** File with the checks of this source; null if the source has no checks. */
   readonly checks: SqlFile | null;
-  /** SQL that lists the places of each file of a release; null if columns named in `places` contain them. */
+  /** SQL file that lists the places in each file of a release; null if the columns in `places` contain the places. */
   readonly placesOf: SqlFile | null;
 }
 
@@ -61,7 +61,7 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   return withFacts({ ...parts, folder: `sources/${id}`, layer: layerTables(id, source.layers), checks: optional('checks') }, () => readerFacts(parts));
 }
 
-/** Adds facts that are computed at the first use, because only commands that load files use them. */
+/** Adds facts to a source. The facts are computed at the first use, because only commands that load files need facts. */
 function withFacts(source: Omit<RegisteredSource, 'facts' | 'reader'>, compute: () => Facts): RegisteredSource {
   let facts: Facts | undefined;
   return {
@@ -75,12 +75,12 @@ function withFacts(source: Omit<RegisteredSource, 'facts' | 'reader'>, compute: 
   };
 }
 
-/** Adds the engine to the facts of each source, because a newer PROJ may compute other coordinates. */
+/** Adds the engine facts to each source, because another PROJ version may compute other coordinates. */
 export function onEngine(sources: readonly RegisteredSource[], engine: Facts): RegisteredSource[] {
   return sources.map((source) => withFacts(source, () => ({ ...source.facts, ...engine })));
 }
 
-/** Returns the source that fills this layer; undefined if its folder is missing. */
+/** Returns the source that fills a layer; undefined if the source's folder is missing. */
 export function sourceOfLayer(sources: readonly RegisteredSource[], relation: Relation): RegisteredSource | undefined {
   return sources.find((source) => source.layer.writes.includes(relation));
 }

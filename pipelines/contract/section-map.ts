@@ -1,44 +1,44 @@
-/** Types of the texts and drawings of a section on the map, which `map.ts` and `italian.ts` of the section define. */
+/** Types of a section's texts and layers on the map. `map.ts` and `italian.ts` in the section's folder define these texts and layers. */
 
-/** Groups in the map's list of layers. */
+/** Groups of layers in the map's list of layers. */
 type LayerGroup = 'hazards' | 'value' | 'people' | 'land' | 'places';
 
-/** A section on the map: the English texts, and the drawings of values. */
+/** A section on the map: its English texts and its layers. */
 export interface SectionMap {
   readonly panel: MapPanel;
-  /** Drawing on the map; omitted if the map does not draw the section. */
+  /** Layer of the section on the map; omitted if the map does not draw the section. */
   readonly layer?: MapLayer;
-  /** Drawings of other values, by name of the layer. The names begin with the section's name. */
+  /** Further layers, by name. The names begin with the section's name. */
   readonly otherLayers?: Readonly<Record<string, MapLayer>>;
 }
 
-/** English texts of the section's block on the map. */
+/** Texts of the section's block in the map's panel, in English. */
 export interface MapPanel {
-  /** Fields for the summary of the parcel, by path in the block. */
+  /** Fields that the summary of the parcel shows, as paths in the block. */
   readonly summary?: readonly string[];
-  /** Labels of all fields except columns of the list, by name of the field. */
+  /** Labels of fields, by name of the field. The columns of the list have headings instead. */
   readonly words?: Readonly<Record<string, string>>;
-  /** Texts for values that are words. */
+  /** Texts shown for values that are words, by value. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Publishers' texts that have an Italian translation. */
+  /** Texts of publishers for which `italian.ts` has a translation. */
   readonly published?: readonly string[];
   /** Units of numbers, by name of the field. `share` is a fraction that is shown in per cent. Numbers without a unit are counts. */
   readonly units?: Readonly<Record<string, string>>;
-  /** Names of fields with numeric codes, which are shown without number format. */
+  /** Names of fields with numeric codes, which are shown without thousands separators. */
   readonly codes?: readonly string[];
-  /** Field of `coverage` that explains why a field of the block is null, by name of the field. */
+  /** For each field of the block, the field of `coverage` that explains a null. */
   readonly coverage?: Readonly<Record<string, string>>;
   /** Fields that are shown first. The other fields follow in the order of the block. */
   readonly first?: readonly string[];
-  /** Table for a block that is a list or contains a list. */
+  /** Table that shows the block's list. */
   readonly list?: {
     /** Field with the list; omitted if the block is the list. */
     readonly field?: string;
     readonly caption?: string;
     readonly latestFirst?: true;
-    /** Sentence above the table, with fields of its first row in braces. */
+    /** Sentence above the table. A field name in braces stands for the field's value in the first row. */
     readonly note?: string;
-    /** Shown fields with their headings. A dot separates the name of a nested object from its field. */
+    /** Headings of the shown fields, by field. In the field name of a nested object, a dot separates object and field. */
     readonly columns: Readonly<Record<string, string>>;
   };
 }
@@ -47,40 +47,41 @@ export interface MapPanel {
 export interface Italian {
   readonly title: string;
   readonly words?: Readonly<Record<string, string>>;
-  /** English unit → Italian unit, for units that are words. */
+  /** Italian units by English unit, for units that are words. */
   readonly units?: Readonly<Record<string, string>>;
-  /** Translations of values that are words. */
+  /** Italian texts of values that are words, by value. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Headings of the list's columns, and the sentence above the list. */
+  /** Italian headings of the list's columns, and the sentence above the list. */
   readonly columns?: Readonly<Record<string, string>>;
   readonly caption?: string;
   readonly note?: string;
-  /** English text of `layer` → Italian text. */
+  /** Italian texts by English text of `layer`. */
   readonly legend?: Readonly<Record<string, string>>;
-  /** English description of a field in `block` → Italian description. */
+  /** Italian descriptions by English description of a field in `block`. */
   readonly fields?: Readonly<Record<string, string>>;
   /**
-   * English text of `explain.sql` → Italian text: rules, and values, units and fields that are words. `{1}` is the first inserted value, `{2}` the second.
+   * Italian texts by English text of `explain.sql`. The texts are rules, values, units and names of fields. `{1}` is the first inserted value, `{2}` the
+   * second.
    */
   readonly evidence?: Readonly<Record<string, string>>;
 }
 
 /**
- * A drawing of the section on the map: parcels in colours by one value. People with colour blindness can distinguish the colours, on light and dark
+ * A layer of the section on the map, which colours parcels by one value. People with colour blindness can distinguish the colours on light and dark
  * backgrounds. The colours come from ColorBrewer, and from viridis for neutral scales.
  */
 export interface MapLayer {
   /** Group in the map's list of layers. */
   readonly group: LayerGroup;
-  /** Title of the drawn value. */
+  /** Title of the layer, which names the drawn value. */
   readonly title: string;
-  /** Column of `flat` with the value. */
+  /** Column of `flat` with the drawn value. */
   readonly value: string;
-  /** Column of `flat` with the coverage, as in `meta.coverage`. Default: `meta.coverage`. */
+  /** Column of `flat` with the coverage of the value. Default: the coverage in `meta.coverage`. */
   readonly coverage?: string;
   /** Unit of a number; absent for numbers without a unit. */
   readonly unit?: string;
-  /** Values of a category, or number ranges with their first values, in ascending order. The first range has no first value. */
+  /** Classes with colours: the values of a category, or ranges of numbers in ascending order. Each range except the lowest names its lower bound. */
   readonly classes: readonly ValueClass[] | readonly RangeClass[];
   /** Text for parcels with coverage but without a value. */
   readonly none: string;
@@ -93,7 +94,7 @@ export interface ValueClass {
   readonly color: string;
 }
 
-/** Classes of the first level of CORINE Land Cover, which the Urban Atlas also uses. */
+/** First-level classes of CORINE Land Cover, which the Urban Atlas also uses. */
 export const FIRST_LEVEL_OF_LAND: readonly ValueClass[] = [
   { value: '1', label: '1, artificial', color: '#d55e00' },
   { value: '2', label: '2, agricultural', color: '#f0e442' },
@@ -103,19 +104,19 @@ export const FIRST_LEVEL_OF_LAND: readonly ValueClass[] = [
 ];
 
 export interface RangeClass {
-  /** First value of the range, inclusive; omitted for the lowest range. */
+  /** Lower bound of the range, inclusive; omitted for the lowest range. */
   readonly from?: number;
-  /** Text that is shown instead of the numbers, if a text is clearer. */
+  /** Text to show instead of the numbers, if a text is clearer. */
   readonly label?: string;
   readonly color: string;
 }
 
-/** Returns the definition unchanged. The compiler checks its type. */
+/** Returns the definition unchanged, so that the compiler checks the definition's type. */
 export function defineMap(map: SectionMap): SectionMap {
   return map;
 }
 
-/** Returns the texts unchanged. The compiler checks their type. */
+/** Returns the texts unchanged, so that the compiler checks the type of the texts. */
 export function defineItalian(texts: Italian): Italian {
   return texts;
 }

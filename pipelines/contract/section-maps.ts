@@ -1,6 +1,5 @@
 /**
- * Loads the files for the sections on the map, `map.ts` and `italian.ts` in each section's folder. Only the map, its tiles and the data dictionary need these
- * files.
+ * Loads `map.ts` and `italian.ts` from each section's folder. Only the map, its tiles and the data dictionary need these files.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,20 +13,20 @@ const MAPS: ReadonlyMap<string, SectionMap> = new Map(await Promise.all(
   SECTIONS.map(async ({ name }) => [name, await loadModule<SectionMap>(`${SECTION_FOLDER}/${name}/map.ts`)] as const),
 ));
 
-/** Returns the texts and drawings of a section. */
+/** Returns the map texts and layers of a section. */
 export function mapOf(section: string): SectionMap {
   const map = MAPS.get(section);
   if (map === undefined) throw new Error(`there is no section ${section}`);
   return map;
 }
 
-/** Returns the drawings of a section by name of the layer. The drawing with the section's name comes first. */
+/** Returns the map layers of a section by name. The layer with the section's name comes first. */
 export function drawingsOf(section: string): Readonly<Record<string, MapLayer>> {
   const { layer, otherLayers } = mapOf(section);
   return { ...(layer === undefined ? {} : { [section]: layer }), ...otherLayers };
 }
 
-/** Returns the Italian texts of a section; undefined if its folder has no `italian.ts`. */
+/** Returns the Italian texts of a section; undefined if the section's folder has no `italian.ts`. */
 export async function italianOf(section: string): Promise<Italian | undefined> {
   const file = `${SECTION_FOLDER}/${section}/italian.ts`;
   return existsSync(moduleFile(join(ROOT, file))) ? loadModule<Italian>(file) : undefined;

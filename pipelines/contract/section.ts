@@ -1,4 +1,4 @@
-/** Defines the type of a section: a block of a parcel's record, with its tables. All other files of a section are next to its `section.ts`. */
+/** Defines the type of a section: a block of a parcel's record, and the tables behind the block. All files of a section are in one folder. */
 import type { z } from 'zod';
 import type { Relation } from './sql-files.ts';
 import type { FieldGate } from './gate.ts';
@@ -15,40 +15,43 @@ export interface Section {
   readonly title: string;
   /** Schema of the block in answers: an object, a list, or null. */
   readonly block: z.ZodType;
-  /** Kinds of parcel for which the section exists. For other kinds the block is empty and its coverage is `not_applicable`. */
+  /** Kinds of parcel that have the section. For other kinds, the block is empty and the coverage is `not_applicable`. */
   readonly kinds: readonly ParcelKind[];
-  /** Place of the coverage in the record: `meta.coverage`, or the block with a coverage for each field. The block then exists for every kind of parcel. */
+  /**
+   * Place of the coverage in the record. `meta`: in `meta.coverage`. `block`: in the block, with a coverage for each field; the block then exists for every
+   * kind of parcel.
+   */
   readonly coverage: 'meta' | 'block';
-  /** True if coverage differs within a comune. If omitted, the comune or the found features determine the coverage. */
+  /** Set if the coverage differs within a comune. If omitted, the comune or the found features determine the coverage. */
   readonly reaches?: 'points';
-  /** True if the section contains names of comuni. The list of comuni is then also cited. */
+  /** Set if the section contains names of comuni. ISTAT's list of comuni is then also cited. */
   readonly namesComuni?: true;
   /**
-   * Tables without a parcel in each row, for which `api.followed_NAME` in `columns.sql` finds the parcels of a row. A changed row of any other table without
-   * parcels may change every parcel.
+   * Tables without a column `fid` for which `api.followed_NAME` in `columns.sql` finds the parcels of a row. A changed row of any other table without `fid` may
+   * change every parcel.
    */
   readonly follows?: readonly Relation[];
   /** Tables that the section's `build` files create. */
   readonly tables: Readonly<Record<Relation, Table>>;
-  /** True if tables have the section by default, without an explicit request. */
+  /** Set if exported tables contain the section by default. */
   readonly usual?: true;
-  /** True if shortened records have the section by default, without an explicit request. */
+  /** Set if shortened records contain the section by default. */
   readonly brief?: true;
-  /** Columns of the section in exported tables, in the order of `columns.sql`. Maps the column name without the section's name to the path of the value. */
+  /** Columns of the section in exported tables, in the order of `columns.sql`. Keys are column names without the section's name. */
   readonly flat: Readonly<Record<string, FlatColumn>>;
 }
 
-/** A value of the block, in the form of the answers. */
+/** A column of exported tables that contains a value of the block. */
 export interface FlatColumn {
   readonly type: Column['type'];
   /**
-   * Path in the block, with a dot before fields of objects and lists. `0.name` is a field of the first element, and `length` is the number of elements.
-   * Default: the column's name.
+   * Path of the value in the block, with dots between names. `0.name` is a field of a list's first element, and `length` is the number of elements. Default:
+   * the column's name.
    */
   readonly of?: string;
 }
 
-/** A published table with rows of parcels and one partition per region. */
+/** A published table whose rows belong to parcels, with one partition per region. */
 export interface Table {
   /** Meaning of a row, and meaning of a missing row. */
   readonly description: string;
@@ -64,14 +67,14 @@ export interface Column {
   readonly unit?: string;
   /** Meaning of null; if absent, the column is never null. */
   readonly null?: string;
-  /** Gate of the column, or the reason why the column has no gate. */
+  /** Quality-gate rule of the column, or the reason why the column has none. */
   readonly gate?: FieldGate | string;
 }
 
-/** Returns the section unchanged. The compiler checks its type. */
+/** Returns the section unchanged, so that the compiler checks the section's type. */
 export function defineSection(section: Section): Section {
   return section;
 }
 
-/** The key column of tables with one parcel per row. */
+/** Key column `fid` of tables whose rows belong to parcels. */
 export const FID: Column = { type: 'int4', description: 'Parcel identifier', gate: 'a key' };

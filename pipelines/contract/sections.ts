@@ -1,4 +1,4 @@
-/** Finds the sections of a parcel's record by listing their folders. No list of sections is maintained by hand. */
+/** Finds the sections of a parcel's record by listing the folders of `sql/sections`. No list of sections is maintained by hand. */
 import { loadModule } from '../program.ts';
 import type { Section } from './section.ts';
 import { MappaleError } from '../errors.ts';
@@ -12,23 +12,23 @@ export const SECTION_NAMES: readonly string[] = SECTIONS.map(({ name }) => name)
 
 async function loadSection(folder: string): Promise<Section> {
   const section = await loadModule<Section>(`${SECTION_FOLDER}/${folder}/section.ts`);
-  if (section.name !== folder) throw new Error(`${SECTION_FOLDER}/${folder}: the section's name is ${section.name}`);
+  if (section.name !== folder) throw new Error(`${SECTION_FOLDER}/${folder}: expected the section's name to be ${folder}, found ${section.name}`);
   return section;
 }
 
-/** Returns the table with the parcels that have a section; for `basic` all published parcels. */
+/** Returns the table of the parcels that have a section. For `basic`, this is the table of all parcels. */
 export function tableOfSection(name: string): Relation {
   return name === 'basic' ? 'core.parcel' : `section.${name}`;
 }
 
-/** @param text comma-separated names; empty for all. @throws MappaleError `SECTION_UNKNOWN` (exit 2) */
+/** Returns the sections that a request includes. @param text comma-separated names; empty for all sections @throws MappaleError `SECTION_UNKNOWN` (exit 2) */
 export function parseInclude(text: string | undefined): string[] {
   return text === undefined || text.trim() === '' ? [...SECTION_NAMES] : chooseSections(text);
 }
 
 /**
- * Returns the named sections in the order of the record. @param text comma-separated names @param also other accepted values, for messages @throws MappaleError
- * `SECTION_UNKNOWN` (exit 2)
+ * Returns the named sections in the order of the record. @param text comma-separated names @param also text for messages about other accepted values @throws
+ * MappaleError `SECTION_UNKNOWN` (exit 2)
  */
 export function chooseSections(text: string, also = ''): string[] {
   const names = text.split(',').map((name) => name.trim());

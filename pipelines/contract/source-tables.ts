@@ -1,30 +1,30 @@
 /**
- * Returns the statements that create the tables of a source, from the source's `tables` and `layers`. `defineSource` has checked names and types. No text in
- * the statements comes from data.
+ * Returns the statements that create the tables of a source, from the source's `tables` and `layers`. `defineSource` has checked names and types. The
+ * statements contain no text from data files.
  */
 import type { Column } from '../formats/copy.ts';
 import type { Layer, Source } from './source.ts';
 import { parseSqlFile, type SqlFile } from './sql-files.ts';
 import { literal } from './sql-text.ts';
 
-/** Columns that precede the source's columns. */
+/** Columns that precede the source's columns in a staging table. */
 const RECORD = { member_id: 'int4 not null', position: 'int8 not null' } as const satisfies Readonly<Record<string, Column>>;
 
-/** Returns the columns before a layer's columns, with their descriptions. */
+/** Returns the columns that precede the source's columns in a layer, with their descriptions. */
 const provenance = (position: string): Layer['columns'] => ({
   release_id: ['int4 not null', 'Release of the row (ledger.release). Partition key.'],
   member_id: [RECORD.member_id, 'Member that the row was read from (ledger.member).'],
   position: [RECORD.position, position],
 });
 
-/** Returns the statements that create a source's staging tables, with their name in the ledger. */
+/** Returns the statements that create a source's staging tables, as an SQL file whose path names the statements in the ledger. */
 export function stagingTables(id: string, tables: Source['tables']): SqlFile {
   const statements = Object.entries(tables).map(([table, columns]) => `create unlogged table ${table} ${listed({ ...RECORD, ...columns })};\n`);
   const header = `-- reads: none\n-- writes: ${Object.keys(tables).map((table) => `staging.${table}`).join(', ')}\n`;
   return parseSqlFile(`sources/${id}/staging.sql`, [header, ...statements].join('\n'));
 }
 
-/** Returns the statements that create and describe a source's layer tables, with their name in the ledger. */
+/** Returns the statements that create and describe a source's layer tables, as an SQL file whose path names the statements in the ledger. */
 export function layerTables(id: string, layers: Source['layers']): SqlFile {
   const names = Object.keys(layers);
   const header = `-- purpose: the layers ${names.join(', ')}\n-- reads: none\n-- writes: ${names.map((name) => `layer.${name}`).join(', ')}\n`;
@@ -47,7 +47,7 @@ function layerTable(name: string, { description, position, columns, indexes = {}
   ].join('\n');
 }
 
-/** Returns columns with their types, in parentheses. */
+/** Returns a list of columns with types, in parentheses. */
 function listed(columns: Readonly<Record<string, string>>): string {
   return `(\n${Object.entries(columns).map(([name, type]) => `  ${name} ${type}`).join(',\n')}\n)`;
 }

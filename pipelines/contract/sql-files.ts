@@ -1,4 +1,4 @@
-/** Reads SQL files. The header of an SQL file contains the relations that the file reads and writes. */
+/** Reads SQL files. The header of an SQL file lists the relations that the file reads and writes. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -6,15 +6,16 @@ import { ROOT } from '../config.ts';
 import { IS_COMPILED } from '../program.ts';
 import { effectiveSql, normalSql } from './sql-text.ts';
 
-/** Name of a table with its schema: `layer.boundary`. */
+/** Name of a table with its schema, such as `layer.boundary`. */
 export type Relation = `${string}.${string}`;
 
 /**
- * Rule for rows that a refresh may copy from the published table. Without such a line in the file, no rows are copied. `members`: a row depends on one row of
- * these layers. Rows of reused members are therefore unchanged. `parcels`: a row depends on its parcel only. The row may also depend on parcels within a
- * distance in metres, with the same value in a column, or under the same feature of these layers. `content`: the table is built whole if an input changed. If
- * the result equals the published table, the published table stays, and rows that depend on this table may be copied. `parcels`: whether the rows depend on all
- * parcels, or only on the outline of all parcels (`sql/steps/outline_differs.sql`).
+ * Rule of a `-- incremental:` line, which says which rows a refresh may copy from the published table. Without such a line, no rows are copied. `members`: each
+ * row depends on one row of these layers, so rows of reused members are unchanged. `parcels`: each row depends on its parcel only. `near`, `sharing`,
+ * `meeting`: each row also depends on parcels within a distance in metres, with the same value in a column, or under the same feature of these layers.
+ * `content`: the whole table is built if an input changed. If the result equals the published table, the published table stays, and rows of other tables that
+ * depend on this table may be copied. With `content`, `parcels` says whether the rows depend on all parcels, or only on the outline of all parcels
+ * (`sql/steps/outline_differs.sql`).
  */
 type Incremental =
   | { readonly by: 'members'; readonly layers: readonly Relation[] }
@@ -32,21 +33,21 @@ export interface SqlFile {
   readonly purpose: string;
   readonly reads: readonly Relation[];
   readonly writes: readonly Relation[];
-  /** Area of the tables that one run builds. */
+  /** Area for which one run of the file builds rows. */
   readonly scope: 'region' | 'italy';
-  /** Codes of the regions for which this file builds its table instead of the general file; null for a general file. */
+  /** Codes of the regions for which this file replaces the general file; null for a general file. */
   readonly regions: readonly number[] | null;
   readonly incremental: Incremental | null;
-  /** Version of a file that builds a published table. The version is increased by one with every change of the result. Null for other files. */
+  /** Version of a file that builds a published table; null for other files. Increased by one with every change of the file's result. */
   readonly version: number | null;
-  /** For a section's `explain.sql`: the tables whose files run before. These files run on one parcel, or on all parcels of the comune. */
+  /** For a section's `explain.sql`: tables whose build files run first, on one parcel or on all parcels of the comune. */
   readonly reruns: readonly Relation[];
   readonly parcels: 'one' | 'comune';
-  /** For a section's `attribution.sql`: the sources that the file may cite. */
+  /** For a section's `attribution.sql`: sources that the file may cite. */
   readonly cites: readonly string[];
-  /** File in the same folder that defines a sweep of rasters; null without a sweep. The sweep runs at the line that names the file. */
+  /** File in the same folder that defines a raster sweep; null without a sweep. The sweep runs at the line that names the file. */
   readonly sweep: string | null;
-  /** The statements of the file, including the statements of its steps. */
+  /** The file's statements, including those of the steps that the file runs. */
   readonly text: string;
   /** The statements in the order in which they run. */
   readonly parts: readonly SqlPart[];
@@ -56,14 +57,14 @@ export interface SqlFile {
   readonly digest: string;
 }
 
-/** Consecutive statements of one file, or a sweep that runs between statements. Statements keep their line numbers. */
+/** Consecutive statements of one file, or a sweep that runs between statements. Statements keep their line numbers in the file. */
 type SqlPart = { readonly file: string; readonly text: string } | { readonly sweep: string };
 
 /** A named query that returns violations. */
 export interface Check {
   readonly name: string;
   readonly level: 'error' | 'warn';
-  /** Expected state, as a sentence. */
+  /** Expected state of the data, as a sentence. */
   readonly expects: string;
   readonly sql: string;
   readonly file: string;
@@ -73,15 +74,15 @@ export function sha256(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Reads an SQL file. @throws Error if the header lacks a line: a bug of the project, which the architecture test finds. */
+/** Reads an SQL file. @throws Error if the header lacks a line, which is a bug that the architecture test finds */
 export function readSqlFile(path: string): SqlFile {
   return parseSqlFile(relative(ROOT, path), readFileSync(path, 'utf8'));
 }
 
-/** Folder of the steps, which several files run by a line `-- step: <name>.sql`. */
+/** Folder of the steps. A step is a file that other files run with a line `-- step: <name>.sql`. */
 const STEP_FOLDER = 'sql/steps';
 
-/** Splits a file at its lines `-- step:` and `-- sweep:`. */
+/** Splits the text of a file at the lines `-- step:` and `-- sweep:`. */
 function partsOf(file: string, text: string): SqlPart[] {
   let line = 0;
   return text.split(/^(-- (?:step|sweep): .*\n)/m).flatMap((part): SqlPart[] => {
@@ -142,8 +143,8 @@ export function incrementalOf(value: string | null, file: string): Incremental |
 }
 
 /**
- * Returns the files of a folder whose names match, sorted by name. Returns none if the folder is missing. @param named pattern of the names; by default all
- * `.sql` files
+ * Reads the SQL files of a folder, sorted by name. Returns an empty array if the folder is missing. @param named pattern that file names must match; by default
+ * all `.sql` files
  */
 export function readSqlFolder(folder: string, named = /\.sql$/): SqlFile[] {
   const path = join(ROOT, folder);
@@ -151,7 +152,7 @@ export function readSqlFolder(folder: string, named = /\.sql$/): SqlFile[] {
   return readdirSync(path).filter((name) => named.test(name)).sort().map((name) => readSqlFile(join(path, name)));
 }
 
-/** Folder with a folder for each section. */
+/** Folder that contains a folder for each section. */
 export const SECTION_FOLDER = 'sql/sections';
 
 /** Returns the names of the sections' folders. */
@@ -160,22 +161,23 @@ export function sectionFolders(): string[] {
 }
 
 /**
- * Returns the files of one kind in all sections, by section. `build.sql` builds the section's table, and `build_<name>.sql` builds another table of the
- * section. `record.sql` has the functions for the section's block, and `columns.sql` the function for its columns. The other kinds are `explain.sql`,
- * `attribution.sql` and `checks.sql`.
+ * Reads the SQL files of one kind in all sections, by section. `build.sql` builds the section's table, and `build_<name>.sql` builds another table of the
+ * section. `record.sql` has the functions for the section's block, and `columns.sql` has the function for the section's columns. The other kinds are
+ * `explain.sql`, `attribution.sql` and `checks.sql`.
  */
 export function readSectionFiles(kind: 'build' | 'record' | 'columns' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
   const named = new RegExp(`^${kind}(_[a-z0-9_]+)?\\.sql$`);
   return sectionFolders().flatMap((folder) => readSqlFolder(`${SECTION_FOLDER}/${folder}`, named));
 }
 
-/** Returns all files that build published tables. */
+/** Reads all SQL files that build published tables. */
 export function tableFiles(): SqlFile[] {
   return [...readSqlFolder('sql/core'), ...readSectionFiles('build')];
 }
 
 /**
- * Returns the files that build the tables of a region (code 0 for Italy). If two files build one table, the file for this region has priority.
+ * Reads the SQL files that build the tables of a region. If two files build one table, the file for this region has priority. @param region code of the region,
+ * or 0 for Italy
  */
 export function tableFilesOf(region: number): SqlFile[] {
   const files = tableFiles().filter((file) => (file.scope === 'italy') === (region === 0));
@@ -184,25 +186,25 @@ export function tableFilesOf(region: number): SqlFile[] {
 }
 
 /**
- * Returns the ledger's name of a file that builds a table. The name depends on the table and not on the path, so that moving a file makes no table stale. The
- * name is `sql/sections/<name>.sql` for the file `sql/sections/<section>/build.sql` that builds `section.<name>`.
+ * Returns the name under which the ledger stores a file that builds a table. The name depends on the table and not on the path, so that a table does not become
+ * stale when a file is moved. The name is `sql/sections/<name>.sql` for the file `sql/sections/<section>/build.sql` that builds `section.<name>`.
  */
 export function factName({ file, section, writes }: SqlFile): string {
   const [made] = writes;
   return section === null || made === undefined ? file : `${SECTION_FOLDER}/${tableOf(made)}.sql`;
 }
 
-/** File of the compiled program with digests of its SQL. Digests are stored by the content of the SQL, so an edited file has no stored digest. */
+/** File of the compiled program with precomputed digests of SQL texts. The keys are hashes of the texts, so an edited file has no stored digest. */
 export const DIGESTS_FILE = 'sql/digests.json';
 
 const digests = new Map<string, string>(IS_COMPILED ? Object.entries(JSON.parse(readFileSync(join(ROOT, DIGESTS_FILE), 'utf8')) as Record<string, string>) : []);
 
-/** Returns the digests that this process computed, for `DIGESTS_FILE`. */
+/** Returns the digests that this process computed, to be written to `DIGESTS_FILE`. */
 export function computedDigests(): Readonly<Record<string, string>> {
   return Object.fromEntries([...digests].sort());
 }
 
-/** Returns the digest of a text. Digests are cached, because every region uses the same files. */
+/** Returns the digest of a transformed text. Digests are cached, because every region uses the same files. */
 function digestOf(text: string, form: (text: string) => string): string {
   const key = sha256(`${form.name} ${text}`);
   const digest = digests.get(key) ?? sha256(form(text));
@@ -210,12 +212,12 @@ function digestOf(text: string, form: (text: string) => string): string {
   return digest;
 }
 
-/** Functions of `sql/functions`, which are read once, because every file that builds a table is searched for their calls. */
+/** Files of `sql/functions`. Read only once, because every file that builds a table is searched for calls of these functions. */
 let read: readonly SqlFile[] | undefined;
 
 /**
- * Returns the functions of `sql/functions` that a file calls, directly or through other functions. A change of these functions may change the result of the
- * file.
+ * Returns the files of `sql/functions` whose functions a file calls, directly or through other functions. A change of such a function may change the result of
+ * the file.
  */
 export function calledFunctions(file: SqlFile): SqlFile[] {
   const functions = read ??= readSqlFolder('sql/functions');
@@ -237,7 +239,7 @@ export function effectiveDigest(file: SqlFile): string {
   return digestOf(file.text, effectiveSql);
 }
 
-/** Returns the named queries of a checks file. */
+/** Splits a file of checks into its named queries. */
 export function readChecks(file: SqlFile): Check[] {
   return file.text.split(/^-- check: */m).slice(1).map((part) => {
     const [name = '', ...lines] = part.split('\n');
@@ -258,7 +260,7 @@ export function schemaOf(relation: Relation): string {
   return relation.slice(0, relation.indexOf('.'));
 }
 
-/** Layers from which a region's parcels are built. */
+/** Layers from which the parcels of a region are built. */
 export const PARCEL_LAYERS: readonly Relation[] = [...new Set(
   tableFiles().filter(({ writes }) => writes[0] === 'core.parcel').flatMap(({ reads }) => reads.filter((read) => schemaOf(read) === 'layer')),
 )];

@@ -1,8 +1,8 @@
-/** Compares SQL without comments and layout. Two texts with the same words have the same effect. */
+/** Normalises SQL text, to compare SQL without comments and layout. Two texts with the same tokens have the same effect. */
 
 /**
- * Matches the parts of a text: comments, nested comments, blanks, strings, quoted names, dollar quotes, words, numbers, operators, single signs. Groups:
- * comment, start of a nested comment, blanks, dollar quote.
+ * Matches one part of an SQL text: a comment, blanks, a string, a quoted name, a dollar quote, a word, a number, an operator or a single sign. Capture groups:
+ * line comment, start of a block comment, blanks, dollar quote.
  */
 const PART = new RegExp([
   String.raw`(--[^\n]*)`,
@@ -20,8 +20,7 @@ const PART = new RegExp([
 ].join('|'), 'uy');
 
 /**
- * Splits a text into words and signs, unchanged and in order. Bodies of functions and blocks (`as $$ … $$`, `do $$ … $$`) are also split. Other dollar quotes
- * are strings.
+ * Splits an SQL text into tokens, in order. Bodies of functions and blocks (`as $$ … $$`, `do $$ … $$`) are also split. Other dollar quotes are string tokens.
  */
 export function sqlParts(text: string): string[] {
   const parts: string[] = [];
@@ -56,7 +55,7 @@ function commentEnd(text: string, from: number): number {
   return sign.lastIndex;
 }
 
-/** Returns SQL text without comments, and with one space between its tokens. */
+/** Returns SQL text without comments, with one space between tokens. */
 export function normalSql(text: string): string {
   return sqlParts(text).join(' ');
 }
@@ -78,7 +77,7 @@ export function effectiveSql(text: string): string {
   return statements.join(' ; ');
 }
 
-/** Quotes a text of the program as an SQL literal. */
+/** Quotes a text as an SQL literal. Only for texts of the program, not for data. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,4 +1,6 @@
-/** Types for the result of a survey of the data folders: recognised files, and properties of the files for the next survey. */
+/**
+ * Types for the result of a survey of the data folders. The result lists recognised files, with properties that show the next survey whether a file changed.
+ */
 import type { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from './registry.ts';
 import type { Recognition } from './source.ts';
@@ -8,9 +10,9 @@ import { sha256 } from './sql-files.ts';
 export interface Stamp {
   /** Size in bytes. */
   readonly size: number;
-  /** Time of the last change of the content, in milliseconds since 1970. A copied file may have the time of the original. */
+  /** Time of the last change of the content (mtime), in milliseconds since 1970. A copied file may have the time of the original. */
   readonly modifiedMs: number;
-  /** Time of the last change of the content or metadata, in microseconds since 1970. Programs cannot set this time. */
+  /** Time of the last change of content or metadata (ctime), in microseconds since 1970. Programs cannot set this time. */
   readonly changedUs: number;
 }
 
@@ -27,14 +29,14 @@ export interface LocatedFile {
   readonly path: string;
   readonly name: string;
   readonly size: number;
-  /** Properties of the file and its sidecars from before the files were hashed. */
+  /** Properties of the file and its sidecars, read before the files were hashed. */
   readonly parts: readonly FoundFile[];
   /** SHA-256 of the file and its sidecars. */
   readonly sha256: string;
   readonly recognition: Recognition;
 }
 
-/** The files of one release, with their hashes. */
+/** The files of one release, found in the data folders. */
 export interface Located {
   readonly source: RegisteredSource;
   readonly vintage: string;
@@ -47,17 +49,17 @@ export interface Located {
 
 export interface Survey {
   readonly releases: readonly Located[];
-  /** Files that a source recognises but does not read, with the reason. */
+  /** Files that a source recognises and ignores, with the reason. */
   readonly aside: readonly { readonly path: string; readonly source: string; readonly reason: string }[];
-  /** Files that no source reads. */
+  /** Files that no source recognises. */
   readonly unknown: readonly string[];
-  /** Entries that are not files or cannot be opened or read, each with a message. */
+  /** Entries of a folder that are not files or cannot be read, each with an error. */
   readonly broken: readonly BrokenEntry[];
 }
 
-/** Result of an earlier survey of a file, so that an unchanged file can be skipped. */
+/** Result of an earlier survey for one file. An unchanged file need not be read again. */
 export interface SeenFile extends Omit<Stamp, 'changedUs'> {
-  /** Time of the last change; null in surveys of older versions of the program. */
+  /** Time of the last change (ctime); null in surveys by older versions of the program. */
   readonly changedUs: number | null;
   readonly sha256: string | null;
   readonly recognition: { readonly source: string; readonly recognition: Recognition } | null;
@@ -68,7 +70,7 @@ export interface SeenFiles {
   set(path: string, seen: SeenFile): void;
 }
 
-/** Returns the release of files of one source, vintage and region. */
+/** Combines files of one source, vintage and region into a release. */
 export function releaseOf({ source, vintage, region }: Pick<Located, 'source' | 'vintage' | 'region'>, files: readonly LocatedFile[]): Located {
   return {
     source, vintage, region,

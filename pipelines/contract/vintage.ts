@@ -1,6 +1,6 @@
-/** Formats the vintages of files. */
+/** Formats the vintages of files as text. */
 
-/** Vintage of a file without a date. The vintage sorts before all others, so that every dated file of the same kind is newer. */
+/** Vintage of a file without a date. This vintage sorts before all others, so that every dated file of the same kind counts as newer. */
 const UNDATED = '0000';
 
 /** Returns a vintage as text: `undated` for a file without a date. */

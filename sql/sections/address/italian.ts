@@ -8,8 +8,8 @@ export default defineItalian({
   legend: { Addresses: 'Indirizzi', 'No address': 'Nessun indirizzo' },
   fields: {
     'PROGRESSIVO_ACCESSO of ANNCSU': 'PROGRESSIVO_ACCESSO di ANNCSU',
-    'In title case; empty: unknown': 'Con le iniziali maiuscole; vuota: non nota',
-    'Street and number, with the locality or otherwise the comune, and the province': 'Via e numero civico, località o altrimenti comune, provincia',
+    'Name of the locality in title case; empty: unknown': 'Nome della località con le iniziali maiuscole; vuoto: non noto',
+    'Street and number, then the locality (or the comune, if there is none) and the province': 'Via e numero civico, poi la località (o il comune, se manca) e la provincia',
   },
   evidence: {
     'comune of the access point': 'comune dell’accesso',

@@ -11,7 +11,7 @@ export default defineItalian({
   },
   fields: {
     'Identifier, stable across reloads': 'Identificativo, stabile anche dopo nuovi caricamenti',
-    'Identifier of the feature as published (gml:id); in a land register the reference':
+    'Published identifier of the feature (gml:id); for parcels of a land register, the cadastral reference':
       'Identificativo dell’oggetto come pubblicato (gml:id); nel Libro fondiario il riferimento',
     'Number of the parcel (particella). In a land register the number of a building parcel begins with a dot':
       'Numero della particella; nel Libro fondiario quello di una particella edificiale comincia con un punto',
