@@ -1,18 +1,17 @@
-/** Provides published tables in a form that SQL can join with the tables of a workspace. */
+/** Provides published tables to a workspace. On Citus, a table on other nodes is copied, because SQL cannot join the table with workspace tables. */
 import { statementsOf, type Place } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
 const statement = statementsOf('distributed');
 
-/** Returns whether a table is on other nodes. */
+/** Returns whether a table is distributed over other nodes. */
 export async function isOnNodes(session: Pick<Session, 'query'>, { schema, table }: Place): Promise<boolean> {
   if (!(await one<{ there: boolean }>(session, statement('has_citus'))).there) return false;
   return (await one<{ there: boolean }>(session, statement('is_distributed'), [ident(schema, table)])).there;
 }
 
 /**
- * Returns the schema for copies of published tables from other nodes, next to the workspace of the region. @param schema workspace, or a side schema of the
- * workspace
+ * Returns the name of the schema for copies of published tables from other nodes. @param schema workspace of a region, or another schema of the same build
  */
 export function atHandSchema(schema: string): string {
   return `${/^build_[0-9]+/.exec(schema)?.[0] ?? schema}_at_hand`;
@@ -20,8 +19,8 @@ export function atHandSchema(schema: string): string {
 
 /**
  * Returns a published table that a workspace can read: the table itself, or a copy if the table is on other nodes. @param workspace schema of the workspace. In
- * `pg_temp` (an explanation), only the rows of the parcels in the table `parcel` are copied @param rows with `none`, only the columns of a partitioned table
- * are copied
+ * `pg_temp` (an explanation), copies only the rows of the parcels in the table `parcel` @param rows `none` copies only the columns of a partitioned table,
+ * without rows
  */
 export async function atHand(session: Session, workspace: string, from: Place, rows: 'all' | 'none' = 'all'): Promise<Place> {
   if (!(await isOnNodes(session, from))) return from;

@@ -1,4 +1,4 @@
-/** Finds the parcels whose rows an incremental build creates, and the rows that the build replaces. */
+/** Finds the parcels whose rows an incremental build must create, and the published rows to replace. */
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { contentColumns } from './comparing.ts';
 import { columnNames, countRows } from './ddl.ts';
@@ -30,9 +30,11 @@ async function make(session: Session, statement: string, names: Names): Promise<
 }
 
 /**
- * Creates `same_document`, the documents whose parcels have not changed. These documents have the same bytes in the published files and the current files.
+ * Creates the table `same_document` of documents whose parcels have not changed. These documents have the same bytes in the published files and in the current
+ * files.
  * @param build workspace of the region
- * @param layers tables of the workspace with the current rows. If empty, no documents are compared @returns the number of parcels in these documents
+ * @param layers tables of the workspace with the current rows; if the list is empty, no documents are compared @returns the number of parcels in unchanged
+ * documents
  */
 export async function findSameDocuments(
   session: Session, schema: string, was: Place,
@@ -56,18 +58,18 @@ function membersWithRows(layer: Place): Part {
   return { sql: changedRows('members_with_rows', { build: layer.schema, layer }) };
 }
 
-/** Returns whether current rows of a layer from several files have the same reference. */
+/** Returns whether current rows from different files have the same cadastral reference. */
 export async function repeatsInFiles(session: Session, layer: Place): Promise<boolean> {
   return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { layer, members: membersWithRows(layer) }))).repeats;
 }
 
-/** Creates the view of a layer without the rows of `same_document`. */
+/** Creates a view of a layer without the rows of documents in `same_document`. */
 export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
   const members = await session.query<{ id: number }>(changedRows('fresh_members', { schema, members: membersWithRows(from) }));
   await provide(session, schema, from.table, 'fresh_rows', { from, members: members.map(({ id }) => id) });
 }
 
-/** Name of a set of parcels that a change affects, such as `changed`, `near` or `meeting`. The name is the prefix of the tables `…_fid` and `…_parcel`. */
+/** Name of a set of parcels, such as `changed`, `near` or `meeting`. The tables of the set have this name as prefix: `…_fid` and `…_parcel`. */
 export type Reach = string;
 
 async function makeFids(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
@@ -76,20 +78,23 @@ async function makeFids(session: Session, schema: string, which: Reach, statemen
   await make(session, 'known_fids', { schema, fids });
 }
 
-/** @param statement the statement that selects the parcels */
+/** Creates the table `…_parcel` of a set. @param statement name of the statement that selects the parcels */
 async function makeParcels(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: changedRows(statement, { schema, ...names }) } });
 }
 
-/** A statement that finds the parcels around given parcels. */
+/** A way to find the parcels around given parcels. */
 interface Reached {
   readonly which: 'near' | 'meeting';
-  /** Creates the table `found` with the fids around given parcels. */
+  /** Name of the statement that creates a table of the fids around given parcels. */
   readonly statement: string;
   readonly names: Names;
 }
 
-/** Creates a table of the changed parcels and the parcels around them. Also creates a table of all parcels on which the rows of these parcels depend. */
+/**
+ * Creates the table `…_fid` of the changed parcels and the parcels around changed parcels. Also creates the table `…_parcel` of all parcels on which the rows
+ * of these parcels depend.
+ */
 async function findReached(session: Session, schema: string, was: Place, { which, statement, names }: Reached): Promise<void> {
   const find = async (around: Reach): Promise<{ found: string }> => {
     const found = `${statement}_${around}`;
@@ -102,8 +107,8 @@ async function findReached(session: Session, schema: string, was: Place, { which
 }
 
 /**
- * Creates `changed_fid` and `changed_parcel` (current rows): parcels that were added, removed, or changed in any column except the provenance. Parcels of
- * `same_document` are identical and are not compared.
+ * Creates `changed_fid` with the fids of parcels that were added, removed, or changed in any column except the provenance. Also creates `changed_parcel` with
+ * the current rows. Parcels of documents in `same_document` are identical and are not compared.
  * @returns the number of changed parcels
  */
 export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
@@ -112,45 +117,45 @@ export async function findChanged(session: Session, schema: string, was: Place, 
   return countRows(session, schema, 'changed_fid');
 }
 
-/** Metres per degree of longitude. The value is smaller than anywhere in Italy, so that boxes in degrees are never smaller than the distance in metres. */
+/** Metres per degree of longitude. The value is lower than anywhere in Italy, so that a box in degrees always contains the circle of the distance in metres. */
 const M_OF_LONGITUDE = 74_000;
 
 const M_OF_LATITUDE = 110_000;
 
 /**
- * Creates `near_fid`, the parcels whose rows may change: changed parcels, and parcels within a distance of the old or new geometry. Also creates `near_parcel`,
- * all parcels on which the rows depend.
+ * Creates `near_fid` with the parcels whose rows may change: changed parcels, and parcels within a distance of the old or new geometry of a changed parcel.
+ * Also creates `near_parcel` with all parcels on which these rows depend.
  */
 export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
   await findReached(session, schema, was, { which: 'near', statement: 'within', names: { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE } });
 }
 
-/** Creates the table of the fids of changed parcels and other parcels. @param others tables with the fids of the other parcels */
+/** Creates the table `…_fid` with the fids of changed parcels and of other parcels. @param others tables with the fids of the other parcels */
 export async function findFids(session: Session, schema: string, reach: Reach, others: readonly Place[]): Promise<void> {
   await makeFids(session, schema, reach, 'with_others', { others: { sql: others.map((table) => changedRows('or_fids_of', { table })).join('\n') } });
 }
 
-/** Creates the set of changed parcels and other parcels. @param others tables with the fids of the other parcels */
+/** Creates the tables `…_fid` and `…_parcel` of changed parcels and other parcels. @param others tables with the fids of the other parcels */
 export async function findWith(session: Session, schema: string, reach: Reach, parcels: Place, others: readonly Place[]): Promise<void> {
   await findFids(session, schema, reach, others);
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
 }
 
-/** A set of parcels that share a value of a column, and the tables for finding them. */
+/** A set of parcels that share a value of a column, and the tables for finding these parcels. */
 interface Sharing {
   readonly reach: Reach;
-  /** Set of parcels whose values of the column are shared. */
+  /** Set of parcels from which the search starts. */
   readonly start: Reach;
   /** Table of the published parcels. */
   readonly parcels: Place;
-  /** Table of the published rows. */
+  /** Published table that has the column. */
   readonly was: Place;
-  /** Current rows of the parcels in `start`. */
+  /** Table with the current rows of the parcels in `start`. */
   readonly table: string;
   readonly column: string;
 }
 
-/** Adds parcels to a set. The added parcels share a value of a column with a parcel of the set, before or after the change. */
+/** Extends a set by the parcels that share a value of a column with a parcel of the set, before or after the change. */
 export async function findSharing(session: Session, schema: string, { reach, start, parcels, was, table, column }: Sharing): Promise<void> {
   await makeFids(session, schema, reach, 'sharing_fid', { was, table, column, start: `${start}_fid` });
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
@@ -161,12 +166,12 @@ export function newRows(table: string): string {
   return `${table}_new`;
 }
 
-/** Provides the new rows of some parcels under the table's name. */
+/** Creates a view of the new rows of some parcels, under the table's name. */
 export async function provideNew(session: Session, schema: string, table: string): Promise<void> {
   await provide(session, schema, table, 'all_rows', { from: { schema, table: newRows(table) } });
 }
 
-/** Provides the rows of some parcels. @param parcels table with the fids of the parcels, in the schema */
+/** Creates a view of the rows of some parcels. @param parcels table in `schema` with the fids of the parcels */
 export async function provideRowsOf(
   session: Session, schema: string, { to, from, parcels }: { readonly to: string; readonly from: Place; readonly parcels: string },
 ): Promise<void> {
@@ -174,33 +179,34 @@ export async function provideRowsOf(
 }
 
 /**
- * Creates `meeting_fid`: changed parcels, and parcels that share a feature with a changed parcel, before or after the change. Also creates `meeting_parcel`,
- * all parcels that share a feature with a parcel of `meeting_fid`. Bounding boxes are compared, so the sets may be too large, but never too small.
+ * Creates `meeting_fid` with the changed parcels and the parcels that overlap the same feature as a changed parcel, before or after the change. Also creates
+ * `meeting_parcel` with all parcels that overlap the same feature as a parcel of `meeting_fid`. Bounding boxes are compared, so the sets may be too large, but
+ * never too small.
  */
 export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
   const features = layers.map((table) => changedRows('features', { table })).join('\nunion all\n');
   await findReached(session, schema, was, { which: 'meeting', statement: 'under', names: { features: { sql: features } } });
 }
 
-/** Deletes all rows except the rows of the parcels in the table `fids`. */
+/** Deletes all rows of a table except the rows of the parcels in the table `fids`. */
 export async function keepReached(session: Session, schema: string, table: string, fids: string): Promise<void> {
   await make(session, 'only_reached', { schema, table, fids });
 }
 
-/** Rows of a published table that are replaced, and their replacements. */
+/** The difference between a published table and its new version, as tables of rows. */
 export interface Patch {
-  /** Parcels whose rows differ. */
+  /** Table of the fids of the parcels whose rows differ. */
   readonly fids: Place;
-  /** Published rows of these parcels. */
+  /** Table of the published rows of these parcels. */
   readonly gone: Place;
-  /** New rows of these parcels. */
+  /** Table of the new rows of these parcels. */
   readonly came: Place;
 }
 
 /**
  * Compares new rows with the published rows of the same parcels.
- * @param table new rows, in the schema
- * @param reached table with the fids of the compared parcels, in the schema
+ * @param table table of the new rows, in `schema`
+ * @param reached table of the fids of the compared parcels, in `schema`
  * @returns null if all rows are equal
  */
 export async function makePatch(session: Session, schema: string, table: string, was: Place, reached: string): Promise<Patch | null> {
@@ -208,15 +214,15 @@ export async function makePatch(session: Session, schema: string, table: string,
 }
 
 /**
- * Finds parcels to replace: changed parcels, and parcels that are now in another document.
- * @param table new parcels, in the schema
- * @returns null if there are none
+ * Finds the parcels to replace: changed parcels, and unchanged parcels that are now in another document.
+ * @param table table of the new parcels, in `schema`
+ * @returns null if no parcel must be replaced
  */
 export async function makeParcelPatch(session: Session, schema: string, table: string, was: Place): Promise<Patch | null> {
   return patchOf(session, schema, table, was, { statement: 'other_parcels', names: {} });
 }
 
-/** @param statement the statement that creates the table of the parcels whose rows differ */
+/** Creates the tables of a patch. @param statement name of the statement that finds the parcels whose rows differ */
 async function patchOf(
   session: Session, schema: string, table: string, was: Place, { statement, names }: { readonly statement: 'other_rows' | 'other_parcels'; readonly names: Names },
 ): Promise<Patch | null> {
@@ -228,14 +234,17 @@ async function patchOf(
   return { fids: { schema, table: patch.fids }, gone: { schema, table: patch.gone }, came: { schema, table: patch.came } };
 }
 
-/** Copies a view of parcels into a table with the indexes that the SQL of sections needs. The view then reads the table. @param table created in the schema */
+/**
+ * Copies a view of parcels into a table with the indexes that the SQL of sections needs. The view then reads this table.
+ * @param table name of the table, created in `schema`
+ */
 export async function indexParcels(session: Session, schema: string, view: Place, table: string): Promise<void> {
   const columns = await columnNames(session, view);
   await make(session, 'parcels', { schema, table, rows: { sql: changedRows('rows_of', { from: view, columns }) } });
   await session.script(changedRows('read_instead', { view, schema, table, columns }), 'sql/statements/changed_rows.sql, read_instead');
 }
 
-/** Creates the view of a whole table with the replaced rows. */
+/** Creates a view of a whole published table with the new rows of a patch. */
 export async function providePatched(session: Session, to: Place, was: Place, { fids, came }: Patch): Promise<void> {
   await session.script(changedRows('patched_view', { schema: to.schema, table: to.table, was, fids, came, columns: await columnNames(session, came) }), 'sql/statements/changed_rows.sql, patched_view');
 }

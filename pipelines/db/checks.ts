@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import type { Session } from './types.ts';
 
 export interface Violation extends Check {
-  /** Number of rows that the query returned, counted up to 1,000. */
+  /** Number of rows that the query returned, at most 1,000. */
   readonly rows: number;
   readonly samples: readonly Record<string, unknown>[];
 }
@@ -13,7 +13,7 @@ export interface Violation extends Check {
 const COUNTED = 1000;
 const SAMPLES = 10;
 
-/** Runs checks in the workspace of the session's search path. @returns checks with violations */
+/** Runs checks in the workspace that the session's search path names. @returns the checks that found violations */
 export async function runChecks(session: Session, checks: readonly Check[]): Promise<Violation[]> {
   const violations: Violation[] = [];
   for (const check of checks) {
@@ -32,7 +32,7 @@ export async function runChecks(session: Session, checks: readonly Check[]): Pro
 /** A violation of level `warn`, as stored in the ledger. */
 export type Warning = Pick<Violation, 'name' | 'expects' | 'rows'>;
 
-/** Returns the warnings among the violations. @throws MappaleError `CHECKS_FAILED` (exit 5) for errors, with examples */
+/** Returns the violations of level `warn`. @throws MappaleError `CHECKS_FAILED` (exit 5) for violations of level `error`, with sample rows */
 export function refuseViolations(subject: string, violations: readonly Violation[], log: Log): Warning[] {
   const warnings = violations.filter(({ level }) => level === 'warn').map(({ name, expects, rows }) => ({ name, expects, rows }));
   for (const { expects, rows, name } of warnings) log.debug(`${subject}: expected: ${expects}. Violating rows: ${rows}`, { check: name });

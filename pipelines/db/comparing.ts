@@ -9,17 +9,17 @@ import { ident, one, type Row, type Session } from './types.ts';
 const catalog = statementsOf('catalog');
 const content = statementsOf('content');
 
-/** Columns with the provenance of a row, which are not part of the row's content. */
+/** Columns with the provenance of a row, which do not count as content. */
 export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position', 'document_id'];
 
-/** A file, its release, and earlier releases that contain rows of the file's members. */
+/** A file with its release, and earlier releases that contain rows of the file's members. */
 interface FileOfRows {
   readonly fileId: number;
   readonly releaseId: number;
   readonly refersTo: readonly number[];
 }
 
-/** Returns the digest of a file's rows for some places of a layer, independent of their position in the file. */
+/** Returns the digest of a file's rows for some places of a layer. The digest does not depend on the rows' position in the file. */
 export async function digestOfPlaces(
   session: Session, relation: Relation, { fileId, releaseId, refersTo }: FileOfRows, columns: PlaceColumns, places: readonly SeriesPlace[],
 ): Promise<string> {
@@ -28,20 +28,20 @@ export async function digestOfPlaces(
   return (await one<{ digest: string }>(session, content('digest_of_places', names), [[releaseId, ...refersTo], fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
 }
 
-/** Returns the columns with the content of rows, without their provenance. */
+/** Returns the names of a table's columns without the provenance columns. */
 export function contentColumns(session: Session, table: Place): Promise<string[]> {
   return columnNames(session, table, PROVENANCE);
 }
 
 /**
- * Returns the digest of a table's content. The digest does not depend on the order or the provenance of rows.
+ * Returns the row count and the digest of a table's content. The digest does not depend on the order or provenance of the rows.
  */
 export async function digestOf(session: Session, schema: string, name: string): Promise<{ rows: number; digest: string }> {
   const table = { schema, table: name };
   return one<{ rows: number; digest: string }>(session, content('digest', { table, columns: await contentColumns(session, table) }));
 }
 
-/** Differences of one comune's rows between two publications of a table. */
+/** Differences between two publications of a table, in the rows of one comune. */
 export interface TableDifference extends Row {
   readonly comune: string;
   readonly added: number;
@@ -52,9 +52,9 @@ export interface TableDifference extends Row {
 }
 
 /**
- * Compares two partitions of one relation, comune by comune. Rows with a fid are compared by fid. Other rows are compared by their whole content, so a change
- * counts as one removed row and one added row.
- * @param parcels core.parcel partitions of the two publications, with the comune of each fid
+ * Compares two partitions of one relation, comune by comune. Rows with a fid are compared by fid. Other rows are compared by their whole content, so that a
+ * changed row counts as one removed row and one added row.
+ * @param parcels partitions of core.parcel in the two publications, which contain the comune of each fid
  */
 export async function compareTables(
   session: Session, { was, now }: { readonly was: Place | Part; readonly now: Place }, parcels: Readonly<Record<'was' | 'now', Place | Part>>,
@@ -71,7 +71,7 @@ export async function compareTables(
   return rows.map((row) => ({ ...row, fields: Object.fromEntries(Object.entries(row.fields).filter(([, count]) => count > 0)) }));
 }
 
-/** Returns the rows of one parcel in a table as JSON, sorted if there are several. */
+/** Returns the rows of one parcel in a table as JSON, in a fixed order. */
 export async function rowsOf(session: Session, schema: string, table: string, fid: number): Promise<unknown[]> {
   const rows = await session.query<{ row: unknown }>(content('rows_of_parcel', { table: { schema, table } }), [fid]);
   return rows.map(({ row }) => row);
@@ -82,12 +82,12 @@ export async function sameRows(session: Session, now: Place, was: Place): Promis
   return (await one<{ same: boolean }>(session, content('same', { now, was, columns: await columnNames(session, was) }))).same;
 }
 
-/** Returns the rows of a published table before its last patch. */
+/** Returns the query for the rows that a published table had before its last patch. */
 export async function formerContent(session: Session, published: Place, { rows, fids }: Readonly<Record<'rows' | 'fids', Place>>): Promise<Part> {
   return { sql: content('former', { published, rows, fids, columns: await columnNames(session, published) }) };
 }
 
-/** Computes the row count and digest of a whole table after some rows were replaced. @param before row count and digest before the replacement */
+/** Computes the row count and digest that a table has after a patch, without reading the whole table. @param before row count and digest before the patch */
 export async function patchedContent(
   session: Session, { gone, came }: Readonly<Record<'gone' | 'came', Place>>, before: { rows: number; digest: string },
 ): Promise<{ rows: number; digest: string }> {

@@ -27,7 +27,7 @@ export async function schemasLike(session: Session, prefix: string): Promise<str
   return rows.map(({ name }) => name);
 }
 
-/** Sets the search path. Unqualified names are looked up in these schemas in order, and new objects are created in the first schema. */
+/** Sets the search path. PostgreSQL looks up unqualified names in these schemas in order, and creates new objects in the first schema. */
 export async function lookIn(session: Session, schemas: readonly string[]): Promise<void> {
   await session.query(catalog('look_in', { schemas: [...schemas, 'public'] }));
 }
@@ -55,7 +55,7 @@ export async function analyze(session: Session, schema: string, table: string): 
   await session.query(catalog('analyze', { table: { schema, table } }));
 }
 
-/** Analyzes a table that was mostly copied. A third of the usual sample is enough for the planner. */
+/** Analyzes a table that consists mostly of copied rows, with a third of the usual sample. This is enough for the planner. */
 export async function analyzeRoughly(session: Session, schema: string, table: string): Promise<void> {
   await session.script(catalog('analyze_roughly', { table: { schema, table } }), 'sql/statements/catalog.sql, analyze_roughly');
 }
@@ -70,12 +70,14 @@ export async function columnNames(session: Session, { schema, table }: Place, wi
   return columns.map(({ name }) => name).filter((name) => !without.includes(name));
 }
 
-/** Renames the indexes of a table to match the partition. Call before the table moves, because index names are unique in a schema. */
+/**
+ * Renames the indexes of a table to match the name of the partition. Call before the table moves to another schema, because index names are unique in a schema.
+ */
 export async function renameIndexes(session: Session, schema: string, table: string, partition: string): Promise<void> {
   await runEach(session, catalog('rename_indexes'), [ident(schema, table), partition]);
 }
 
-/** Copies the comments of a table and its columns, for tables that are replaced as a whole. */
+/** Copies the comments of a table and its columns to the table that replaces it. */
 export async function copyComments(session: Session, from: Place, to: Place): Promise<void> {
   await runEach(session, catalog('copy_comments'), [ident(from.schema, from.table), ident(to.schema, to.table)]);
 }

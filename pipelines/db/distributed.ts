@@ -1,7 +1,7 @@
 /**
- * Distributes tables over the nodes of Citus. Tables with fid are distributed by fid. All other tables are on the coordinator. A region is built in a workspace
- * on the coordinator. Files whose rows depend on a single parcel run on the shards of the parcels, next to copies of their inputs. Published partitions are
- * attached from tables that are already on the nodes. On other databases, this module has no effect.
+ * Distributes tables over the nodes of a Citus cluster. Tables with a column `fid` are distributed by fid. All other tables are on the coordinator. A region is
+ * built in a workspace on the coordinator. SQL files whose rows depend on a single parcel run on the shards of the parcels, with copies of other inputs on each
+ * node. Partitions are published by attaching tables that are already on the nodes. On databases without Citus, this module has no effect.
  */
 import pLimit from 'p-limit';
 import { MappaleError } from '../errors.ts';
@@ -29,8 +29,8 @@ export function isDistributed(session: Session): Promise<boolean> {
 }
 
 /**
- * Checks Citus and the workers, and creates the server's role on each worker. Call outside a transaction. In a transaction, creating the role would block other
- * sessions that look for the role. Commands to all workers also use other connections. @param action `look` only checks
+ * Checks Citus and the workers, and creates the role of the API server on each worker. Call outside a transaction. In a transaction, creating the role would
+ * block other sessions that check for the role, and commands to all workers use other connections. @param action `look` only checks
  * @throws MappaleError `CITUS_MISSING`, `CITUS_NO_WORKERS`, `WORKER_WITHOUT_ROLE` (exit 2)
  */
 export async function prepareNodes(session: Session, label: string, action: 'look' | 'prepare'): Promise<void> {
@@ -45,12 +45,13 @@ export async function prepareNodes(session: Session, label: string, action: 'loo
   const [lacking] = await session.query<{ node: string; result: string }>(statement('role_on_workers'));
   if (lacking !== undefined) {
     throw refuse(`the worker ${lacking.node} cannot create the server's role: ${lacking.result}`, 'WORKER_WITHOUT_ROLE',
-      'As its superuser, on each worker: set citus.enable_ddl_propagation = off; create role mappale_api nologin;');
+      'Run on each worker as superuser: set citus.enable_ddl_propagation = off; create role mappale_api nologin;');
   }
 }
 
 /**
- * Distributes tables with fid that are not distributed yet, with their rows. Call inside a transaction, after migrations and `prepareNodes`.
+ * Distributes the tables with a column `fid` that are not distributed yet, including existing rows. Call inside a transaction, after migrations and
+ * `prepareNodes`.
  * @returns the steps as text
  */
 export async function distribute(session: Session): Promise<string[]> {
@@ -65,7 +66,7 @@ export async function distribute(session: Session): Promise<string[]> {
   return tables.map(({ name }) => `${name}: distributed by fid`);
 }
 
-/** Makes transactions that attach or detach distributed tables run one at a time. Call before attaching or detaching. */
+/** Sets Citus to modify shards one after another. Required in transactions that attach or detach distributed tables. Call before the first such statement. */
 export async function modifySequentially(session: Session): Promise<void> {
   await session.query(statement('in_turn'));
 }
@@ -77,14 +78,14 @@ interface Ran extends Record<string, unknown> {
   readonly node: string | null;
 }
 
-/** Tables of one region on the nodes, during the build and publication of the region. */
+/** Tables of one region on the nodes, while the region is built and published. */
 export class OnNodes {
   readonly #database: Database;
   readonly #build: string;
   readonly #schema: string;
   readonly #published: ReadonlyMap<Relation, { readonly currentTable: string }>;
   readonly #made = new Map<string, Promise<Place>>();
-  /** Tables are distributed one after another, because parallel distribution leads to deadlocks. */
+  /** Limits distribution to one table at a time, because parallel distribution leads to deadlocks. */
   readonly #oneAtATime = pLimit(1);
 
   private constructor(database: Database, region: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>) {
@@ -94,7 +95,7 @@ export class OnNodes {
     this.#published = published;
   }
 
-  /** Opens the tables of a region on the nodes. @returns null if the database is not distributed, or for Italy, which has no tables with fid */
+  /** Prepares the tables of a region on the nodes. @returns null if the database is not distributed, or for Italy, which has no tables with a column `fid` */
   static async open(database: Database, region: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>): Promise<OnNodes | null> {
     if (region === 0 || !(await isDistributed(database))) return null;
     await createSchema(database, shardSchema(region));
@@ -102,15 +103,15 @@ export class OnNodes {
     return new OnNodes(database, region, published);
   }
 
-  /** Returns whether a file can run on the nodes. This is possible if each row depends on one parcel only. */
+  /** Returns whether an SQL file can run on the nodes. This requires that each row depends on one parcel only. */
   takes({ incremental, sweep }: SqlFile): boolean {
     return incremental?.by === 'parcels' && sweep === null;
   }
 
   /**
-   * Runs a file on every shard of the parcels and copies the result into the current schema. Call inside a transaction. The work on the nodes is not part
-   * of that transaction.
-   * @throws MappaleError `NODE_FAILED` (exit 6), with the node and its message
+   * Runs an SQL file on every shard of the parcels, and copies the result into `schema`. Call inside a transaction. The work on the nodes is not part of this
+   * transaction.
+   * @throws MappaleError `NODE_FAILED` (exit 6), with the name and the message of the node
    */
   async run(session: Session, schema: string, file: SqlFile): Promise<void> {
     const [relation] = file.writes;
@@ -135,7 +136,7 @@ export class OnNodes {
     await script(session, 'copy_of', { to: { schema, table }, parent: placeOf(relation), from: into });
   }
 
-  /** Returns the table on the nodes for a table of the workspace or its published version. Copies the table to the nodes first if necessary. */
+  /** Returns the distributed copy of a workspace table or published table. Creates the copy first if necessary. */
   async place(relation: Relation): Promise<Place> {
     const table = tableOf(relation);
     const made = this.#made.get(table);
@@ -150,8 +151,8 @@ export class OnNodes {
   }
 
   /**
-   * Adds constraints to a table on the nodes, so that attaching the table needs no scan. The table must already be checked in the workspace. @returns the table
-   * on the nodes
+   * Adds the partition's constraints to a distributed table, so that attaching needs no scan. The rows must already be checked in the workspace. @returns the
+   * distributed table
    */
   async proven(session: Session, relation: Relation, region: number): Promise<Place> {
     const table = await this.place(relation);
@@ -164,7 +165,7 @@ export class OnNodes {
     return this.#copy(tableOf(relation), placeOf(relation));
   }
 
-  /** Copies a view of the workspace to every node. @param like table with the columns, and with the indexes that the files need */
+  /** Copies a view of the workspace to every node, as a reference table. @param like table whose columns and indexes the copy gets */
   #copy(table: string, like: Place): Promise<Place> {
     return this.#once(table, async (session, to) => {
       await script(session, 'make_reference', { to, parent: like, name: nameOf(to) });
@@ -180,7 +181,7 @@ export class OnNodes {
     await script(session, 'fill', { to, from, columns: await columnNames(session, to) });
   }
 
-  /** Creates a table on the nodes in a separate transaction, if the table does not exist. */
+  /** Creates a table on the nodes in a separate transaction, if this object has not created the table yet. */
   #once(table: string, make: (session: Session, to: Place) => Promise<void>): Promise<Place> {
     const to = { schema: this.#schema, table };
     const known = this.#made.get(table);
@@ -198,7 +199,7 @@ export class OnNodes {
   }
 }
 
-/** Placeholders in a command for shards: the parcel shard, and the shard that receives the rows. */
+/** Placeholders in a command that runs on each shard: the shard with the parcels, and the shard that receives the rows. */
 const SHARD = '<shard of the parcels>';
 const INTO = '<made>';
 
@@ -206,7 +207,7 @@ function placeOf(relation: Relation): Place {
   return { schema: schemaOf(relation), table: tableOf(relation) };
 }
 
-/** Retires distributed parcels, like `retireParcels`. */
+/** Retires parcels in the same way as `retireParcels`, if the parcels are distributed. */
 export async function retireDistributed(session: Session, region: number, now: Place, leaving: Place | null): Promise<void> {
   await script(session, 'come_back', { now, region });
   if (leaving !== null) await script(session, 'retire', { now, leaving, region });

@@ -9,16 +9,16 @@ interface ServerError extends Error {
   readonly where?: string;
 }
 
-/** Meaning of an error, with the fix. */
+/** Meaning of an error code, with the fix. */
 interface Meaning {
-  /** English meaning for the documentation, because the server's message may be in another language. */
+  /** Meaning in English for the documentation. The server's message may be in another language. */
   readonly means: string;
   readonly hint: string;
   /** Command that fixes the error on a local server with default names. */
   readonly fix?: string;
 }
 
-/** Errors by their PostgreSQL or system code. Fixes that depend on the server's address are in `server-address.ts`. */
+/** Errors by their PostgreSQL or system code. `server-address.ts` has the fixes that depend on the server's address. */
 export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
   '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
   28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow the role in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
@@ -46,7 +46,7 @@ export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
 const LOST_CODES: readonly (string | undefined)[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', '08000', '08003', '08006'];
 const LOST_MESSAGE = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 
-/** Message of the driver if the server requires a password and the settings contain none. */
+/** Matches the driver's message for a server that requires a password when none is configured. */
 const NO_PASSWORD = /client password must be a string/;
 
 /** Converts any error of a driver to a MappaleError of kind `database`. */
@@ -62,7 +62,7 @@ export function databaseError(error: unknown, sql: string | null, origin: string
     kind: 'database',
     at: origin === null ? server.where : place === null ? origin : `${origin}:${place.line}:${place.column}`,
     detail: [lost ? server.message : undefined, server.detail, excerpt].filter((text) => text !== undefined && text !== '').join('\n') || undefined,
-    // The server's hint is used only if the program has no hint of its own.
+    // The program's hint has priority over the server's hint.
     hint: SERVER_ERRORS[code]?.hint ?? server.hint,
     fix: SERVER_ERRORS[code]?.fix,
     cause: error,

@@ -5,12 +5,12 @@ import { ident, type Session } from './types.ts';
 
 const figures = statementsOf('figures');
 
-/** Statistics of one field in one slice of a place. Median and 95th percentile are values of the table, or null if there are no values. */
+/** Statistics of one field in one slice of a place. Median and 95th percentile are values that occur in the table, or null if there are no values. */
 export interface FieldFigures {
   readonly values: number;
   readonly median: number | null;
   readonly p95: number | null;
-  /** Number of values outside the declared bounds. */
+  /** Number of values outside the bounds that the gate declares. */
   readonly outside: number;
 }
 
@@ -26,23 +26,23 @@ export interface Figures {
   readonly slice: string;
   /** ISTAT code of the province. Empty if the comune is not in the list of comuni. */
   readonly province: string;
-  /** Cadastral code, or ISTAT code in tables with ISTAT codes. Empty if the statistics are for the whole province. */
+  /** Code of the comune: the cadastral code, or the ISTAT code in tables with ISTAT codes. Empty if the statistics are for the whole province. */
   readonly comune: string;
   readonly rows: number;
   readonly fields: Readonly<Record<string, FieldFigures>>;
   readonly identities: Readonly<Record<string, IdentityFigures>>;
 }
 
-/** Name of the only place of a table without places. */
+/** Province name that stands for the whole table, if the table has no places. */
 export const WHOLE = '*';
 
-/** A table, and the parcels to which its rows belong, if any. */
+/** A table to measure, with the table of parcels if the rows belong to parcels. */
 export interface Measured {
   readonly table: Place;
   readonly parcels: Place | null;
 }
 
-/** Returns the comuni of parcels. The fids come from one list of tables, and the comuni from the other list. */
+/** Returns the comuni of some parcels. @param fids tables with the fids of these parcels @param parcels tables of parcels with fid and comune */
 export async function comuniOfParcels(session: Session, fids: readonly Place[], parcels: readonly Place[]): Promise<string[]> {
   const all = { sql: fids.map((table) => figures('fids', { table })).join(' union ') };
   const rows = await session.query<{ comune: string }>(parcels.map((table) => figures('comuni', { parcels: table, fids: all })).join(' union '));
@@ -50,8 +50,8 @@ export async function comuniOfParcels(session: Session, fids: readonly Place[], 
 }
 
 /**
- * Creates a table with the comune of each parcel. The table is a twelfth of the size of the parcels. All measured tables of a region are joined with this
- * table. @returns the table
+ * Creates a table with the comune of each parcel, which is a twelfth of the size of the parcel table. All measured tables of a region are joined with this
+ * small table. @returns the small table
  */
 export async function writePlaces(session: Session, parcels: Place): Promise<Place> {
   const places = { schema: parcels.schema, table: `${parcels.table}_place` };
@@ -60,7 +60,7 @@ export async function writePlaces(session: Session, parcels: Place): Promise<Pla
   return places;
 }
 
-/** Returns the SQL expression of a field. Quantities are converted to double precision, which represents whole numbers exactly up to 2^53. */
+/** Returns the SQL expression for the value of a field. Quantities are converted to double precision, which is exact for whole numbers up to 2^53. */
 function expressionOf(name: string, field: FieldGate): string {
   if (field.kind === 'quantity' && field.of !== undefined) return `t.${ident(field.of[0])}::float8 / nullif(t.${ident(field.of[1])}, 0)`;
   return field.kind === 'quantity' ? `t.${ident(name)}::float8` : `t.${ident(name)}`;
@@ -85,14 +85,14 @@ function conditionsOf({ parts, is, whole }: Identity): { known: string; broken: 
   return { known: `${total} is not null and num_nonnulls(${columns.join(', ')}) > 0`, broken: `${columns.map((column) => `coalesce(${column}, 0)`).join(' + ')} > ${total}` };
 }
 
-/** Returns the SQL for the slice and the place of a row of the table `t` with the comune `c`. */
+/** Returns the SQL expressions for the slice and the place of a row. In these expressions, `t` is the table and `c` the comune. */
 function placed({ by, slice }: TableGate): string[] {
   const sliced = slice === undefined ? figures('no_slice') : figures(slice.presence === true ? 'slice_by_presence' : 'slice_by_value', { column: slice.column, name: slice.column });
   if (by === 'whole') return [sliced, figures('whole_place', { whole: WHOLE })];
   return [sliced, figures('place', { comune: { sql: by === 'fid' ? 'p.belfiore' : `t.${by}` } })];
 }
 
-/** Converts a number. JSON contains NaN and infinity as text. */
+/** Converts a number from JSON, which contains NaN and infinity as text. */
 function numberOf(value: unknown): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
@@ -104,13 +104,13 @@ type Found = {
 };
 
 /**
- * Measures a table. Returns one row per slice and comune, and one row per slice and province. @param only comuni to measure, or null for all. The statistics of
- * a province cover only the measured comuni
+ * Measures a table. Returns one row per slice and comune, and one row per slice and province. @param only comuni to measure, or null for all; the statistics of
+ * a province then cover only these comuni
  */
 export async function measure(session: Session, gate: TableGate, { table, parcels }: Measured, only: readonly string[] | null = null): Promise<Figures[]> {
   const fields = Object.entries(gate.fields);
   const identities = gate.identities ?? [];
-  if (gate.by === 'fid' && parcels === null) throw new Error(`${table.table} is a table of parcels, but the call has no parcels`);
+  if (gate.by === 'fid' && parcels === null) throw new Error(`${table.table} has a column fid, but the caller passed no table of parcels`);
   const columns = [
     ...placed(gate),
     ...fields.map(([name, field], index) => `${expressionOf(name, field)} as f${index}`),
@@ -133,27 +133,27 @@ export async function measure(session: Session, gate: TableGate, { table, parcel
   }));
 }
 
-/** Difference between two versions of one field at one place. Values are compared as multisets, so equal values on both sides did not change. */
+/** Difference between two versions of one field at one place. Values are compared as multisets, so values that occur in both versions count as unchanged. */
 export interface Changes {
   readonly slice: string;
-  /** As in `Figures`. */
+  /** ISTAT code of the province, as in `Figures`. */
   readonly province: string;
-  /** As in `Figures`. Empty for the whole province. */
+  /** Code of the comune, as in `Figures`; empty for the whole province. */
   readonly comune: string;
-  /** Number of values that are not null. */
+  /** Number of non-null values in the old version. */
   readonly before: number;
   readonly after: number;
   /**
-   * Number of changed values. Values of only the old version and values of only the new version are counted separately. The larger number is used.
+   * Number of changed values: the number of values only in the old version or the number of values only in the new version, whichever is larger.
    */
   readonly changed: number;
-  /** Surplus of values that crossed the old quantile in the direction of its move. 0 if the quantile did not move. */
+  /** Net number of values that crossed the old quantile in the direction in which the quantile moved; 0 if the quantile did not move. */
   readonly crossed: { readonly median: number; readonly p95: number };
 }
 
 /**
  * Compares the values of one field in two versions of a table. Returns one row per slice and comune, and one row per slice and province. @param only comuni to
- * compare, or null for all. The result of a province covers only the compared comuni
+ * compare, or null for all; the result of a province then covers only these comuni
  */
 export async function compareValues(
   session: Session, gate: TableGate, name: string, { before, after }: { readonly before: Measured; readonly after: Measured },

@@ -1,6 +1,6 @@
 /**
- * Stores rows that were published earlier. History covers all tables from which records are read. A swap stores the rows that it replaces. The schema `past`
- * has views of these tables at any earlier time, from which past records are read.
+ * Stores formerly published rows. History covers all tables from which records are read. Each swap stores the rows that the swap replaces. The schema `past`
+ * has views of these tables as of any earlier time. Past records are read from these views.
  */
 import { SECTIONS } from '../contract/sections.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
@@ -18,11 +18,11 @@ export const HISTORY_FILE = 'sql/statements/history.sql';
 
 const SCHEMA = 'history';
 const PAST = 'past';
-/** Column with a digest of the row, used as the key of tables without a key. */
+/** Column with a digest of the row, which serves as the key in tables without a key. */
 const DIGEST = 'row_hash';
-/** Partition key of tables with rows of parcels. */
+/** Partition key of tables whose rows belong to parcels. */
 const OF_PARCELS = 'RANGE (fid)';
-/** Columns that only history tables have. */
+/** Names of columns that only history tables have. */
 const OWN = ['from_swap', 'until_swap', 'absent'];
 
 /** Creates the history tables and the views of past rows. Call inside a transaction, after `dropPast`. */
@@ -42,12 +42,14 @@ export async function dropPast(session: Session): Promise<void> {
   await session.query(statement('end_past'));
 }
 
-/** Drops the views of past rows of Italy's tables, which a publication of Italy replaces as a whole. Call inside the transaction of that publication. */
+/**
+ * Drops the views of past rows of the tables of Italy. A publication of Italy replaces these tables completely. Call inside the transaction of the publication.
+ */
 export async function dropPastOfItaly(session: Session): Promise<void> {
   for (const { relation } of await nationalTables(session)) await session.query(statement('end_seen', { view: { schema: PAST, table: tableOf(relation) } }));
 }
 
-/** Creates the views that `dropPastOfItaly` dropped, over the current tables. */
+/** Creates the views that `dropPastOfItaly` dropped, on the current tables of Italy. */
 export async function makePastOfItaly(session: Session): Promise<void> {
   await makePastViews(session, await nationalTables(session));
 }
@@ -60,12 +62,12 @@ async function makePastViews(session: Session, tables: readonly RecordTable[]): 
   await session.script(tables.map((table) => `${seenOf(table)};\n`).join('\n'), HISTORY_FILE);
 }
 
-/** Returns the columns with the content of rows, without provenance. */
+/** Returns the names of a table's columns without the provenance columns. */
 function contentOf({ columns }: Pick<RecordTable, 'columns'>): string[] {
   return columns.map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
 }
 
-/** Returns the columns that identify a row. A table without a key is compared by region and digest. */
+/** Returns the columns that identify a row: the key, or region and digest in a table without a key. */
 function keyOf({ key }: Pick<RecordTable, 'key'>): readonly string[] {
   return key.length > 0 ? key : ['region_code', DIGEST];
 }
@@ -74,7 +76,7 @@ function historyOf(relation: Relation): Place {
   return { schema: SCHEMA, table: tableOf(relation) };
 }
 
-/** Creates the history of a table, or adapts the history to the table's current columns. */
+/** Creates the history table of a table, or adapts an existing history table to the table's current columns. */
 async function followTable(session: Session, table: RecordTable): Promise<void> {
   const { relation } = table;
   const history = historyOf(relation);
@@ -106,7 +108,10 @@ function seenOf(table: RecordTable): string {
   });
 }
 
-/** Returns the condition that a current row `t` was already current at the past time. @param digest the digest of a row without a key */
+/**
+ * Returns the SQL condition that a current row `t` was already current at the past time.
+ * @param digest SQL expression of the row's digest, for tables without a key
+ */
 function unreplacedIn(table: RecordTable, digest: string): Part {
   const history = historyOf(table.relation);
   const ofRow = statement('no_later_history', { history, same: sameKey(table, 't', digest) });
@@ -114,7 +119,8 @@ function unreplacedIn(table: RecordTable, digest: string): Part {
 }
 
 /**
- * Returns the functions that find the parcels that a swap may have changed. For tables without a parcel, functions of the sections find the parcels of a row.
+ * Returns the SQL functions that find the parcels which a swap may have changed. For tables without a column `fid`, functions of the sections find the parcels
+ * of a row.
  */
 function touchingOf(tables: readonly RecordTable[]): string {
   const followed = new Set(SECTIONS.flatMap(({ follows = [] }) => follows));
@@ -129,7 +135,7 @@ function touchingOf(tables: readonly RecordTable[]): string {
   });
 }
 
-/** Returns the swap that applies to a row's region. @throws Error for a table with another partitioning: a bug of the project */
+/** Returns the SQL expression for the swap that applies to a row's region. @throws Error for a table with another partition key, which is a bug */
 function swapOf({ relation, split }: RecordTable): Part {
   switch (split) {
     case null: return { sql: statement('swap_of_italy', { relation }) };
@@ -143,19 +149,22 @@ function digestOfRow(content: readonly string[]): string {
   return statement('digest_of_row', { columns: content });
 }
 
-/** Returns the condition that a row `h` of history has the key of a row. @param digest the digest of a row without a key */
+/**
+ * Returns the SQL condition that a row `h` of history has the same key as a given row.
+ * @param digest SQL expression of the given row's digest, for tables without a key
+ */
 function sameKey(table: Pick<RecordTable, 'key'>, alias: string, digest = `${alias}.${ident(DIGEST)}`): Part {
   return { sql: keyOf(table).map((name) => `h.${ident(name)} = ${name === DIGEST ? digest : `${alias}.${ident(name)}`}`).join(' and ') };
 }
 
-/** A table that is replaced, added or kept, with its rows and digest in the ledger. */
+/** A table at one side of a swap, with its row count and digest from the ledger. */
 export interface TableState {
   readonly place: Place;
   readonly rows: number;
   readonly digest: string;
 }
 
-/** The change of one table in a swap. A state is null if the table does not exist. */
+/** The change of one table in a swap. A state is null if the table does not exist before or after the swap. */
 export interface Exchange {
   readonly relation: Relation;
   readonly leaving: TableState | null;
@@ -163,13 +172,13 @@ export interface Exchange {
 }
 
 /**
- * Records a swap and stores the rows that it replaces. Call inside the swap's transaction, before any lock that blocks readers, because large regions take
- * long. @param publication new publication, or null if there is none
+ * Records a swap and stores the rows that the swap replaces. Call inside the swap's transaction, before any lock that blocks readers, because storing the rows
+ * of a large region takes long. @param publication new publication, or null for a withdrawal
  * @returns the number of the swap
  */
 export async function noteSwap(session: Session, region: number, publication: number | null, exchanges: readonly Exchange[]): Promise<number> {
   const { swap } = await one<{ swap: number }>(session, statement('note'), [region, publication]);
-  // Tables on other nodes keep no history.
+  // Distributed tables have no history.
   if (await isDistributed(session)) return swap;
   const tables = await tablesOf(session, exchanges.filter(isOther).map(({ relation }) => relation));
   const { swap: first } = await one<{ swap: number }>(session, statement('first'), [region]);
@@ -182,7 +191,7 @@ export async function noteSwap(session: Session, region: number, publication: nu
   return swap;
 }
 
-/** Returns whether a swap replaces rows of a table. A missing or empty table has no rows to replace. */
+/** Returns whether a swap replaces rows of a table. Returns false if the replaced table is missing or empty. */
 function isOther({ leaving, coming }: Exchange): boolean {
   return leaving !== null && leaving.rows > 0 && leaving.digest !== coming?.digest;
 }
@@ -207,19 +216,19 @@ export async function swapHappens(session: Session, swap: number): Promise<void>
   if (await isDistributed(session)) await session.query(statement('begin_again'));
 }
 
-/** Deletes the history of a database that was just distributed, because history cannot be joined with tables on other nodes. Call inside a transaction. */
+/** Deletes all history. Call after distributing a database, inside a transaction, because history cannot be joined with tables on other nodes. */
 export async function forgetHistory(session: Session): Promise<void> {
   for (const { name } of await session.query<{ name: string }>(statement('kept'))) await session.query(statement('empty', { history: { schema: SCHEMA, table: name } }));
   await session.query(statement('begin_again'));
 }
 
-/** Result of `cutHistory`. */
+/** Rows of history that `cutHistory` deleted or counted. */
 export interface Cut {
   readonly rows: number;
   readonly swaps: number;
 }
 
-/** Deletes or only counts the history that ended more than this many months ago. */
+/** Deletes the history rows that were replaced more than this many months ago, or only counts the rows. */
 export async function cutHistory(session: Session, months: number, action: 'delete' | 'count'): Promise<Cut> {
   const horizon = await session.query<{ region: number; swap: number }>(statement('horizon'), [months]);
   const until = [horizon.map(({ region }) => region), horizon.map(({ swap }) => swap)];

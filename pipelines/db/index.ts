@@ -8,7 +8,7 @@ export { databaseError } from './errors.ts';
 export { serverFacts } from './server-facts.ts';
 export { ident, one, type Access, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
-/** Opens a database, runs work and always closes the database. The parameters are those of `openDatabase`. */
+/** Opens a database, runs work and always closes the database. `url` and `access` are as in `openDatabase`. */
 export async function onDatabase<T>(url: string, access: Access, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url, access);
   try {

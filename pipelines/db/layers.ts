@@ -10,8 +10,8 @@ import type { Database, Session } from './types.ts';
 const workspace = statementsOf('workspace');
 
 /**
- * Runs work inside a workspace. Tables of the workspace have unqualified names, and the memory settings are suitable for bulk work. @throws MappaleError
- * `SESSIONS_NOT_KEPT` (exit 6) behind a pooler in transaction mode
+ * Runs work inside a workspace: with the workspace first in the search path, and with memory settings for bulk work. @throws MappaleError `SESSIONS_NOT_KEPT`
+ * (exit 6) behind a pooler in transaction mode
  */
 export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
   if (database.pooling === 'transaction') throw sessionsNotKept(database.label, 'transaction');
@@ -23,18 +23,18 @@ export async function inWorkspace<T>(database: Database, schema: string, work: (
   });
 }
 
-/** Creates a view of a statement in a workspace. */
+/** Creates a view in a workspace, with a named statement as its query. */
 export async function provide(session: Session, schema: string, table: string, statement: string, names: Names = {}): Promise<void> {
   await session.query(workspace('view', { schema, view: table, rows: { sql: workspace(statement, names) } }));
 }
 
-/** Series (half-year, year or kind) and code of a comune or another unit. A value is empty if the layer does not have this column. */
+/** A place in a layer: series (half-year, year or kind), and code of a comune or other unit. A value is empty if the layer has no column for the value. */
 export interface SeriesPlace {
   readonly series: string;
   readonly place: string;
 }
 
-/** A file, and the releases whose partitions contain its rows: the file's release, and releases to which its members refer. */
+/** A file, and the releases whose partitions contain the file's rows: the file's own release, and earlier releases whose rows were reused. */
 interface FileRows {
   readonly fileId: number;
   readonly releaseIds: readonly number[];
@@ -45,15 +45,15 @@ export interface FilePart extends FileRows {
   readonly places: readonly SeriesPlace[];
 }
 
-/** Rows of a layer that a workspace reads: complete releases, complete files, or some places of files. */
+/** Selection of a layer's rows for a workspace: complete releases, complete files, or some places of files. */
 export interface LayerRows {
-  /** Releases that are completely current. */
+  /** Releases whose rows are all current. */
   readonly releases: readonly number[];
-  /** Files of other releases that are completely current. */
+  /** Files of other releases whose rows are all current. */
   readonly files: readonly FileRows[];
   /** Files that are current for some places only. */
   readonly parts: readonly FilePart[];
-  /** Columns of the layer with series and place; null if the layer has no such columns. Without these columns, `parts` is empty. */
+  /** Columns of the layer for series and place; null if the layer has no such columns. If null, `parts` is empty. */
   readonly columns: PlaceColumns | null;
 }
 
@@ -61,7 +61,7 @@ function distinct(values: readonly number[]): number[] {
   return [...new Set(values)];
 }
 
-/** Creates the view of a layer's current rows in a workspace. The tables `current_member` and `current_place` must exist. */
+/** Creates a view of a layer's current rows in a workspace. The tables `current_member` and `current_place` must exist in the workspace. */
 export async function provideLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<void> {
   const layer = tableOf(relation);
   const names = { schema, layer, from: placeOf(relation) };
@@ -71,7 +71,7 @@ export async function provideLayer(session: Session, schema: string, relation: R
     rows.push(workspace('rows_of_files', { ...names, releases: distinct(files.flatMap(({ releaseIds }) => releaseIds)), files: distinct(files.map(({ fileId }) => fileId)) }));
   }
   if (parts.length > 0) {
-    if (columns === null) throw new Error(`${relation} has no columns for series and place, so the current rows of a part cannot be selected`);
+    if (columns === null) throw new Error(`${relation} has no columns for series and place, so the current places of a file cannot be selected`);
     const pairs = parts.flatMap(({ fileId, places }) => places.map((each) => ({ fileId, ...each })));
     await session.query(workspace('note_places', names), [layer, pairs.map(({ fileId }) => fileId), pairs.map(({ series }) => series), pairs.map(({ place }) => place)]);
     rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.flatMap(({ releaseIds }) => releaseIds)), series: columns.series ?? [], place: columns.place }));
@@ -81,9 +81,9 @@ export async function provideLayer(session: Session, schema: string, relation: R
 }
 
 /**
- * Creates the view of a layer during the load of a release. The view has the rows of the release, and the rows of earlier releases to which the release refers.
- * @param schema the schema of the view
- * @param own table of the release's own rows
+ * Creates a view of a layer during the load of a release. The view contains the release's own rows, and the rows of earlier releases that the release reuses.
+ * @param schema schema in which the view is created
+ * @param own table with the release's own rows
  */
 export async function provideWithReferred(
   session: Session, schema: string, relation: Relation, own: Place, referred: readonly { readonly fromMemberId: number; readonly fromReleaseId: number }[],
@@ -94,17 +94,17 @@ export async function provideWithReferred(
   });
 }
 
-/** Creates the view of one release's rows of a layer. */
+/** Creates a view of the rows of one release in a layer. */
 export async function provideRelease(session: Session, schema: string, relation: Relation, releaseId: number): Promise<void> {
   await provide(session, schema, tableOf(relation), 'rows_of_releases', { from: placeOf(relation), releases: [releaseId] });
 }
 
-/** Records the files of a release that have rows in a layer without place columns. The table `member` must exist. */
+/** Records in the ledger which files of a release have rows in a layer without place columns. The table `member` must exist in the workspace. */
 export async function recordWholeFiles(session: Session, schema: string, layer: string, releaseId: number): Promise<void> {
   await session.query(workspace('note_whole_files', { schema, layer }), [layer, releaseId]);
 }
 
-/** Writes the places of the files of a layer into the ledger. */
+/** Records in the ledger the places of each file in a layer. */
 export async function recordPlaces(session: Session, schema: string, layer: string, columns: PlaceColumns): Promise<void> {
   const { series = [], place, region, likelyRegion, istatCode, dated } = columns;
   const optional = (column: string | undefined): readonly string[] => (column === undefined ? [] : [column]);
@@ -113,18 +113,18 @@ export async function recordPlaces(session: Session, schema: string, layer: stri
   }), [layer]);
 }
 
-/** Returns members with a row that has the same values in these columns as a row of another member of the file. */
+/** Returns the members with a row that repeats a row of another member of the same file. @param columns columns whose values are compared */
 export async function repeatingMembers(session: Session, schema: string, layer: string, columns: readonly string[]): Promise<number[]> {
   const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema, layer, columns }));
   return rows.map(({ id }) => id);
 }
 
-/** Creates the view of a published table in a workspace: one partition, or the empty parent. */
+/** Creates a view of a published table in a workspace. @param partition partition that the view reads; null for a view without rows */
 export async function providePublished(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
   await provide(session, schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from: await publishedAtHand(session, schema, relation, partition) });
 }
 
-/** Creates the view of a published table as `standing_<table>`, for SQL that builds a new version of the table. */
+/** Creates a view `standing_<table>` of a published table, for the SQL that builds a new version of the table. */
 export async function providePreviousRows(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
   const from = await publishedAtHand(session, schema, relation, partition);
   await provide(session, schema, `standing_${tableOf(relation)}`, partition === null ? 'no_rows' : 'all_rows', { from });
@@ -134,20 +134,20 @@ function publishedAtHand(session: Session, schema: string, relation: Relation, p
   return atHand(session, schema, { schema: schemaOf(relation), table: partition ?? tableOf(relation) }, partition === null ? 'none' : 'all');
 }
 
-/** Creates the view of parcels for an explanation: the explained parcels, or all parcels of their comuni. */
+/** Creates a view of parcels for an explanation. @param scope `one`: only the explained parcels; `comune`: all parcels of the same comuni */
 export async function provideParcels(session: Session, schema: string, partition: string, fids: readonly number[], scope: 'one' | 'comune'): Promise<void> {
   const from = { schema: 'core', table: partition };
   const rows = { sql: workspace(scope === 'one' ? 'some_parcels' : 'parcels_of_comuni', { from, fids }) };
-  // Parcels on other nodes cannot be joined with tables on the coordinator, so their rows are copied.
+  // Parcels on other nodes are copied, because they cannot be joined with tables on the coordinator.
   await session.query(workspace((await isOnNodes(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
 }
 
-/** Creates the view `region (code, name)` with one row in a region's workspace. */
+/** Creates the view `region (code, name)` in a region's workspace, with one row. */
 export async function provideRegion(session: Session, schema: string, code: number, name: string): Promise<void> {
   await provide(session, schema, 'region', 'region', { code, name });
 }
 
-/** A file that a workspace reads, and its rank within its source and kind: 1 is the newest. */
+/** A file that a workspace reads, with its rank among files of the same source and kind. Rank 1 is the newest. */
 interface RankedFile {
   readonly fileId: number;
   readonly rank: number;
@@ -156,8 +156,8 @@ interface RankedFile {
 
 /**
  * Creates the table `current_member (member_id, current_member_id, document_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace: the
- * members of layer rows, with the current member, release and file. The table ranks overlapping files that do not name comuni. Also creates the table
- * `current_place` for the views of layers, and the view `file_place`, which has the places of these files from `ledger.file_place`.
+ * member of each layer row, with the current member, release and file. `rank` orders overlapping files that do not name comuni. Also creates the table
+ * `current_place` for the views of layers, and the view `file_place` of these files' places in `ledger.file_place`.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
   await session.script(workspace('current_files', { schema }), 'sql/statements/workspace.sql, current_files');
@@ -170,7 +170,7 @@ export async function countByMember(session: Session, schema: string, table: str
   return session.query(workspace('count_by_member', { table: { schema, table } }));
 }
 
-/** Creates the view `parcel` of a table, for the SQL of sections. */
+/** Creates a view `parcel` of a table, for the SQL of sections. */
 export async function provideParcelsOf(session: Session, schema: string, table: string): Promise<void> {
   await provide(session, schema, 'parcel', 'all_rows', { from: { schema, table } });
 }

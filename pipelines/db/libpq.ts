@@ -1,6 +1,6 @@
 /**
- * Completes a server's address like libpq, from the service file, the socket folder and the user of the process. The driver reads `PGHOST`, `PGPORT`, `PGUSER`,
- * `PGPASSWORD`, `PGDATABASE` and, for TCP connections, `PGPASSFILE`.
+ * Completes a server's address as libpq does, from the service file, the socket folder and the user of the process. The driver itself reads `PGHOST`, `PGPORT`,
+ * `PGUSER`, `PGPASSWORD`, `PGDATABASE` and, for TCP connections, `PGPASSFILE`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { LibpqSettings } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 
-/** The driver's reader of password files. The package has no type declarations. */
+/** Reads the password file. This is a package of the driver, which has no type declarations. */
 const pgpass = createRequire(import.meta.url)('pgpass') as (place: SocketPlace, callback: (password: string | undefined) => void) => void;
 
 interface SocketPlace {
@@ -21,14 +21,14 @@ interface SocketPlace {
 /** Socket folders of Debian's packages and of PostgreSQL's default build. */
 const SOCKET_FOLDERS = ['/var/run/postgresql', '/tmp'];
 
-/** Keywords of a service file that the driver supports. An address has the same names. */
+/** Keywords of a service file that the driver supports. The parameters of an address have the same names. */
 const KEYWORDS = new Set([
   'host', 'port', 'user', 'password', 'options', 'application_name', 'connect_timeout', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation',
 ]);
 
 /**
- * Adds the missing parts of an address, from the service or otherwise from the environment.
- * @param host true if the address has a host before its path
+ * Adds missing parts to an address, from the service if there is one, otherwise from environment variables.
+ * @param host `stated` if the address has a host before the path
  * @throws MappaleError `PGSERVICE_UNKNOWN` (exit 2)
  */
 export function completeAddress(address: URL, host: 'stated' | 'missing', settings: LibpqSettings): void {
@@ -48,7 +48,7 @@ export function completeAddress(address: URL, host: 'stated' | 'missing', settin
   if (address.username === '' && !query.has('user') && settings.user === null) query.set('user', settings.systemUser);
 }
 
-/** Returns the entries of a service from the user's file, or from the system's file if the user's file lacks the service. */
+/** Returns the entries of a service from the user's service file, or from the system's service file if the user's file lacks the service. */
 function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, string> {
   for (const file of serviceFiles.filter(existsSync)) {
     const lines = readFileSync(file, 'utf8').split(/\r?\n/).map((line) => line.trim());
@@ -66,7 +66,8 @@ function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, s
 }
 
 /**
- * Returns the password for a default socket from the password file. libpq looks up the server as `localhost`, but the driver looks up the folder of the socket.
+ * Returns the password for a server on a default socket from the password file. libpq looks up such a server as `localhost`, but the driver looks up the folder
+ * of the socket.
  * @returns undefined if the file has no password for the server
  */
 export async function socketPassword(place: SocketPlace): Promise<string | undefined> {

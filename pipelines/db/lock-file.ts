@@ -1,4 +1,4 @@
-/** Takes locks that are stored in files. Only one process can have a lock. */
+/** Takes locks that are stored in files. Only one process can hold a lock. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,11 +9,11 @@ import type { MappaleError } from '../errors.ts';
 import { isAlive } from '../program.ts';
 
 /**
- * Takes a lock. The file contains the process number and the name of a socket in the same folder, which answers while the process runs. The socket works across
- * containers of this machine, where process numbers are not unique. A lock is taken over if its process has ended, or if the lock is older than the last boot.
- * A hard link creates the complete file, so that no process reads an empty file.
- * @param inUse returns the error if another process has the lock
- * @throws MappaleError of `inUse`
+ * Takes a lock. The lock file contains the process number and the name of a socket in the same folder. The socket accepts connections while the process runs,
+ * also from other containers on this machine, where process numbers are not unique. A lock is taken over if its process has ended, or if the lock is older than
+ * the last boot. The lock file is created as a hard link to a complete file, so that no process reads an empty file.
+ * @param inUse returns the error to throw if another process holds the lock
+ * @throws MappaleError that `inUse` returns
  */
 export async function takeLock(lock: string, inUse: (found: string) => MappaleError): Promise<void> {
   const mine = `${lock}.${randomUUID()}`;
@@ -30,7 +30,7 @@ export async function takeLock(lock: string, inUse: (found: string) => MappaleEr
       }
       const other = await processOf(lock);
       if (other !== null) throw inUse(inUseBy(other));
-      // If two processes find an abandoned lock, only one can rename the file. If the renamed file is a new lock, the file is moved back.
+      // If two processes find an abandoned lock, only one can rename the file. If the renamed file turns out to be a new lock, the file is moved back.
       const aside = `${mine}.abandoned`;
       await rename(lock, aside).catch(() => undefined);
       if (await processOf(aside) === null) await removeSocket(aside);
@@ -55,16 +55,16 @@ export async function releaseLock(lock: string): Promise<void> {
   await end(life, lock);
 }
 
-/** A socket that shows that this process is running. */
+/** A socket that accepts connections while this process is running. */
 interface Life {
   readonly name: string;
   readonly server: Server;
 }
 
-/** Locks of this process with their sockets. Null if sockets are not supported. */
+/** Locks that this process holds, with their sockets; null if sockets are not supported. */
 const held = new Map<string, Life | null>();
 
-/** Runs work with a short path of a folder, because the length of socket addresses is limited. The short path contains the folder's file descriptor. */
+/** Runs work with a short path of a folder (`/proc/self/fd/N`), because the length of socket addresses is limited. */
 async function inFolder<T>(folder: string, work: (short: string) => Promise<T>): Promise<T> {
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -74,13 +74,13 @@ async function inFolder<T>(folder: string, work: (short: string) => Promise<T>):
   }
 }
 
-/** @returns null if the system or file system does not support these sockets. Only the process number is then checked */
+/** Opens a socket in a folder. @returns null if the system does not support such sockets; other processes then check only the process number */
 async function showLife(folder: string): Promise<Life | null> {
   const name = `.alive-${randomUUID()}`;
   const server = createServer((socket) => socket.destroy());
   return inFolder(folder, (short) => new Promise<Life | null>((resolve) => {
     server.once('error', () => resolve(null));
-    // Every user who may read the lock may connect.
+    // Lets every user connect, because every user who can read the lock must be able to check it.
     server.listen({ path: join(short, name), readableAll: true, writableAll: true }, () => {
       server.unref();
       resolve({ name, server });
@@ -94,10 +94,10 @@ async function end(life: Life | null, lock: string): Promise<void> {
   await rm(join(dirname(lock), life.name), { force: true });
 }
 
-/** Content of a lock file. */
+/** Process and socket that a lock file names. */
 interface Named {
   readonly pid: number;
-  /** Null if the process has no socket. */
+  /** File name of the socket; null if the process has no socket. */
   readonly socket: string | null;
 }
 
@@ -117,12 +117,12 @@ async function place(from: string, to: string): Promise<void> {
     await link(from, to);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
-    // Fallback for file systems without hard links.
+    // Copies the file on file systems without hard links.
     await copyFile(from, to, constants.COPYFILE_EXCL);
   }
 }
 
-/** Returns the number of the running process that has a lock, or null. */
+/** Returns the number of the running process that holds a lock. Returns null if no running process holds the lock. */
 async function processOf(lock: string): Promise<number | null> {
   if (held.has(lock)) return process.pid;
   const [{ pid, socket }, info] = await Promise.all([namedIn(lock), stat(lock).catch(() => null)]);

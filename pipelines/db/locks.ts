@@ -3,17 +3,17 @@ import { one, type Session } from './types.ts';
 
 const statement = statementsOf('locks');
 
-/** Advisory locks of one connection, by name. */
+/** Advisory locks that one connection holds, by name. */
 export class Locks {
   readonly #session: Session;
-  /** Steps that begin at the same time share one query, because the connection runs only one query at a time. */
+  /** Query that `verify` is running. Concurrent calls share this query, because the connection runs only one query at a time. */
   #asked: Promise<unknown> | undefined;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  /** Takes a lock. @returns false if another connection has the lock */
+  /** Takes a lock. @returns false if another connection holds the lock */
   async take(name: string, how: 'alone' | 'shared'): Promise<boolean> {
     return (await one<{ taken: boolean }>(this.#session, statement(how === 'shared' ? 'try_share' : 'try_lock'), [`mappale ${name}`])).taken;
   }
@@ -31,7 +31,7 @@ export class Locks {
     await this.#session.query(statement('unlock_all')).catch(() => undefined);
   }
 
-  /** @throws MappaleError if the connection was lost, because all locks are then released */
+  /** Checks that the connection still exists. @throws MappaleError if the connection was lost, because the server then releases all its locks */
   verify(): Promise<unknown> {
     return (this.#asked ??= this.#session.query(statement('is_alive')).finally(() => (this.#asked = undefined)));
   }

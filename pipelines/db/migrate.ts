@@ -1,6 +1,6 @@
 /**
- * Upgrades a database to this version. Numbered migrations run once. Functions, section tables and layers are applied if their file has changed. Only commands
- * that write upgrade a database. Other commands only check the version.
+ * Upgrades a database to this version of the program. Numbered migrations run once. SQL files of functions, section tables and layers run again if the file has
+ * changed. Only commands that write upgrade a database. Read-only commands only check the version.
  */
 import { existsSync } from 'node:fs';
 import { MappaleError } from '../errors.ts';
@@ -22,15 +22,15 @@ import { ident, one, type Database, type Row, type Session } from './types.ts';
 const server = statementsOf('server');
 
 const MINIMUM = { postgres: 15, postgis: [3, 3] } as const;
-/** Extensions of every database, in the order of their creation. */
+/** PostgreSQL extensions that every database needs, in the order in which they are created. */
 export const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
 export interface MigrateOptions {
-  /** True to delete rows that the new tables cannot contain. Only a user may request this. */
+  /** True to delete rows that do not fit the new tables. Only set on request of the user. */
   readonly lose?: boolean;
-  /** True to determine the steps without changing anything. */
+  /** True to return the steps without changing the database. */
   readonly dry?: boolean;
-  /** True to distribute tables with fid over several nodes. */
+  /** True to distribute tables with a column `fid` over several Citus nodes. */
   readonly distributed?: boolean;
 }
 
@@ -40,13 +40,13 @@ interface Loss {
   readonly why: readonly string[];
   readonly releases: readonly { readonly vintage: string; readonly region: number | null; readonly rows: number }[];
   readonly rows: number;
-  /** Number of files from which the rows were read, and the files that no longer exist at their path. */
+  /** Number of files from which the rows were read. */
   readonly files: number;
   readonly gone: readonly string[];
 }
 
 export interface Migration {
-  /** Steps that were done, or would be done, as text. */
+  /** Steps that were done (or would be done, in a dry run), as text. */
   readonly steps: readonly string[];
   readonly losses: readonly Loss[];
 }
@@ -54,7 +54,7 @@ export interface Migration {
 const NOTHING: Migration = { steps: [], losses: [] };
 
 /**
- * Checks the server, then applies new files and repairs functions, grants, views, indexes and constraints in one transaction. May be called at every start.
+ * Checks the server, then runs new SQL files and repairs functions, grants, views, indexes and constraints in one transaction. May be called at every start.
  * @returns the steps and losses
  * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `EXTENSION_FORBIDDEN`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`,
  *   `ALREADY_RUNNING`, `CATALOGUE_DAMAGED` for lost tables, after all other repairs; `MIGRATION_LOSES` (exit 2) for rows that would be lost, before any change
@@ -76,7 +76,7 @@ export async function migrate(
     let left: readonly Damage[] = [];
     await session.transaction(async () => {
       await session.query("select pg_advisory_xact_lock(hashtextextended('mappale migrate', 0))");
-      // Another command may have upgraded the database while this command waited.
+      // Reads the applied files again, because another command may have upgraded the database while this command waited.
       const before = (await appliedFiles(session)) ?? new Map<string, never>();
       refuseNewer(parts, before);
       const current = await isCurrent(before);
@@ -84,7 +84,7 @@ export async function migrate(
       if (current && damage.length === 0) return;
       await holdWriters(session);
       if (place !== null) await makeExtensions(session, place, database.label);
-      // Constraints come first, because the views of past rows compare the keys of tables.
+      // Constraints are repaired before views, because the views of past rows compare the keys of tables.
       const repairs = await repairTables(session, damage);
       const repairsFunctions = damage.some(isFunction) && !damage.some(isReadByRecords);
       if (!current || repairsFunctions) done = await apply(session, parts, repairsFunctions ? withoutFunctions(parts, before) : before, { lose, distributed });
@@ -103,13 +103,13 @@ export async function migrate(
   });
 }
 
-/** Returns the applied files without function files, so that function files are applied again. */
+/** Returns the applied files without the files of functions and views, so that these files run again. */
 function withoutFunctions(parts: readonly Part[], before: Applied): Applied {
   const functions = new Set(parts.filter(({ kind }) => ['function', 'interface', 'view'].includes(kind)).map(({ file }) => file.file));
   return new Map([...before].filter(([file]) => !functions.has(file)));
 }
 
-/** An error that rolls back a dry run. */
+/** Error that is thrown to roll back a dry run. */
 class Dry extends Error {}
 
 /** Creates the extensions, before all other steps, because some extensions need an administrator. @throws MappaleError `EXTENSION_FORBIDDEN` */
@@ -135,7 +135,7 @@ function mayNotWrite({ message, hint }: MappaleError, place: ServerPlace, label:
   });
 }
 
-/** Blocks writers during the upgrade. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
+/** Takes the lock that blocks other writers during the upgrade. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
 async function holdWriters(session: Session): Promise<void> {
   const writer = await one<{ taken: boolean }>(session, "select pg_try_advisory_xact_lock(hashtextextended('mappale writer', 0)) as taken");
   if (writer.taken) return;
@@ -144,15 +144,15 @@ async function holdWriters(session: Session): Promise<void> {
   });
 }
 
-/** Applies the files that are not applied yet. Layers of a source stay unchanged if rows would be lost and `lose` is not set. */
+/** Runs the SQL files that have not run yet. If rows of a source would be lost and `lose` is not set, the source's layers stay unchanged. */
 async function apply(
   session: Session, parts: readonly Part[], before: Applied, { lose, distributed }: Required<Pick<MigrateOptions, 'lose' | 'distributed'>>,
 ): Promise<Migration> {
   await session.script(server('applied_file'), 'sql/statements/server.sql');
-  // Functions call functions of other files. Their bodies are therefore not checked when a function is created.
+  // Does not check the bodies of functions, because a function may call functions of files that run later.
   await session.query('set local check_function_bodies = off');
   const open = parts.filter((part) => !isApplied(part, before));
-  // An earlier version stored the digest of the bytes. The new digest ignores layout.
+  // Earlier versions stored the digest of the file's bytes. Replaces this digest with one that ignores layout.
   for (const part of parts) if (!open.includes(part) && before.get(part.file.file)?.digest !== part.file.digest) await noteApplied(session, part);
   refuseChangedMigration(open, before);
   const run = (kind: Part['kind']): Promise<string[]> => runParts(session, open.filter((each) => each.kind === kind));
@@ -196,7 +196,7 @@ function refuseChangedMigration(open: readonly Part[], before: Applied): void {
   });
 }
 
-/** Runs files in their order. @returns the steps as sentences */
+/** Runs SQL files in the given order. @returns the steps as text */
 async function runParts(session: Session, parts: readonly Part[]): Promise<string[]> {
   for (const part of parts) {
     await session.script(part.file.text, part.file.file);
@@ -205,7 +205,7 @@ async function runParts(session: Session, parts: readonly Part[]): Promise<strin
   return parts.map(({ file }) => `${file.file}: ${file.purpose}`);
 }
 
-/** Applies the layers of sources. @param onLoss called if rows would be lost */
+/** Creates or changes the layers of sources. @param onLoss `drop` deletes rows that cannot be kept; `keep` leaves such layers unchanged */
 async function applyLayers(session: Session, open: readonly Part[], before: Applied, onLoss: 'drop' | 'keep'): Promise<{ steps: readonly string[]; losses: readonly Loss[] }> {
   const steps: string[] = [];
   const losses: Loss[] = [];
@@ -219,7 +219,7 @@ async function applyLayers(session: Session, open: readonly Part[], before: Appl
   return { steps, losses };
 }
 
-/** Creates all API functions again. */
+/** Drops and recreates all API functions. */
 async function replaceInterface(session: Session, parts: readonly Part[]): Promise<void> {
   await session.script(server('new_interface'), 'sql/statements/server.sql');
   await runParts(session, parts.filter(({ kind }) => kind === 'interface'));
@@ -244,10 +244,10 @@ async function changeLayer(session: Session, file: SqlFile, source: RegisteredSo
   for (const relation of file.writes) await session.query(`drop table if exists ${ident('layer', tableOf(relation))} cascade`);
   await session.query('delete from ledger.release where source_id = $1', [source.id]);
   await session.script(file.text, file.file);
-  return { steps: [`${source.id}: ${group(loss.rows)} rows of ${loss.releases.length} releases given up (${losses.join('; ')})`], loss };
+  return { steps: [`${source.id}: ${group(loss.rows)} rows of ${loss.releases.length} releases deleted (${losses.join('; ')})`], loss };
 }
 
-/** Counts the releases, rows and files of a source, and the files that no longer exist. */
+/** Finds the releases, rows and files that a source would lose, and the files that no longer exist. */
 async function lossOf(session: Session, source: RegisteredSource, why: readonly string[]): Promise<Loss> {
   const releases = await session.query<{ vintage: string; region: number | null; rows: number }>(server('loaded_releases'), [source.id]);
   const files = await session.query<{ path: string }>(server('read_files'), [source.id]);
@@ -257,9 +257,9 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
   };
 }
 
-/** Returns the error with the list of rows that cannot be kept. */
+/** Returns the error that lists the rows which cannot be kept. */
 function lossError(losses: readonly Loss[]): MappaleError {
-  return new MappaleError('the database cannot be upgraded to this version with all its rows', {
+  return new MappaleError('the upgrade to this version would lose rows of the database', {
     code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}`).join(', '), detail: losses.map(describeLoss).join('\n          '),
     hint: 'Nothing was changed. First restore missing files, so that the next refresh reads these files again.', fix: 'npx mappale migrate --yes',
   });

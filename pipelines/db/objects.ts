@@ -1,6 +1,6 @@
 /**
- * Compares the objects of a database (tables, columns, constraints, indexes, views, functions, grants) with the objects of a fresh database of this version.
- * `sql/objects.json` lists the expected objects with digests. `npx vitest run test/pipelines/objects.test.ts -u` writes the file from a fresh database.
+ * Compares the objects of a database (tables, columns, constraints, indexes, views, functions, grants) with those of a fresh database of this version.
+ * `sql/objects.json` lists the expected objects with digests. `npx vitest run test/pipelines/objects.test.ts -u` writes this list from a fresh database.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,34 +19,34 @@ const statement = statementsOf('objects');
 
 export const OBJECTS_FILE = 'sql/objects.json';
 
-/** Placeholder for the names of regional schemas, such as `region_7`. All regional schemas have the same objects. */
+/** Placeholder that replaces the names of regional schemas, such as `region_7`. All regional schemas contain the same objects. */
 const REGIONAL = 'region_N';
 
 type Kind = 'schema' | 'extension' | 'table' | 'view' | 'column' | 'constraint' | 'index' | 'function' | 'grant';
 
-/** One object. The name starts with the schema. `region_N` is the placeholder for a regional schema. */
+/** A database object. The object's name starts with the schema, and `region_N` stands for a regional schema. */
 export interface Found extends Record<string, unknown> {
   /** Name of the schema. Empty if the object is not in a schema. */
   readonly schema: string;
   readonly kind: Kind;
   readonly name: string;
-  /** Text or digest of all other properties. */
+  /** All other properties of the object, as text or as a digest. */
   readonly definition: string;
 }
 
-/** Expected objects: kind → name → definition. */
+/** Expected objects with their definitions, by kind and name. */
 export interface Expected {
-  /** Digest of the SQL files that create the objects. */
+  /** Digest of the SQL files from which the list was created. */
   readonly files: string;
   readonly objects: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>>;
 }
 
-/** An expected object that is missing or different. */
+/** An expected object that is missing or differs. */
 export interface Damage {
   readonly kind: Kind;
   readonly name: string;
   readonly expected: string;
-  /** Null if the object is missing. */
+  /** Definition in the database; null if the object is missing. */
   readonly found: string | null;
 }
 
@@ -57,7 +57,7 @@ export function filesDigest(parts: readonly Part[]): string {
 
 let read: Expected | undefined;
 
-/** Returns the expected objects. Returns null if SQL files have changed since the list was written, for example after a source was added. */
+/** Returns the expected objects. Returns null if SQL files have changed since the list was written, for example because a source was added. */
 export function expectedObjects(parts: readonly Part[]): Expected | null {
   read ??= JSON.parse(readFileSync(join(ROOT, OBJECTS_FILE), 'utf8')) as Expected;
   return read.files === filesDigest(parts) ? read : null;
@@ -69,7 +69,7 @@ export function foundObjects(session: Pick<Session, 'query'>): Promise<Found[]> 
 }
 
 /**
- * Compares a database with this version.
+ * Compares the objects of a database with the expected objects.
  * @returns missing and different objects; also empty if `expectedObjects` returns null
  */
 export async function damageOf(session: Session, parts: readonly Part[]): Promise<Damage[]> {
@@ -80,7 +80,7 @@ export async function damageOf(session: Session, parts: readonly Part[]): Promis
 }
 
 /**
- * Checks the database of a server in one query. Grants are checked only if the server uses the role.
+ * Checks the objects of a database before the API server starts, in one query. Grants are checked only if the server uses the role `mappale_api`.
  * @throws MappaleError `CATALOGUE_DAMAGED` (exit 6)
  */
 export async function requireWhole(reader: Reader, parts: readonly Part[]): Promise<void> {
@@ -91,7 +91,7 @@ export async function requireWhole(reader: Reader, parts: readonly Part[]): Prom
   if (damage.length > 0) throw damaged(damage);
 }
 
-/** @param regions the regions that must have their own schema */
+/** Compares expected and found objects. @param regions codes of the regions that must have a schema */
 export function compare({ objects }: Expected, found: readonly Found[], regions: readonly number[]): Damage[] {
   const known = new Map(found.map(({ schema, kind, name, definition }) => [`${kind} ${realName(name, schema)}`, definition]));
   const schemas = new Set([...found.map(({ schema }) => schema).filter((schema) => /^region_\d+$/.test(schema)), ...regions.map((code) => `region_${code}`)]);
@@ -111,7 +111,7 @@ function realName(name: string, schema: string): string {
   return name.startsWith(REGIONAL) ? `${schema}${name.slice(REGIONAL.length)}` : name;
 }
 
-/** Removes damage that another loss causes: columns of a missing table, the grant of a missing function, objects of a missing schema. */
+/** Removes damage that follows from other damage: columns of a missing table, the grant of a missing function, objects of a missing schema. */
 function withoutParts(damage: readonly Damage[]): Damage[] {
   const missing = new Set(damage.filter(({ found }) => found === null).map(({ kind, name }) => `${kind} ${name}`));
   return damage.filter(({ kind, name }) => {
@@ -126,26 +126,26 @@ function withoutParts(damage: readonly Damage[]): Damage[] {
 /** Schemas that `migrate` recreates completely. */
 const MADE_AGAIN = /^(api|past|region_\d+)(\.|$)/;
 
-/** Returns whether a lost object contained rows. Rows cannot be recreated. */
+/** Returns whether a missing object contained rows, which cannot be recreated. */
 export function isLost({ kind, name }: Damage): boolean {
   return ['schema', 'table', 'column'].includes(kind) && !MADE_AGAIN.test(name);
 }
 
-/** Returns whether records are read from a lost object. Without this object, the views for records cannot be recreated. */
+/** Returns whether records are read from a missing object. Without the object, the views for records cannot be recreated. */
 export function isReadByRecords(damage: Damage): boolean {
   return isLost(damage) && /^(core|section|history)(\.|$)/.test(damage.name);
 }
 
-/** Returns whether `migrate` repairs an object by applying the function files again. */
+/** Returns whether `migrate` repairs an object by running the files of functions and views again. */
 export function isFunction({ kind, name }: Damage): boolean {
   return ['function', 'grant', 'view'].includes(kind) || (['schema', 'column'].includes(kind) && MADE_AGAIN.test(name));
 }
 
-/** SQL states of errors for a lost column or table. */
+/** Error codes for a reference to a missing column or table. */
 const LOST_REFERENCES: ReadonlySet<string> = new Set(['SQL_42703', 'SQL_42P01']);
 
 /**
- * Recreates missing indexes and constraints. Indexes and constraints of a lost column or table stay missing. Call inside a transaction.
+ * Recreates missing indexes and constraints. Skips indexes and constraints of a missing column or table. Call inside a transaction.
  * @returns the steps as text
  */
 export async function repairTables(session: Session, damage: readonly Damage[]): Promise<string[]> {
@@ -176,7 +176,7 @@ async function repairTable(session: Session, { kind, name, found }: Damage): Pro
   await session.query(statement('make_index', { unique: { sql: unique ? 'unique' : '' }, table: { sql: table }, using: { sql: unique ? definition.slice('UNIQUE '.length) : definition } }));
 }
 
-/** Returns published partitions that are missing or detached from their table. */
+/** Returns published partitions that are missing or detached from their parent table. */
 export function lostPartitions(session: Pick<Session, 'query'>): Promise<{ relation: string; partition: string }[]> {
   return session.query(statement('lost_partitions'));
 }
@@ -184,12 +184,12 @@ export function lostPartitions(session: Pick<Session, 'query'>): Promise<{ relat
 /** Maximum number of objects that a message names. */
 const NAMED = 12;
 
-/** Returns the error with the missing and different objects and the command that fixes them. */
+/** Returns an error that lists missing and differing objects, with the command that repairs the database. */
 export function damaged(damage: readonly Damage[]): MappaleError {
   const lost = damage.filter(isLost);
   const named = [...lost, ...damage.filter((each) => !isLost(each))].slice(0, NAMED).map(describeDamage);
   if (damage.length > NAMED) named.push(`and ${damage.length - NAMED} more`);
-  return new MappaleError(`the database lacks ${damage.length === 1 ? 'an object' : `${damage.length} objects`} of this version, or they differ`, {
+  return new MappaleError(`${damage.length === 1 ? 'an object of the database is' : `${damage.length} objects of the database are`} missing or different`, {
     code: 'CATALOGUE_DAMAGED', kind: 'database', detail: named.join('\n          '), data: damage,
     hint: lost.length === 0
       ? 'A restore may have left out objects, or somebody has changed objects. This command repairs the objects.'

@@ -1,4 +1,4 @@
-/** Attaches and detaches partitions. Checks tables of a workspace against their parent table. */
+/** Attaches and detaches partitions. Before attaching, checks that a workspace table matches the parent table. */
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { columnNames, giveTable, hasRelation, renameIndexes, renameTable } from './ddl.ts';
@@ -7,17 +7,17 @@ import { ident, one, type Session } from './types.ts';
 
 const catalog = statementsOf('catalog');
 
-/** Partition key of a parent table. `whole`: the table has no partitions and is replaced as a whole. */
+/** Partition key of a published table. `whole`: the table has no partitions, and a publication replaces the table. */
 export type Split = 'release' | 'fid' | 'region' | 'whole';
 
-/** The rows of a table that belong to a partition. */
+/** The rows that a partition may contain. */
 interface Bound {
   readonly split: Split;
-  /** Number of the release, or code of the region. */
+  /** Id of the release, or code of the region. */
   readonly key: number;
 }
 
-/** Returns how a table is partitioned. @throws Error for a parent with another partition key: a bug of a migration */
+/** Returns the partition key of a published table. @throws Error for an unknown partition key, which is a bug in a migration */
 export async function splitOf(session: Session, relation: Relation): Promise<Split> {
   if (!(await hasRelation(session, relation))) throw new Error(`an SQL file writes ${relation}, but no migration creates this table`);
   const key = await partitionKey(session, schemaOf(relation), tableOf(relation));
@@ -45,9 +45,9 @@ export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: s
 }
 
 /**
- * Adds not-null and bound constraints in the workspace, so that attaching does not scan the table while the parent is locked. Columns get the collations of the
- * parent.
- * @throws Error if columns differ (a bug of an SQL file); MappaleError if a row is outside the region or lacks a value
+ * Adds not-null constraints and the partition bound to a table in the workspace, so that attaching does not scan the table while the parent is locked. Columns
+ * get the collations of the parent.
+ * @throws Error if columns differ, which is a bug in an SQL file; MappaleError if a row is outside the region or lacks a value
  */
 export async function proveBound(session: Session, { schema, table }: Place, parent: Relation, { split, key }: Bound): Promise<void> {
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
@@ -58,7 +58,10 @@ export async function proveBound(session: Session, { schema, table }: Place, par
   await runEach(session, catalog('prove'), [...tables, split === 'whole' ? null : boundOf(split, key).check]);
 }
 
-/** Attaches a checked table to its parent as `partition`. A table without partitions gets the parent's name. Call inside a transaction. */
+/**
+ * Attaches a checked table to a parent table, under the name `partition`. If the parent is not partitioned, the checked table takes the parent's name. Call
+ * inside a transaction.
+ */
 export async function attach(session: Session, from: Place, parent: Relation, partition: string, { split, key }: Bound): Promise<void> {
   const schema = schemaOf(parent);
   const name = split === 'whole' ? tableOf(parent) : partition;
@@ -79,14 +82,14 @@ export async function detach(session: Session, parent: Relation, partition: stri
   await giveTable(session, { schema, table: partition }, 'previous');
 }
 
-/** Returns the tables in `previous` for restoring a patched table: the replaced rows, and the fids of their parcels. */
+/** Returns the tables in the schema `previous` from which a patched table can be restored: the replaced rows, and the fids of the replaced parcels. */
 export function formerRows(partition: string): { readonly rows: Place; readonly fids: Place } {
   return { rows: { schema: 'previous', table: `${partition}_rows` }, fids: { schema: 'previous', table: `${partition}_fids` } };
 }
 
 /**
- * Replaces rows of some parcels in a published table. The replaced rows are kept under the name of the former content. Takes no lock that blocks readers. Call
- * inside a transaction. @param content name of the current content
+ * Replaces the rows of some parcels in a published table. The replaced rows are stored in the schema `previous`. Takes no lock that blocks readers. Call inside
+ * a transaction. @param content partition name of the current content, which names the stored rows
  */
 export async function patchRows(session: Session, published: Place, content: string, { fids, came }: Readonly<Record<'fids' | 'came', Place>>): Promise<void> {
   const former = formerRows(content);

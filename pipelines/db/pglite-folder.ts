@@ -8,17 +8,17 @@ import { isFull } from '../formats/file-error.ts';
 import { quoted } from '../typed.ts';
 import { releaseLock, takeLock } from './lock-file.ts';
 
-/** PostgreSQL version inside PGlite 0.5. The file `PG_VERSION` names the version that created a folder. */
+/** Major version of PostgreSQL in PGlite 0.5. The file `PG_VERSION` in a data folder contains the version that created the folder. */
 const EMBEDDED_MAJOR = 18;
-/** Folder that error messages suggest, below the working folder. */
+/** Folder that error messages suggest, relative to the working folder. */
 const USUAL_FOLDER = '.mappale/database';
 const OTHER_FOLDER = 'export DATABASE_URL=pglite:/OTHER_FOLDER/mappale';
-/** Names of files that PostgreSQL creates in its data folder. */
+/** Matches names of files that PostgreSQL creates in a data folder. */
 const OF_A_CLUSTER = /^(?:base|global|pg_[a-z_]+(?:\.conf)?|PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts))$/;
 
 /**
- * Free disk space in MiB that each purpose needs. A new database takes 65 MB. The write-ahead log grows by 16 MB at a time. Opening for reading writes a lock
- * and caches of the catalogue.
+ * Free disk space that each purpose needs, in MiB. A new database takes 65 MB. The write-ahead log grows by 16 MB at a time. Even opening for reading writes a
+ * lock file and catalogue caches.
  */
 const NEEDED_MIB = { new: 256, write: 64, read: 4 } as const;
 /** Reason for opening the folder: to create a new database, or to write or read the existing database. */
@@ -26,13 +26,13 @@ type Purpose = keyof typeof NEEDED_MIB;
 const MIB = 1024 * 1024;
 
 /**
- * Returns the state of the folder: with an embedded database, with an unfinished database of a killed process, or empty.
- * @throws MappaleError `PGLITE_FOLDER` (exit 2) for any other folder, which is not changed; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
+ * Returns the state of the folder. `database`: an embedded database. `half-made`: an unfinished database of a killed process. `nothing`: empty or missing.
+ * @throws MappaleError `PGLITE_FOLDER` (exit 2) for a folder with other content, which is not changed; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
  */
 export async function inspectFolder(folder: string): Promise<'database' | 'nothing' | 'half-made'> {
   const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot contain an embedded database', {
     code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected an embedded database or an unused path, found ${found}`, hint: `${hint} The folder was not changed.`,
-    // If the default folder is blocked, the fix must name another folder.
+    // If the default folder is the problem, the fix must name another folder.
     fix: resolve(folder) === resolve(USUAL_FOLDER) ? OTHER_FOLDER : `export DATABASE_URL=pglite:${USUAL_FOLDER}`,
   });
   const unfinished = existsSync(unfinishedMark(folder));
@@ -52,7 +52,7 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
     throw refuse(`a folder with ${strangers.slice(0, 3).join(', ') || names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`, 'Name a folder that does not exist yet.');
   }
   if (unfinished) return 'half-made';
-  // PGlite does not write `postmaster.opts`, so the folder belongs to a server.
+  // Only a server writes `postmaster.opts`, so the folder belongs to a server.
   if (names.includes('postmaster.opts')) throw refuse('the data folder of a PostgreSQL server', 'Name another folder in DATABASE_URL, or name the server: DATABASE_URL=postgres://….');
   const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   if (Number(version) > EMBEDDED_MAJOR) {
@@ -124,7 +124,7 @@ export async function giveFolderBack(folder: string): Promise<void> {
   await releaseLock(lockOf(folder));
 }
 
-/** Returns the path of the file that exists while a database is being created. */
+/** Returns the path of a marker file, which exists while a database is being created. */
 export function unfinishedMark(folder: string): string {
   return `${folder}.unfinished`;
 }

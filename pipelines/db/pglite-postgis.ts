@@ -1,24 +1,24 @@
 /**
- * Loads PostGIS into PGlite, without the raster and topology libraries. The extension of the package compiles all three libraries at each start and keeps the
- * whole archive in memory. The program uses only `postgis`.
+ * Loads PostGIS into PGlite, without the raster and topology libraries, which the program does not need. The package's own extension compiles all three
+ * libraries at each start and keeps the whole archive in memory.
  */
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { Extension } from '@electric-sql/pglite';
 import { tarFiles } from '../formats/tar.ts';
 
-/** Needed files: the library, the files of `create extension postgis`, and the coordinate reference systems of PROJ. */
+/** Matches the files that PostGIS needs: the library, the files of `create extension postgis`, and the data of PROJ. */
 const NEEDED = /^(lib\/postgresql\/postgis-3\.so|share\/postgresql\/extension\/postgis(\.control|--\d+\.\d+\.\d+\.sql)|share\/proj\/.+)$/;
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The file system of the database's process. PGlite does not install the package with the types of this file system. */
+/** The file system inside PGlite. Declared here because PGlite does not install the package with these types. */
 interface FileSystem {
   mkdirTree(path: string): void;
   writeFile(path: string, bytes: Buffer, options: { readonly canOwn: boolean }): void;
 }
 
-/** The extension in the form of the package, but only with the needed files. The database compiles the library at the first call of PostGIS. */
+/** PostGIS extension for PGlite, with only the needed files. The database compiles the library at the first call of a PostGIS function. */
 export const postgis: Extension = {
   name: 'postgis',
   async setup(pglite, options) {

@@ -1,4 +1,4 @@
-/** Reads and writes snapshots of a new embedded database. Unpacking a snapshot takes a quarter of the CPU time of creating the database. */
+/** Reads and writes snapshots of a new embedded database. Unpacking a snapshot takes a quarter of the CPU time that creating a database takes. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,21 +8,21 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { ROOT } from '../config.ts';
 
 /**
- * `tables`: the extensions and all tables. Only the compiled program has this snapshot, because it changes with the SQL. `extensions`: a database before its
- * first migration. This snapshot is committed, because it changes only with PGlite.
+ * Content of a snapshot. `tables`: the extensions and all tables. Only the compiled program has this snapshot, because the tables change with every change of
+ * the SQL. `extensions`: a database before its first migration. This snapshot is committed, because the extensions change only with PGlite.
  */
 export type SnapshotContent = 'tables' | 'extensions';
 
-/** Folder of the snapshots, below the root of the program. */
+/** Folder of the snapshots, relative to the root of the program. */
 const FOLDER = 'pipelines/db';
 
-/** File name of the snapshot of the extensions, with the versions of PGlite and its PostGIS. */
+/** Path of the snapshot of the extensions. The name contains the versions of PGlite and of its PostGIS package. */
 const EXTENSIONS_FILE = join(ROOT, FOLDER, 'extensions-pglite-0-5-8-postgis-0-2-8.br');
 
-/** Files that determine the content of a new database: all of `sql`, with its sections, and the layers of the sources. */
+/** Matches the files that determine the content of a new database: all files of `sql`, and the SQL of the sources. */
 const CONTENT = /^sql\/|\.sql$/;
 
-/** Returns the path of the snapshot of all tables. The name contains the digest of the SQL, so that a snapshot of other SQL is not used. */
+/** Returns the path of the snapshot of all tables. The name contains the digest of the SQL, so that the program never uses a snapshot of other SQL. */
 async function tablesFile(): Promise<string> {
   const hash = createHash('sha256');
   for (const folder of ['sql', 'sources']) {

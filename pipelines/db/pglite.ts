@@ -1,4 +1,4 @@
-/** Opens PGlite: PostgreSQL with PostGIS inside this process, for the demo, laptops and tests. */
+/** Opens PGlite, which runs PostgreSQL with PostGIS inside this process, for the demo, laptops and tests. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -16,13 +16,13 @@ import { ident, type CopyIn, type Database, type Row, type Session } from './typ
 
 const embedded = statementsOf('embedded');
 
-/** Size of the page cache of commands that only read. PostgreSQL's default of 128 MB would stay in the process's memory. */
+/** Page cache size for read-only commands. PostgreSQL's default of 128 MB would stay in the process's memory. */
 const READ_BUFFERS = 'shared_buffers=16MB';
 
 /** Setting that creates new files of the write-ahead log instead of recycling old files. New files contain zeros, which compress well. */
 const NO_RECYCLED_LOG = 'wal_recycle=off';
 
-/** Maximum buffered size of a COPY before it is sent to the database. */
+/** Number of bytes of a COPY that are buffered before they are sent to the database. */
 const COPY_BYTES = 4 * 1024 * 1024;
 
 type Opened = Awaited<ReturnType<typeof createPglite>>;
@@ -30,7 +30,7 @@ type Opened = Awaited<ReturnType<typeof createPglite>>;
 /** The only connection of an embedded database. */
 class EmbeddedSession extends OneSession {
   readonly #pglite: Opened;
-  /** Statements that run before each piece of work. */
+  /** SQL that resets the session before each piece of work. */
   readonly #reset: string;
   /** Folder of the database; null if the database is in memory. */
   readonly #folder: string | null;
@@ -39,7 +39,7 @@ class EmbeddedSession extends OneSession {
     super();
     this.#pglite = pglite;
     this.#folder = folder;
-    // By default, PGlite uses the time zone of the process.
+    // Sets the time zone, because PGlite otherwise uses the time zone of the process.
     this.#reset = `reset all; set timezone to 'UTC'${access === 'read' ? '; set default_transaction_read_only to on' : ''}`;
   }
 
@@ -59,7 +59,7 @@ class EmbeddedSession extends OneSession {
     await this.copy(schema, table, [rows]);
   }
 
-  /** @returns the number of copied rows */
+  /** Copies rows into a table. @param chunks rows in binary COPY format, without header and trailer @returns the number of copied rows */
   async copy(schema: string, table: string, chunks: readonly Buffer[]): Promise<number> {
     const sql = `copy ${ident(schema, table)} from '/dev/blob' (format binary)`;
     const blob = new Blob([COPY_HEADER, ...chunks, COPY_TRAILER]);
@@ -75,7 +75,7 @@ class EmbeddedSession extends OneSession {
     } catch (error) {
       throw this.#diskFull(databaseError(error, sql, origin), origin);
     }
-    // Inside a transaction, the rollback undoes the statement's changes. Outside a transaction, some changes may remain.
+    // Inside a transaction, the rollback undoes the statement's changes. Outside a transaction, some changes of the statement may remain.
     await this.#pglite.exec('rollback');
     throw new MappaleError('the embedded database stopped a statement early', {
       code: 'SQL_BROKEN_OFF', kind: 'database', at: origin ?? undefined,
@@ -84,7 +84,7 @@ class EmbeddedSession extends OneSession {
     });
   }
 
-  /** Returns the error for a full disk, with the folder. */
+  /** Returns the error for a full disk, which names the folder. */
   #diskFull(error: MappaleError, origin: string | null): MappaleError {
     if (error.code !== 'SQL_53100' || this.#folder === null) return error;
     return new MappaleError('the disk of the embedded database is full', {
@@ -166,15 +166,15 @@ class Embedded extends SessionDatabase {
   }
 }
 
-/** Function of Emscripten that the compiled engine exports in addition to PostgreSQL's functions. */
+/** A function of Emscripten that the compiled engine exports in addition to PostgreSQL's functions. */
 interface Engine {
   readonly ___cxa_uncaught_exceptions?: () => number;
 }
 
 /**
- * PGlite extension that counts uncaught C++ exceptions. If two lines are too close to each other, GEOS throws an exception. GEOS catches the exception and then
- * computes with a more robust method. In PGlite's build, the exception is not caught. The statement stops without an error and returns only the previous rows
- * (seen with st_intersection, PGlite 0.5.8). With fixed precision (the grid size of st_intersection), GEOS throws no exception.
+ * PGlite extension that counts uncaught C++ exceptions. If two lines are very close to each other, GEOS throws an exception, catches this exception and
+ * computes again with a more robust method. In PGlite's build, the exception is not caught. The statement then stops without an error and returns only the rows
+ * so far (seen with st_intersection, PGlite 0.5.8). With fixed precision (the grid size of st_intersection), GEOS throws no such exception.
  */
 const unwinding = {
   name: 'unwinding',
@@ -190,9 +190,9 @@ const unwinding = {
 };
 
 /**
- * Opens the embedded database. First checks that the folder contains an embedded database or can be used for a new database. Nothing is created or removed
- * before this check.
- * @param folder the folder of the database, or `memory`
+ * Opens the embedded database. Creates or removes nothing before it has checked that the folder contains an embedded database or can be used for a new
+ * database.
+ * @param folder folder of the database, or `memory`
  * @param access `read` creates nothing and starts sessions read-only
  * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process uses the folder; `DATABASE_OUT_OF_DATE` (exit 6) if
  *   there is no database to read; the errors of `inspectFolder`; `PGLITE_BROKEN` (exit 6)
@@ -209,7 +209,7 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
   const purpose = found === 'database' ? access : 'new';
   await takeFolder(folder, purpose);
   try {
-    // An unfinished folder of a killed process contains no data, so the database is created again.
+    // Removes an unfinished database of a killed process, because this database contains no data.
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
@@ -221,7 +221,7 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
     return new Embedded(session, folder);
   } catch (error) {
     await giveFolderBack(folder);
-    // PGlite does not report a full disk.
+    // Checks the free space, because PGlite does not report a full disk.
     await mustHaveRoom(folder, purpose);
     throw new MappaleError('the embedded database cannot be opened', {
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
@@ -235,8 +235,8 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
 }
 
 /**
- * Keeps `analyze` from collecting statistics of geometries. With these statistics, PostGIS cannot plan a join of two tables whose boxes are disjoint. Pointers
- * of 32 bits cannot hold the estimate: `invalid join selectivity` (PGlite 0.5.8, PostGIS 3.6).
+ * Prevents `analyze` from collecting statistics of geometry columns. With these statistics, PostGIS fails to plan a join of two tables whose extents are
+ * disjoint. The error is `invalid join selectivity`, because 32-bit pointers cannot hold the estimate (PGlite 0.5.8, PostGIS 3.6).
  */
 async function collectNoGeometryStatistics(session: Session): Promise<void> {
   const [found] = await session.query<{ collects: boolean }>(embedded('collects_geometry_statistics'));
@@ -246,8 +246,8 @@ async function collectNoGeometryStatistics(session: Session): Promise<void> {
 }
 
 /**
- * Stores a snapshot from which this program creates embedded databases. The snapshot of all tables is created from the snapshot of the extensions.
- * @param prepare creates the content
+ * Creates and stores a snapshot from which this program creates embedded databases. The snapshot of all tables starts from the snapshot of the extensions.
+ * @param prepare creates the content in a new database
  */
 export async function createSnapshot(content: SnapshotContent, prepare: (database: Database) => Promise<unknown>): Promise<void> {
   const snapshot = content === 'tables' ? await readSnapshot() : undefined;
@@ -260,11 +260,11 @@ export async function createSnapshot(content: SnapshotContent, prepare: (databas
 }
 
 interface NewPglite {
-  /** Data folder in PGlite's notation. */
+  /** Data folder in PGlite's notation, such as `memory://`. */
   readonly dataDir: string;
-  /** Settings of the server in addition to PGlite's settings, as `name=value`. */
+  /** Server settings in addition to PGlite's own, as `name=value`. */
   readonly settings: readonly string[];
-  /** Archive with the initial data folder of a new database. */
+  /** Archive of the initial data folder for a new database; undefined to create the database without a snapshot. */
   readonly snapshot: Blob | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Detects connection poolers such as PgBouncer between the program and the server. In the pool modes `transaction` and `statement`, a session does not persist.
- * Advisory locks, settings and prepared statements belong to a server process, and the next statement may run in another process.
+ * Detects connection poolers such as PgBouncer between the program and the server. In the pool modes `transaction` and `statement`, consecutive statements of a
+ * client may run in different server processes. Advisory locks, settings and prepared statements belong to one server process and are then lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -10,24 +10,24 @@ import type { ServerAddress } from './server-address.ts';
 import { statementsOf } from './statements.ts';
 import { first } from './types.ts';
 
-/** Longest wait for a server connection of the pooler, in milliseconds. */
+/** Longest time to wait until the pooler assigns a server connection, in milliseconds. */
 const WAIT_MS = 5000;
 
-/** Longest time that an open transaction waits for the next answer, in milliseconds. */
+/** Shortest time to wait for an answer while transactions are open, in milliseconds. A random delay is added. */
 const PATIENCE_MS = 200;
 
-/** Number of connections that keep transactions open. A pool with fewer server connections is detected at once. */
+/** Number of connections that keep transactions open during the check. A pool with fewer server connections is detected at once. */
 const HOLDING = 3;
 
-/** Number of repetitions of the check. Behind a pooler, a connection may get the same process again by chance. */
+/** Number of times that the check must succeed. Behind a pooler, a connection may get the same server process again by chance. */
 const ROUNDS = 8;
 
 const PROTOCOL_VIOLATION = '08P01';
 
 /**
- * Returns whether a pooler answers on this connection. At the start of a connection, PostgreSQL sends the number of the server process, and a pooler sends
- * another number.
- * @param backend the number of the server process, from a query
+ * Returns whether a pooler is between this connection and the server. At the start of a connection, PostgreSQL sends the number of the server process, but a
+ * pooler sends another number.
+ * @param backend number of the server process, as a query returned it
  */
 export function isPooled(client: pg.ClientBase, backend: number): boolean {
   return (client as pg.ClientBase & { readonly processID: number | null }).processID !== backend;
@@ -38,13 +38,13 @@ export function refusesSettings(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === PROTOCOL_VIOLATION && error.message.startsWith('unsupported startup parameter');
 }
 
-/** Returns the number of the server process that answers. */
+/** Returns the number of the server process that runs the connection's queries. */
 export async function backendOf(client: pg.ClientBase): Promise<number> {
   const statement = statementsOf('server')('backend');
   return first((await client.query<{ pid: number }>(statement)).rows, statement).pid;
 }
 
-/** Sets parameters of the session or transaction. @param settings `name=value`, with the escapes of the connection's options */
+/** Applies settings to the session or transaction. @param settings as `name=value`, escaped as in the connection option `-c` */
 export async function applySettings(client: pg.ClientBase, settings: readonly string[], scope: 'session' | 'transaction'): Promise<void> {
   const pairs = settings.map((setting) => {
     const [name = '', ...values] = setting.replace(/\\(.)/g, '$1').split('=');
@@ -59,12 +59,12 @@ export async function beginPooled(client: pg.ClientBase, access: 'read only' | '
   await applySettings(client, settings, 'transaction');
 }
 
-/** Pool mode, which determines how a pooler assigns server processes to sessions. */
+/** How a pooler assigns server processes to clients. `too_small`: the pool has too few server connections to find out. */
 type PoolMode = 'session' | 'transaction' | 'statement' | 'too_small';
 
 /**
- * Finds the pool mode. Some connections keep transactions open, and each connection queries the number of its server process. A persistent session keeps its
- * process and does not share it with other sessions. @throws MappaleError `SQL_*` if the server does not answer
+ * Finds the pool mode of a pooler. Some connections keep transactions open, and each connection queries the number of its server process. In the mode
+ * `session`, each connection keeps its own server process. @throws MappaleError `SQL_*` if the server does not answer
  */
 export async function poolModeOf({ connectionString, label }: ServerAddress): Promise<PoolMode> {
   const clients = Array.from({ length: 1 + HOLDING }, () => {
@@ -92,11 +92,14 @@ export async function poolModeOf({ connectionString, label }: ServerAddress): Pr
   }
 }
 
-/** Server processes of connections. */
+/** Remembers which server process each connection has used. */
 class Sessions {
   readonly #processes = new Map<pg.Client, number>();
 
-  /** Returns whether a connection keeps its process. Returns false if the connection had another process before, or if another connection has the process. */
+  /**
+   * Returns whether a connection keeps its server process. Returns false if the connection used another process before, or if another connection uses the same
+   * process.
+   */
   keeps(client: pg.Client, process: number): boolean {
     const known = this.#processes.get(client);
     if (known !== undefined) return known === process;
@@ -106,7 +109,10 @@ class Sessions {
   }
 }
 
-/** Queries each connection once. All connections except the first keep their transactions open until the end. */
+/**
+ * Queries the server process of each connection, and of the first connection again at the end. All connections except the first keep a transaction open
+ * meanwhile.
+ */
 async function lookAt([asking, ...holding]: readonly pg.Client[], sessions: Sessions): Promise<'kept' | 'moved' | 'waited'> {
   if (asking === undefined) throw new Error('expected a connection');
   const hold = async (client: pg.Client): Promise<number> => {
@@ -126,7 +132,7 @@ async function lookAt([asking, ...holding]: readonly pg.Client[], sessions: Sess
   }
 }
 
-/** Returns undefined if the answer takes longer. The pooler may have no free server connection while transactions are open. */
+/** Returns the answer, or undefined if the answer takes too long. The pooler may have no free server connection while transactions are open. */
 function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
   answer.catch(() => undefined);
   // The delay is random, so that two commands that block each other do not try again at the same time.
@@ -136,7 +142,7 @@ function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
 const FOUND: Readonly<Record<Exclude<PoolMode, 'session'>, string>> = {
   transaction: 'a pooler with pool_mode=transaction',
   statement: 'a pooler with pool_mode=statement',
-  too_small: `a pooler that gave no second server connection within ${WAIT_MS / 1000} seconds`,
+  too_small: `a pooler that did not assign a second server connection within ${WAIT_MS / 1000} seconds`,
 };
 
 /** Returns the error for a command that a pool mode does not allow. */

@@ -11,7 +11,7 @@ import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
 import { repairedAt, resolveAddress, type ServerAddress } from './server-address.ts';
 import { ident, type Access, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
-// Returns int8 as a number (ids, counts). A numeric value stays text unless a query casts the value to float8.
+// Returns int8 values (ids, counts) as numbers. Values of type numeric stay text unless a query casts them to float8.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
@@ -21,7 +21,7 @@ class PostgresSession extends OneSession {
   readonly #client: pg.ClientBase;
   readonly #settings: readonly string[];
 
-  /** @param settings the settings that must be set again after a reset, because they are not startup settings */
+  /** @param settings settings to apply again after a reset, because they are not startup settings */
   constructor(client: pg.ClientBase, settings: readonly string[]) {
     super();
     this.#client = client;
@@ -36,7 +36,7 @@ class PostgresSession extends OneSession {
     }
   }
 
-  /** Resets the session. If the reset fails, the connection is lost, and the next query gets the error. */
+  /** Resets the session. Ignores a failure, because the connection is then lost and the next query reports the error. */
   async reset(): Promise<void> {
     await this.#client.query('reset all').catch(() => undefined);
     if (this.#settings.length > 0) await applySettings(this.#client, this.#settings, 'session').catch(() => undefined);
@@ -102,7 +102,7 @@ class PooledSession extends PostgresSession {
     }
   }
 
-  /** Does nothing, because settings end with each transaction. */
+  /** Does nothing, because all settings end with the transaction. */
   override async reset(): Promise<void> {}
 }
 
@@ -124,7 +124,7 @@ class PostgresCopy implements CopyIn {
       this.#failed ??= error;
       this.#wake();
     });
-    // One listener serves the whole COPY. The stream drains thousands of times, and separate listeners would stay until the end of the COPY.
+    // Uses one listener for the whole COPY. The stream drains thousands of times, and a new listener for each wait would stay until the end of the COPY.
     this.#stream.on('drain', () => this.#wake());
     this.#stream.on('close', () => this.#wake());
     this.#stream.write(COPY_HEADER);
@@ -164,7 +164,7 @@ class PostgresCopy implements CopyIn {
   }
 }
 
-/** Place where connections set the program's settings: in the startup options, in the session, or in each transaction. */
+/** The program's settings, and the scope in which connections apply these settings: at startup, in the session, or in each transaction. */
 interface Settings {
   readonly scope: 'startup' | 'session' | 'transaction';
   readonly settings: readonly string[];
@@ -187,7 +187,7 @@ class Postgres extends SessionDatabase {
     this.#settings = scope === 'startup' ? [] : settings;
   }
 
-  /** Opens a connection. Sets the program's settings if settings persist for the session. */
+  /** Takes a connection from the pool. Applies the program's settings if the scope is the session. */
   async #client(): Promise<pg.PoolClient> {
     let client: pg.PoolClient | undefined;
     try {
@@ -211,7 +211,7 @@ class Postgres extends SessionDatabase {
       broken = false;
       return result;
     } finally {
-      // After a failure the state of the connection is unknown.
+      // Closes the connection after a failure, because the state of the connection is unknown.
       client.release(broken);
     }
   }
@@ -227,14 +227,14 @@ class Postgres extends SessionDatabase {
   }
 }
 
-/** Settings of every session. Publications are committed with `synchronous_commit` on. All other data can be built again after a crash. */
+/** Settings of every session. `synchronous_commit` is on only for publications. All other data can be built again after a crash. */
 const SETTINGS = [
   'jit=off', 'synchronous_commit=off',
   ...SESSION_SETTINGS, 'statement_timeout=0',
-  // With these settings, the server releases the lock of an unreachable machine after two minutes.
+  // With these settings, the server releases the locks of an unreachable client after two minutes.
   'tcp_keepalives_idle=60', 'tcp_keepalives_interval=15', 'tcp_keepalives_count=4',
 ];
-/** Setting with which the server ends the statement of a killed process within a second. Otherwise the statement could block the next run. */
+/** Setting with which the server ends the statement of a killed client within a second. Otherwise the statement could block the next run. */
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
 /**
@@ -277,7 +277,7 @@ async function connect(address: ServerAddress, settings: readonly string[], acce
   }
 }
 
-/** Opens the first connection. @throws MappaleError `SQL_*` */
+/** Opens the first connection, and returns whether a pooler is between the program and the server. @throws MappaleError `SQL_*` if no server answers */
 async function reachesPooler(pool: pg.Pool): Promise<boolean> {
   let client: pg.PoolClient | undefined;
   try {

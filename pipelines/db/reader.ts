@@ -1,6 +1,6 @@
 /**
- * The database interface of the API server, which calls only functions of the schema `api`. On PostgreSQL, the reader has separate connections, prepared
- * statements and the rights of the role `mappale_api`. On PGlite, the reader uses the only connection.
+ * Defines how the API server reads the database. The server calls only functions of the schema `api`. On PostgreSQL, a reader has separate connections,
+ * prepared statements and the rights of the role `mappale_api`. On PGlite, the reader uses the only connection.
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
@@ -14,17 +14,17 @@ import { statementsOf } from './statements.ts';
 import { first, one, type Database, type Row } from './types.ts';
 
 interface ReaderOptions {
-  /** Number of connections for answers. The number of connections for counting requests is a third of this number. */
+  /** Number of connections for answers. A third as many connections are added for counting requests. */
   readonly connections: number;
   /** Time limit of a statement in milliseconds. The server cancels longer statements. */
   readonly statementTimeoutMs: number;
 }
 
-/** Connections of one kind. */
+/** State of the connections of one kind. */
 export interface Pool {
   /** `answers`, or `counts` for counting requests. */
   readonly name: 'answers' | 'counts';
-  /** Number of open connections, of idle connections, and of requests that wait for a connection. */
+  /** Number of open connections. */
   readonly size: number;
   readonly idle: number;
   readonly waiting: number;
@@ -36,8 +36,9 @@ function countingOf(connections: number): number {
 }
 
 /**
- * Divides connections among several processes. All processes together, including counting, use at most as many connections as one process. @param connections
- * number of connections for answers of all processes @returns the connections of each process; 0 if there are too few
+ * Divides the connections of one process among several processes. All processes together, including connections for counting, use no more connections than one
+ * process. @param connections number of connections for answers that one process would use @returns number of connections for answers of each process; 0 if
+ * there are too few connections
  */
 export function connectionsOfEach(connections: number, processes: number): number {
   const room = Math.floor((connections + countingOf(connections)) / processes);
@@ -51,23 +52,26 @@ interface Bounds {
 
 export interface Reader {
   readonly engine: Database['engine'];
-  /** True if the reader has the rights of `mappale_api`; false if the reader has the rights of the login. */
+  /** True if statements run with the rights of the role `mappale_api`; false if they run with the rights of the login. */
   readonly restricted: boolean;
-  /** Rights of the login: superuser, owner of the tables, or neither; null without a login. A session can always switch back to the login. */
+  /**
+   * Rights of the login: superuser, owner of the tables, or neither (`ordinary`); null on PGlite. These rights matter, because a session can always switch back
+   * to the login.
+   */
   readonly login: 'superuser' | 'owner' | 'ordinary' | null;
-  /** Number of parallel requests. More requests wait. */
+  /** Largest number of parallel requests. Further requests wait. */
   readonly parallel: number;
   /**
    * Calls a function: `select … from api.f($1, …)`, in a read-only transaction.
-   * @param bounds shorter time limit of this statement. PGlite cannot stop a statement, so the limit has no effect there @returns the only row
+   * @param bounds shorter time limit for this statement, without effect on PGlite, which cannot stop a statement @returns the only row
    * @throws MappaleError (kind `database`)
    */
   call<T extends Row>(statement: string, parameters: readonly unknown[], bounds?: Bounds): Promise<T>;
   /** Calls a function that counts requests or invalid keys. All other functions are read-only. */
   count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   /**
-   * Opens all connections for answers, and runs work once on each connection. Does nothing on PGlite. @throws MappaleError (kind `database`) if some
-   * connections cannot be opened. The work on the other connections is done first
+   * Opens all connections for answers, and runs work once on each connection. Does nothing on PGlite. @throws MappaleError (kind `database`) if a connection
+   * cannot be opened, after the work on the other connections is done
    */
   onEach(work: (connection: Reader) => Promise<void>): Promise<void>;
   /** Returns the state of the reader's connections; empty on PGlite. */
@@ -108,9 +112,9 @@ export async function openPostgresReader(url: string, { connections, statementTi
   const settings = servingSettings({ citus, restricted, statementTimeoutMs });
   const open = (max: number, more: readonly string[]): pg.Pool => openPool(address, pooled ? [] : [...settings, ...more], {
     max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
-    // The limit of the server is shorter. This limit applies if the server no longer answers.
+    // This client-side limit is longer than the server's. The limit applies only if the server no longer answers.
     query_timeout: statementTimeoutMs + 2000,
-    // Connections stay open, because a new connection is slow until plans are cached.
+    // Idle connections stay open, because a new connection is slow until its plans are cached.
     idleTimeoutMillis: 0,
   });
   const reading = open(connections, ['default_transaction_read_only=on']);
@@ -148,17 +152,17 @@ export async function openPostgresReader(url: string, { connections, statementTi
 /** Settings of each connection that serves answers. */
 function servingSettings(login: { readonly citus: boolean; readonly restricted: boolean; readonly statementTimeoutMs: number }): string[] {
   return [
-    // An answer takes one millisecond, and starting parallel workers takes ten. Without this setting, the planner starts workers to find a point among a
+    // Forbids parallel workers. An answer takes one millisecond, but starting workers takes ten. The planner would start workers to find a point among a
     // million parcels.
     'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
-    // Citus cannot plan distributed queries of several steps without parameter values. Citus gives a generic plan a high cost, so that PostgreSQL avoids this
-    // plan unless a setting forces it.
+    // On Citus, does not force generic plans. Citus cannot plan distributed queries of several steps without parameter values, and gives generic plans a high
+    // cost so that PostgreSQL avoids them.
     `plan_cache_mode=${login.citus ? 'auto' : 'force_generic_plan'}`,
     `statement_timeout=${Math.trunc(login.statementTimeoutMs)}`, ...(login.restricted ? [`role=${ROLE}`] : []),
   ];
 }
 
-/** Runs work on each connection of a pool. @throws MappaleError `SQL_*` if a connection cannot be opened. The work on the other connections is done first */
+/** Runs work on each connection of a pool. @throws MappaleError `SQL_*` if a connection cannot be opened, after the work on the other connections is done */
 async function onEachConnection(pool: pg.Pool, connections: number, work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
   const opened = await Promise.allSettled(Array.from({ length: connections }, () => pool.connect()));
   const clients = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -173,7 +177,7 @@ async function onEachConnection(pool: pg.Pool, connections: number, work: (clien
 
 type Asking = <T extends Row>(on: pg.Pool | pg.PoolClient, kind: Pool['name'], statement: string, parameters: readonly unknown[]) => Promise<T[]>;
 
-/** Prepares each statement once on each connection. */
+/** Returns a function that runs queries as prepared statements, each prepared once per connection. */
 function askPrepared(): Asking {
   const names = new Map<string, string>();
   const nameOf = (statement: string): string => {
@@ -185,7 +189,10 @@ function askPrepared(): Asking {
     (await on.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows;
 }
 
-/** Applies settings in each transaction and prepares no statements, because a pooler may run each transaction in another server process. */
+/**
+ * Returns a function that runs each query in a transaction with its own settings, without prepared statements. A pooler may run each transaction in another
+ * server process.
+ */
 function askInTransaction(settings: readonly string[]): Asking {
   const onClient = async <T extends Row>(client: pg.ClientBase, kind: Pool['name'], statement: string, parameters: readonly unknown[]): Promise<T[]> => {
     try {
@@ -207,7 +214,7 @@ function askInTransaction(settings: readonly string[]): Asking {
       failed = false;
       return rows;
     } finally {
-      // The rollback may also have failed.
+      // Closes the connection after a failure, because the rollback may also have failed.
       client.release(failed);
     }
   };
@@ -220,13 +227,13 @@ function stateOf(name: Pool['name'], { totalCount, idleCount, waitingCount }: pg
 interface Login {
   readonly restricted: boolean;
   readonly login: 'superuser' | 'owner' | 'ordinary';
-  /** True if the database may be on several nodes. */
+  /** True if the database has the Citus extension. */
   readonly citus: boolean;
   /** True if a connection pooler is between the program and the server. */
   readonly pooled: boolean;
 }
 
-/** Returns the rights of the login, and whether the login is a member of an existing role `mappale_api`. */
+/** Connects once to find the rights of the login, and whether the login is a member of the role `mappale_api`. */
 async function whoLogsIn(connectionString: string): Promise<Login> {
   const client = new pg.Client({ connectionString, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);

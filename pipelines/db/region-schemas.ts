@@ -1,6 +1,6 @@
 /**
- * Creates views of the partitions of each published region in a schema `region_N`. Records are read from these views, because a statement on the tables of all
- * regions would lock all partitions.
+ * Creates a schema `region_N` for each published region, with views of the region's partitions. Records are read from these views, because a statement on a
+ * partitioned table would lock the partitions of all regions.
  */
 import { REGIONS, regionName } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
@@ -15,7 +15,7 @@ const statement = statementsOf('region_schemas');
 /** File with the statements that create the schemas. */
 export const REGION_SCHEMAS_FILE = 'sql/statements/region_schemas.sql';
 
-/** @param region the region code, or null for all regions */
+/** Returns the published tables with their partitions. @param region region code, or null for all regions */
 function published(session: Session, region: number | null): Promise<{ readonly region: number; readonly relation: Relation; readonly heldIn: string }[]> {
   return session.query(statementsOf('ledger')('published_tables'), [region, 'current']);
 }
@@ -30,14 +30,14 @@ export async function dropRegionSchemas(session: Session): Promise<void> {
   for (const { name } of made) await session.query(statement('end', { schema: name }));
 }
 
-/** Creates all regional schemas. Call after `dropRegionSchemas` in its transaction. */
+/** Creates all regional schemas. Call in the same transaction as `dropRegionSchemas`, after that call. */
 export async function makeRegionSchemas(session: Session): Promise<void> {
   for (const region of new Set((await published(session, null)).map((table) => table.region))) if (region > 0) await followRegion(session, region);
 }
 
 /**
- * Updates the views of a region, or the views of Italy's past tables, to the current publication. Call at the end of a swap, inside the swap's transaction,
- * while readers wait. Distributed databases have no regional schemas, because their views would have to read shards on the workers.
+ * Points the views of a region to the partitions of the current publication. For Italy, recreates the views of past rows. Call at the end of a swap, inside the
+ * swap's transaction, while readers wait. Distributed databases have no regional schemas, because the views would have to read shards on the workers.
  */
 export async function followRegion(session: Session, region: number): Promise<void> {
   if (region === 0) return makePastOfItaly(session);
@@ -52,13 +52,13 @@ export async function followRegion(session: Session, region: number): Promise<vo
 }
 
 /**
- * Creates the schema of a region, or replaces its views. Call inside a transaction.
- * @param title name of the region @param partitions the partitions by table. A table without an entry is read as a whole
+ * Creates the schema of a region, or replaces the views in the schema. Call inside a transaction.
+ * @param title name of the region @param partitions partitions by table; for a table without an entry, the view reads the whole table
  */
 export async function makeRegionSchema(session: Session, schema: string, title: string, partitions: ReadonlyMap<Relation, string>): Promise<void> {
   const views = (await recordTables(session)).filter(({ split }) => split !== null).map(({ relation, columns }) => statement('view', {
     view: { schema, table: tableOf(relation) }, columns: columns.map(({ name }) => name), description: `Rows of ${relation} of one region`,
-    // A publication of an earlier program version lacks tables that were added later.
+    // If an earlier program version created the publication, tables that were added later have no partition.
     from: { schema: schemaOf(relation), table: partitions.get(relation) ?? tableOf(relation) },
   }));
   const isNew = (await session.query(statement('made'), [[schema]])).length === 0;

@@ -1,4 +1,4 @@
-/** Maintains the register of fids. Provides the previous parcels to a build, and retires parcels that disappear. */
+/** Maintains the register of fids: shows the published parcels to a build, and retires parcels that disappear. */
 import { firstFid } from '../contract/regions.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
 import { retireDistributed } from './distributed.ts';
@@ -9,8 +9,8 @@ const register = statementsOf('register');
 const part = (statement: string, names: Parameters<typeof register>[1]): Part => ({ sql: register(statement, names) });
 
 /**
- * Creates the view `published_parcel` of the region's published parcels, which the new parcels replace. `carried` marks rows to keep. @param documents table of
- * the documents whose parcels are kept, or null if there are none
+ * Creates the view `published_parcel` of the region's published parcels, which the new parcels replace. The column `carried` marks rows to keep. @param
+ * documents table of the documents whose parcels are kept, or null to keep no parcels
  */
 export async function providePublishedParcels(session: Session, schema: string, published: Place | null, documents: Place | null): Promise<void> {
   await session.query(register('published_parcel', {
@@ -19,16 +19,16 @@ export async function providePublishedParcels(session: Session, schema: string, 
 }
 
 /**
- * Retires parcels that disappear, with today's date and their geometry, and reactivates parcels that returned. If exactly one current parcel has the geometry
- * of a retired parcel, the current parcel becomes the successor. Retired parcels of all regions are considered at places where parcels appear or disappear.
+ * Retires parcels that disappear, and stores their geometry and today's date. Reactivates retired parcels that return. If exactly one current parcel has the
+ * geometry of a retired parcel, the current parcel becomes the successor. Where parcels appear or disappear, retired parcels of all regions are considered.
  * Call inside a transaction.
- * @param swap the swap that changes the register @param now parcels to publish: a whole table that is attached later, or rows that are already patched into the
- * published table @param leaving replaced parcels, or null if there are none
+ * @param swap swap that changes the register @param now parcels to publish: a whole table that is attached later, or rows that are already patched into the
+ * published table @param leaving replaced parcels, or null if nothing is replaced
  */
 export async function retireParcels(
   session: Session, { swap, region }: { readonly swap: number; readonly region: number }, now: Place, leaving: Place | null, rows: 'whole' | 'patched',
 ): Promise<void> {
-  // If a comune moves between regions, the lock lets the swap of each region see the changes of the other swap.
+  // The lock makes swaps of different regions run one after another. If a comune moves between regions, each swap then sees the changes of the other.
   await session.query('lock table ledger.publication_lock in share row exclusive mode');
   if (await isOnNodes(session, now)) return retireDistributed(session, region, now, leaving);
   await session.query(register('come_back', { now }), [region, swap]);

@@ -1,6 +1,6 @@
 /**
- * Changes layers to the definition of their source without losing rows. The defined tables are created in a separate schema, and the differences are applied.
- * If rows cannot be kept, the reasons are returned and nothing changes.
+ * Changes existing layers to match the source's definition, without losing rows. The tables are created as defined, next to the existing tables, and the
+ * differences are applied to the existing tables. If rows cannot be kept, returns the reasons and changes nothing.
  */
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { MappaleError } from '../errors.ts';
@@ -13,20 +13,20 @@ import { ident, type Row, type Session } from './types.ts';
 const catalog = statementsOf('catalog');
 
 interface Reshaped {
-  /** Steps that were done, as text. Empty if nothing or only comments changed. */
+  /** Steps that were done, as text. Empty if nothing changed or only comments changed. */
   readonly steps: readonly string[];
   /** Reasons why rows cannot be kept. If there are reasons, nothing was changed. */
   readonly losses: readonly string[];
 }
 
-/** Schema of the existing layers while the schema `layer` contains the new layers. */
+/** Name of the schema with the existing layers, while the schema `layer` contains the newly defined layers. */
 const OLD_LAYERS = 'layer_standing';
-/** An error that rolls back a trial. */
+/** Error that is thrown to roll back a trial. */
 class Kept extends Error {}
 
 /**
  * Changes the layers of one source to match the source's definition. Call inside a transaction.
- * @param former tables of the source in the ledger
+ * @param former layer tables of the source that the ledger lists
  */
 export async function reshapeLayers(session: Session, file: SqlFile, former: readonly string[]): Promise<Reshaped> {
   const steps: string[] = [];
@@ -62,19 +62,19 @@ export async function reshapeLayers(session: Session, file: SqlFile, former: rea
   return losses.length > 0 ? { steps: [], losses } : { steps, losses };
 }
 
-/** Tries a statement that may fail because of existing rows. @returns the error message of the database, or null */
+/** Tries a statement that may fail because of existing rows. @returns the error message of the database, or null if the statement succeeds */
 async function objection(session: Session, sql: string): Promise<string | null> {
   try {
     await savepoint(session, 'attempt', () => session.query(sql));
     return null;
   } catch (error) {
-    // Errors with an SQL state of class 22 or 23 concern rows, and errors of class 42 concern types. Other errors are unexpected.
+    // SQL states of class 22 and 23 concern rows, and class 42 concerns types. All other errors are unexpected.
     if (error instanceof MappaleError && /^SQL_(22|23|42)/.test(error.code)) return error.message;
     throw error;
   }
 }
 
-/** Changes an existing layer to match the table of the same name in the schema `layer`. */
+/** Changes an existing layer table to match the new table of the same name in the schema `layer`. */
 async function follow(session: Session, relation: Relation): Promise<{ steps: string[]; losses: string[] }> {
   const table = tableOf(relation);
   const oldTable = ident(OLD_LAYERS, table);
@@ -85,7 +85,7 @@ async function follow(session: Session, relation: Relation): Promise<{ steps: st
   const changes = await columnChanges(session, { schema: OLD_LAYERS, table }, { schema: 'layer', table });
   losses.push(...changes.losses);
   if (losses.length > 0) return { steps, losses };
-  // Views in workspaces of a killed run depend on the columns.
+  // Views in the workspaces of a killed run may depend on the columns.
   if (changes.actions.some(({ frees }) => frees)) await dropWorkspaces(session);
   for (const { sql, note } of changes.actions) {
     const against = await objection(session, `alter table ${oldTable} ${sql}`);
@@ -111,7 +111,7 @@ interface Named extends Record<string, unknown> {
   readonly definition: string;
 }
 
-/** Returns the objects that only the existing table has, and the objects that only the defined table has. */
+/** Returns the objects (`over`) that only the existing table has, and the objects (`lacking`) that only the new table has. */
 async function both(session: Session, table: string, query: string): Promise<{ over: Named[]; lacking: Named[] }> {
   const wanted = await session.query<Named>(query, [ident('layer', table)]);
   const found = await session.query<Named>(query, [ident(OLD_LAYERS, table)]);
@@ -121,30 +121,30 @@ async function both(session: Session, table: string, query: string): Promise<{ o
 }
 
 interface Change extends Row {
-  /** SQL after `alter table x`. */
+  /** Action of `alter table`, as SQL. */
   readonly sql: string;
   readonly note: string;
-  /** True if views that use the column must be dropped first. */
+  /** True if views that use the column must be dropped before the action. */
   readonly frees: boolean;
 }
 
-/** Returns the changes that give a table the columns of another table and keep its rows. */
+/** Returns the changes that give a table the columns of another table without losing rows. */
 async function columnChanges(session: Session, table: Place, wanted: Place): Promise<{ actions: Change[]; losses: string[] }> {
   const parameters = [table, wanted].map((each) => ident(each.schema, each.table));
   const changes = await session.query<Change & { loss: string | null }>(catalog('column_changes', { table }), parameters);
   return { actions: changes.filter(({ loss }) => loss === null), losses: changes.flatMap(({ loss }) => loss ?? []) };
 }
 
-/** Drops all workspaces. The content of workspaces can be rebuilt. */
+/** Drops all workspaces, because their content can be rebuilt. */
 async function dropWorkspaces(session: Session): Promise<void> {
   for (const prefix of ['staging_', 'build_']) for (const schema of await schemasLike(session, prefix)) await dropSchema(session, schema);
   await session.query('delete from ledger.built');
 }
 
 /**
- * Changes previously published tables to the columns of the current tables, so that these tables can be attached again. Call inside a transaction, after
- * migrations.
- * @throws MappaleError of kind `database` if a migration added a column that the previous table cannot have
+ * Gives the tables of previous publications the columns of the current tables, so that a rollback can attach the previous tables again. Call inside a
+ * transaction, after migrations.
+ * @throws Error if a migration changed a column in a way that a previous table cannot follow
  */
 export async function alignPrevious(session: Session): Promise<string[]> {
   const kept = await session.query<{ relation: Relation; partition: string }>(catalog('previous_tables'));

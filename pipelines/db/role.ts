@@ -15,8 +15,8 @@ interface Rights extends Record<string, unknown> {
 }
 
 /**
- * Checks the grants of sql/api/usage.sql, because the login of `migrate` may lack the right to grant. The role must exist and be able to execute the API
- * functions. The role must not create temporary tables or large objects, which PostgreSQL allows by default.
+ * Checks the rights that sql/api/usage.sql grants, because the login that runs `migrate` may lack the right to grant them. The role must exist and be able to
+ * execute the API functions. The role must not be able to create temporary tables or large objects, although PostgreSQL allows this by default.
  * @returns statements that a superuser still has to run
  */
 export async function missingRights(session: Session): Promise<string[]> {

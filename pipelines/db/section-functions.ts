@@ -1,4 +1,4 @@
-/** Generates the functions with which a record finds its sections, from the list of sections. */
+/** Generates SQL functions that call the functions of each section by the section's name. */
 import { KINDS } from '../contract/section.ts';
 import { SECTION_NAMES, SECTIONS } from '../contract/sections.ts';
 import { parseSqlFile, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
@@ -6,12 +6,12 @@ import { statementsOf } from './statements.ts';
 
 const sections = statementsOf('sections');
 
-/** Name under which the ledger records the generated SQL. No file on disk has this name. */
+/** File name under which the ledger records the generated SQL. No such file exists on disk. */
 const FILE = 'sql/api/sections.sql';
 
 /**
- * Returns the SQL of the functions. @throws Error if a section's `record.sql` lacks its function, or if the section's name is not a valid SQL name: a bug of
- * the project
+ * Returns the SQL of the generated functions. @throws Error if a section's `record.sql` lacks its function, or if the section's name is not a valid SQL name,
+ * which is a bug
  */
 export function sectionFunctions(): SqlFile {
   const written = new Set<string>((['record', 'columns'] as const).flatMap(readSectionFiles).flatMap(({ writes }) => writes));

@@ -8,8 +8,7 @@ const sections = statementsOf('sections');
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 /**
- * Returns the statements that create the tables of a section. Only migrations change existing tables. @throws Error for an invalid SQL name: a bug of the
- * project
+ * Returns the statements that create the tables of a section. Only migrations change existing tables. @throws Error for an invalid SQL name, which is a bug
  */
 export function sectionTables({ name, tables }: Section): SqlFile {
   const relations = Object.keys(tables);
@@ -34,7 +33,7 @@ export function sectionTables({ name, tables }: Section): SqlFile {
 ${made.map((statement) => `${statement};\n`).join('\n')}`);
 }
 
-/** Returns the comment of a column: description, unit and meaning of null. */
+/** Returns the text of `comment on column`: description, unit and meaning of null. */
 export function commentOf({ description, unit, null: empty }: Column): string {
   return [description, ...(unit === undefined ? [] : [`unit: ${unit}`]), ...(empty === undefined ? [] : [`null: ${empty}`])].join('; ');
 }

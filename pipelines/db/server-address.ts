@@ -1,4 +1,4 @@
-/** Parses `DATABASE_URL` of a server before the program connects. So a password is never looked up as a host or printed. */
+/** Parses the address of a server in `DATABASE_URL` before the program connects, so that a password is never looked up as a host or printed. */
 import pg from 'pg';
 import { libpqSettings, type LibpqSettings } from '../config.ts';
 import { MappaleError } from '../errors.ts';
@@ -9,7 +9,7 @@ const NO_HOST = 'no-host-is-named';
 
 /** Host, port, database and user of a server. */
 export interface ServerPlace {
-  /** Name, address, or socket folder. */
+  /** Host name, IP address, or socket folder. */
   readonly host: string;
   readonly port: number;
   readonly database: string;
@@ -18,16 +18,16 @@ export interface ServerPlace {
 
 export interface ServerAddress {
   readonly place: ServerPlace;
-  /** Name for messages, which contains only host, port, database and user. */
+  /** Description of the server for messages, with host, port, database and user only. */
   readonly label: string;
-  /** Address for the driver, without its `options`. */
+  /** Address for the driver, without the parameter `options`. */
   readonly connectionString: string;
-  /** Session options of the address (`?options=-c …`), which precede the program's options. */
+  /** Session options from the address (`?options=-c …`), which are applied before the program's options. */
   readonly options: string;
 }
 
 /**
- * Returns the address, with the password from the password file for a default socket.
+ * Parses the address and, for a default socket, adds the password from the password file.
  * @throws the errors of `serverAddress`
  */
 export async function resolveAddress(url: string): Promise<ServerAddress> {
@@ -45,11 +45,11 @@ export async function resolveAddress(url: string): Promise<ServerAddress> {
  * @throws MappaleError `DATABASE_URL_UNREADABLE` (exit 2), which never shows the address; `PGSERVICE_UNKNOWN` (exit 2)
  */
 export function serverAddress(url: string, settings: LibpqSettings = libpqSettings()): ServerAddress {
-  // `postgres://me@/italy?host=/run/postgresql` has no host before the path, but `URL` needs a host after a user.
+  // In `postgres://me@/italy?host=/run/postgresql`, no host follows the user. The class `URL` needs a host there, so a placeholder is inserted.
   const [parsed] = [url, url.replace('@/', `@${NO_HOST}/`)].filter((each) => URL.canParse(each)).map((each) => new URL(each));
   if (parsed === undefined || /\s/.test(url)) throw unreadable('an address that cannot be parsed');
   const query = url.slice(url.indexOf('?') + 1 || url.length);
-  // An unescaped character ends a part of the address early. The rest of a password could then be read as host or database.
+  // Refuses unescaped special characters, because the rest of a password could be read as host or database.
   if (parsed.hash !== '' || parsed.pathname.includes('@') || parsed.pathname.lastIndexOf('/') > 0 || query.includes('@')) throw unreadable('@, /, ? or # in the wrong position');
   const hasHost = (parsed.hostname !== '' && parsed.hostname !== NO_HOST) || parsed.searchParams.has('host');
   completeAddress(parsed, hasHost ? 'stated' : 'missing', settings);
@@ -60,7 +60,7 @@ export function serverAddress(url: string, settings: LibpqSettings = libpqSettin
   try {
     client = new pg.Client({ connectionString });
   } catch (error) {
-    // The driver reads the certificate files in the address.
+    // The driver opens certificate files that the address names, which may fail.
     const { code, syscall } = error as NodeJS.ErrnoException;
     throw unreadable(syscall === undefined ? 'an address that the driver cannot parse' : `a certificate or key that cannot be read (${code ?? ''})`);
   }
@@ -73,12 +73,12 @@ function hostPort({ host, port }: ServerPlace): string {
   return host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns the error with a fix for this address. */
+/** Returns the error, with a fix that is specific to this address. */
 export function repairedAt(error: MappaleError, place: ServerPlace): MappaleError {
   return error.knowing({ fix: fixOf(error.code, place) ?? undefined });
 }
 
-/** Returns the command of the server's administrator: with sudo on this machine, otherwise with a remote login. */
+/** Returns a command that runs a program as the server's administrator: with sudo on this machine, otherwise with a remote login. */
 function asAdministrator(program: string, { host, port }: ServerPlace): string {
   const isHere = host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
   return `${isHere ? `sudo -u postgres ${program}` : `${program} -h ${host} -U postgres`}${port === 5432 ? '' : ` -p ${port}`}`;
@@ -89,7 +89,7 @@ export function byAdministrator(place: ServerPlace, sql: string): string {
   return `${asAdministrator('psql', place)} -d ${quoted(place.database)} -c ${quoted(sql)}`;
 }
 
-/** Returns the command that creates a database, run by the role that will load the database. */
+/** Returns the command with which the role that will load the database creates the database. */
 export function createDatabase({ host, port, user }: ServerPlace, name: string, ...options: readonly string[]): string {
   return ['createdb', '-h', quoted(host), '-p', String(port), '-U', quoted(user), ...options, quoted(name)].join(' ');
 }

@@ -1,4 +1,6 @@
-/** Checks the requirements for a server and its database, when the program connects and in `doctor`. Each requirement has a separate error. */
+/**
+ * Checks whether a server and its database meet the program's requirements, when the program connects and in `doctor`. Each requirement has a separate error.
+ */
 import { MappaleError } from '../errors.ts';
 import { asRole, byAdministrator, createDatabase, type ServerAddress } from './server-address.ts';
 import { statementsOf } from './statements.ts';
@@ -12,11 +14,13 @@ export interface ServerFacts extends Record<string, unknown> {
   /** True if transactions are read-only by default. */
   readonly readOnly: boolean;
   readonly searchPath: string;
-  /** Timeout in the server's notation: `0`, `5s`. */
+  /** Value of `statement_timeout` as the server prints it, such as `0` or `5s`. */
   readonly statementTimeout: string;
-  /** Schemas of the installed extensions: `postgis` → `public`. */
+  /** Schema of each installed extension, by the extension's name. */
   readonly extensions: Readonly<Record<string, string>>;
-  /** Owner of loaded data that this role may neither read nor serve. Null if the role has the rights, or if no data is loaded. */
+  /**
+   * Role that owns the loaded data, if the current role may neither read nor serve the data. Null if the current role has the rights, or if no data is loaded.
+   */
   readonly owner: string | null;
 }
 
@@ -24,19 +28,19 @@ export interface ServerFacts extends Record<string, unknown> {
 export const SEARCH_PATH = 'public';
 
 /**
- * Settings that change results or time limits. A role, a database or a server may have other values. Every connection that writes or answers sets these
- * settings, so that published data and answers depend only on the files.
+ * Settings that affect results or time limits. Roles, databases and servers may have other defaults. Every connection applies these settings, so that published
+ * data and answers depend only on the files.
  */
 export const SESSION_SETTINGS: readonly string[] = [
   `search_path=${SEARCH_PATH}`, 'default_transaction_isolation=read\\ committed', 'default_transaction_deferrable=off',
-  // Conversion between values and text.
+  // These settings affect the conversion between values and text.
   'timezone=UTC', 'datestyle=ISO', 'intervalstyle=postgres', 'bytea_output=hex', 'xmlbinary=base64', 'extra_float_digits=1', 'array_nulls=on',
   'standard_conforming_strings=on', 'backslash_quote=safe_encoding', 'transform_null_equals=off',
-  // Determines how catalogue functions quote names. Their output creates tables and functions.
+  // This setting affects how catalogue functions quote names. The program uses the output of these functions to create tables and functions.
   'quote_all_identifiers=off',
-  // With a limit, a search finds fewer rows.
+  // With a limit on GIN results, a search would find fewer rows.
   'gin_fuzzy_search_limit=0',
-  // No timeouts are set. Readers wait for a swap, loads take hours, and the connection with the lock of the run is idle during a load.
+  // These settings turn timeouts off. Readers wait for a swap, loads take hours, and the connection that holds the run's lock is idle during a load.
   'lock_timeout=0', 'idle_in_transaction_session_timeout=0', 'idle_session_timeout=0',
 ];
 
@@ -44,7 +48,7 @@ export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFact
   return one(session, statementsOf('server')('facts'));
 }
 
-/** Returns the problems for this access, most serious first. */
+/** Returns an error for each unmet requirement, most serious first. @param access requirements for writing are stricter than for reading */
 export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, access: Access): MappaleError[] {
   const faults: MappaleError[] = [];
   const fault = (message: string, code: string, detail: string, hint: string, fix?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, fix }));
@@ -69,7 +73,7 @@ export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAd
     fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays the log of another server', 'Use the primary in DATABASE_URL. Read-only commands work on a standby.');
   } else if (access === 'write' && facts.readOnly) {
     fault('the database is read-only for this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Reset the setting of the role or the database.',
-      // This database is read-only, so the command connects to `postgres`.
+      // The command connects to the database `postgres`, because this database is read-only.
       byAdministrator({ ...place, database: 'postgres' }, `alter role ${ident(user)} reset default_transaction_read_only; alter database ${ident(database)} reset default_transaction_read_only`));
   }
   if (facts.owner !== null) {

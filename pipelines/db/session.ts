@@ -1,4 +1,4 @@
-/** Base classes that both engines share. */
+/** Base classes of the sessions and databases of both engines. */
 import type { CopyIn, Database, Row, Session } from './types.ts';
 
 /** A session: one connection to the database. */
@@ -7,7 +7,7 @@ export abstract class OneSession implements Session {
   abstract script(sql: string, origin: string): Promise<void>;
   abstract copyRows(schema: string, table: string, rows: Buffer): Promise<void>;
 
-  /** Restores the settings with which the connection was opened. */
+  /** Restores the settings that the connection had when it was opened. */
   abstract reset(): Promise<void>;
 
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -23,13 +23,13 @@ export abstract class OneSession implements Session {
   }
 }
 
-/** A database in which each statement runs in a separate session. Use `session` for work that changes settings. The session is reset afterwards. */
+/** A database in which each statement may run in a different session. Use `session` for work that changes settings, after which the session is reset. */
 export abstract class SessionDatabase implements Database {
   abstract readonly engine: Database['engine'];
   abstract readonly label: string;
   abstract readonly pooling: Database['pooling'];
   abstract readonly parallel: number;
-  /** Runs work that does not change the connection's settings. After a failure, the next work gets another connection or a connection that was reset. */
+  /** Runs work that does not change the connection's settings. After a failure, later work gets another connection or a reset connection. */
   protected abstract connected<T>(work: (session: OneSession) => Promise<T>): Promise<T>;
   abstract copyIn(schema: string, table: string): Promise<CopyIn>;
   abstract checkpoint(): Promise<void>;

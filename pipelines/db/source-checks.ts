@@ -1,4 +1,4 @@
-/** Collects the checks of a release: the queries of the source's `checks.sql`, and the checks of layers that several sources share. */
+/** Collects the checks of a release: the queries in the source's `checks.sql`, and general checks that layers declare. */
 import type { RegisteredSource } from '../contract/registry.ts';
 import type { Box, Layer } from '../contract/source.ts';
 import { readChecks, type Check } from '../contract/sql-files.ts';
@@ -7,7 +7,7 @@ import { statementsOf, type Names } from './statements.ts';
 
 const statement = statementsOf('checks');
 
-/** Returns all checks of a source's releases. */
+/** Returns all checks that run on each release of a source. */
 export function checksOf({ checks, layers }: Pick<RegisteredSource, 'checks' | 'layers'>): Check[] {
   return [...(checks === null ? [] : readChecks(checks)), ...Object.entries(layers).flatMap(([name, layer]) => sharedChecks(name, layer))];
 }
@@ -19,7 +19,7 @@ function sharedChecks(layer: string, { checks = {} }: Layer): Check[] {
   return [
     ...(within === undefined ? [] : [check('in_italy', 'error', `every row of ${layer} is in or around Italy, ${rangeOf(within)}`, 'within', edgesOf(within))]),
     ...(overlaps === undefined ? [] : [check('in_italy', 'error', `every row of ${layer} has a part in or near Italy, ${rangeOf(overlaps)}`, 'overlaps', edgesOf(overlaps))]),
-    ...(pieces === undefined ? [] : [check('pieces_whole', 'error', 'the pieces of a polygon together have the area of the polygon, to a millionth', 'pieces', { pieces })]),
+    ...(pieces === undefined ? [] : [check('pieces_whole', 'error', 'the areas of a polygon\'s pieces add up to the area of the polygon, to a millionth', 'pieces', { pieces })]),
     ...(area === undefined ? [] : [check('of_a_size', 'warn', `an area of ${layer} is between ${group(area[0])} m² and ${group(area[1])} m²`, 'area', { least: area[0], most: area[1] })]),
     ...(grid === undefined ? [] : [check('on_one_grid', 'warn', 'the edges of all tiles are on one grid, so that the tiles can be read as one raster', 'grid')]),
   ];

@@ -14,10 +14,10 @@ import { sectionTables } from './section-tables.ts';
 import type { Session } from './types.ts';
 
 export interface Part {
-  /** `view`: creates the views from which a record is read. */
+  /** Kind of file, which determines when the file runs. `interface`: API functions. `view`: views from which records are read. */
   readonly kind: 'migration' | 'section' | 'function' | 'interface' | 'layer' | 'view';
   readonly file: SqlFile;
-  /** Source of a layer; null for other kinds. */
+  /** Source that the layer belongs to; null for other kinds. */
   readonly source: RegisteredSource | null;
 }
 
@@ -26,7 +26,7 @@ interface AppliedFile {
   readonly version: number | null;
 }
 
-/** Applied files with digest and version. */
+/** SQL files that were applied to a database, with digest and version, by file name. */
 export type Applied = ReadonlyMap<string, AppliedFile>;
 
 export function partsOf(sources: readonly RegisteredSource[]): Part[] {
@@ -36,13 +36,13 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...all(SECTIONS.map(sectionTables), 'section'),
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
-    // The last file grants the API server's role its rights on all functions.
+    // Keeps the file with the grants last, because it grants the API server's role the rights on all functions.
     ...all([...recordFiles(), ...readSectionFiles('columns'), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
     ...all(readSqlFolder('sql/statements').filter(({ file }) => [HISTORY_FILE, REGION_SCHEMAS_FILE].includes(file)), 'view'),
   ];
 }
 
-/** Returns whether a file is applied with this content. Earlier versions stored the digest of the file's bytes. */
+/** Returns whether a file was applied with its current content. Also accepts the digest of the file's bytes, which earlier versions stored. */
 export function isApplied({ file }: Part, applied: Applied): boolean {
   const digest = applied.get(file.file)?.digest;
   return digest === file.digest || digest === file.sha256;
@@ -57,8 +57,8 @@ export async function requireCurrent(session: Session, sources: readonly Registe
 }
 
 /**
- * Checks the applied files like `requireCurrent`. @param applied the applied files, or null if none are applied @throws MappaleError `DATABASE_OUT_OF_DATE`,
- * `DATABASE_NEWER` (exit 6)
+ * Checks applied files in the same way as `requireCurrent`. @param applied applied files, or null for an empty database @throws MappaleError
+ * `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6)
  */
 export function requireApplied(applied: Applied | null, sources: readonly RegisteredSource[]): void {
   if (applied === null) throw emptyDatabase();
@@ -101,7 +101,10 @@ export function refuseNewer(parts: readonly Part[], applied: Applied): void {
   });
 }
 
-/** Returns the applied files through an API function, because the API server cannot read tables. A database without this function is out of date. */
+/**
+ * Returns the applied files through an API function, because the API server cannot read tables. Returns null for an empty database, and an empty map for a
+ * database of an older version.
+ */
 export async function appliedFor(reader: Reader): Promise<Applied | null> {
   try {
     const { applied } = await reader.call<{ applied: Record<string, AppliedFile> | null }>('select applied from api.applied_files()', []);

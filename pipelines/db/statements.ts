@@ -1,7 +1,7 @@
 /**
- * Reads the SQL statements in `sql/statements`. Values are parameters (`$1`). Generated names (of workspaces, releases and publications) are inserted as in
- * psql: `:"table"` becomes a quoted name, and `:"t.columns"` a list of names of `t`. Views accept no parameters, so views use literals such as `:'region'`. An
- * empty list becomes null.
+ * Reads the SQL statements in `sql/statements`. Values are parameters (`$1`). Generated names of tables, schemas and columns are inserted as in psql:
+ * `:"table"` becomes a quoted name, and `:"t.columns"` becomes a list of column names qualified by `t`. Views accept no parameters, so literals such as
+ * `:'region'` are inserted. An empty list becomes null.
  */
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
@@ -19,7 +19,7 @@ export function placeOf(relation: Relation): Place {
   return { schema: schemaOf(relation), table: tableOf(relation) };
 }
 
-/** A complete statement that is inserted into another statement. */
+/** An SQL text that is inserted into another statement. */
 export interface Part {
   readonly sql: string;
 }
@@ -31,7 +31,7 @@ const NAME = /(?<!:):(["'])(?:([a-z]+)\.)?([a-z_]+)\1/g;
 
 /**
  * Reads the statements of a file. Each statement follows a line `-- statement: <name>`. @param file name of a file in `sql/statements`, without extension
- * @returns a function that returns a statement with inserted names. @throws Error for a missing statement or name: a bug of the program
+ * @returns a function that returns a statement with inserted names and throws an Error for a missing statement or name, which is a bug
  */
 export function statementsOf(file: string): (statement: string, names?: Names) => string {
   let texts: ReadonlyMap<string, string> | undefined;
@@ -50,7 +50,7 @@ export function statementsOf(file: string): (statement: string, names?: Names) =
   };
 }
 
-/** Runs each row of a query as a statement, like psql's `\gexec`. */
+/** Runs each row that a query returns as a statement, like psql's `\gexec`. */
 export async function runEach(session: Session, sql: string, parameters: readonly unknown[]): Promise<void> {
   for (const { sql: each } of await session.query<{ sql: string }>(sql, parameters)) await session.query(each);
 }

@@ -1,7 +1,10 @@
-/** Runs parts of transactions: savepoints, settings, and work whose changes are undone. */
+/** Functions for work inside transactions: savepoints, local settings, and work that is rolled back. */
 import { ident, type Session } from './types.ts';
 
-/** Runs work in a savepoint. If the work fails, its changes and locks are undone, and the transaction can continue. Call inside a transaction. */
+/**
+ * Runs work in a savepoint. If the work fails, PostgreSQL undoes the changes and releases the locks of the work, and the transaction can continue. Call inside
+ * a transaction.
+ */
 export async function savepoint<T>(session: Session, name: string, work: () => Promise<T>): Promise<T> {
   await session.query(`savepoint ${ident(name)}`);
   let result: T;

@@ -1,22 +1,22 @@
-/** The database interface for the rest of the program, which both engines implement. */
+/** Interfaces through which the program uses a database. Both engines implement these interfaces. */
 
 export type Row = Record<string, unknown>;
 
-/** Runs statements on one connection, which keeps its settings between statements. */
+/** A connection that runs statements and keeps its settings between statements. */
 export interface Session {
   /** Runs one statement with parameters `$1 …`. @throws MappaleError (kind `database`). */
   query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** Runs several statements as one implicit transaction. `origin` names the file in error messages. */
   script(sql: string, origin: string): Promise<void>;
-  /** Runs work between `begin` and `commit`, or `rollback` if the work throws. Cannot be nested. @param work receives the session of the transaction */
+  /** Runs work in a transaction, which is rolled back if the work throws. Cannot be nested. @param work receives the session of the transaction */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Appends rows to a table by COPY inside the open transaction. @param rows the rows in binary COPY format, without header and trailer */
+  /** Appends rows to a table by COPY, inside the open transaction. @param rows rows in binary COPY format, without header and trailer */
   copyRows(schema: string, table: string, rows: Buffer): Promise<void>;
 }
 
 /** An open binary COPY into one table. */
 export interface CopyIn {
-  /** Writes complete rows in binary COPY format, without header or trailer. Returns a promise only if the caller should wait. */
+  /** Writes complete rows in binary COPY format, without header or trailer. Returns a promise if the caller should wait before the next call. */
   write(chunk: Buffer): Promise<void> | undefined;
   /** Ends the COPY and commits. @returns the number of copied rows */
   end(): Promise<number>;
@@ -24,14 +24,14 @@ export interface CopyIn {
   abort(): Promise<void>;
 }
 
-/** Access of a command to a database. `read` opens read-only sessions and creates nothing. */
+/** Access that a command needs. `read` opens read-only sessions and creates nothing. */
 export type Access = 'read' | 'write';
 
 export interface Database extends Session {
   readonly engine: 'postgres' | 'pglite';
-  /** Name for messages, without password. */
+  /** Description of the database for messages, without password. */
   readonly label: string;
-  /** Pool mode of a connection pooler between the program and the server: `session`, or `transaction`. Null if there is no pooler. */
+  /** Pool mode of the connection pooler between the program and the server; null if there is no pooler. */
   readonly pooling: 'session' | 'transaction' | null;
   /** Number of sessions that may work at the same time. */
   readonly parallel: number;
@@ -39,12 +39,12 @@ export interface Database extends Session {
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Starts a COPY on a separate connection. */
   copyIn(schema: string, table: string): Promise<CopyIn>;
-  /** Writes a checkpoint, so that committed data is recovered quickly. Only the embedded database needs the call. */
+  /** Writes a checkpoint, so that recovery after a crash is quick. Has an effect only on the embedded database. */
   checkpoint(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Returns the row of a statement that always returns one row. @throws Error if there is no row: a bug of the statement */
+/** Runs a statement that always returns one row, and returns this row. @throws Error if there is no row, which is a bug in the statement */
 export async function one<T extends Row>(session: Pick<Session, 'query'>, sql: string, parameters?: readonly unknown[]): Promise<T> {
   return first(await session.query<T>(sql, parameters), sql);
 }

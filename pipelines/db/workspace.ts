@@ -1,10 +1,10 @@
-/** Returns the names of the schemas in which releases are loaded and regions are built. */
+/** Names the schemas in which releases are loaded and regions are built. */
 import { schemasLike } from './ddl.ts';
 import type { Session } from './types.ts';
 
 const STAGING = 'staging_';
 
-/** Returns the workspaces of releases that interrupted or running runs have created. */
+/** Returns the schemas of releases that interrupted or current runs have created. */
 export function leftStaging(session: Session): Promise<string[]> {
   return schemasLike(session, STAGING);
 }
@@ -13,32 +13,32 @@ export function stagingSchema(releaseId: number): string {
   return `${STAGING}${releaseId}`;
 }
 
-/** Returns the schema with the complete layers of a release that refers to rows of earlier releases. */
+/** Returns the name of the schema with views of complete layers, for a release that reuses rows of earlier releases. */
 export function wholeSchema(releaseId: number): string {
   return `${stagingSchema(releaseId)}_whole`;
 }
 
-/** @param region the region code, or 0 for Italy */
+/** Returns the name of a region's workspace. @param region region code, or 0 for Italy */
 export function buildSchema(region: number): string {
   return `build_${region}`;
 }
 
-/** Returns the schema in which a parallel job builds its table. */
+/** Returns the name of the schema in which a parallel job builds a table. @param lane number of the job */
 export function laneSchema(region: number, lane: number): string {
   return `${buildSchema(region)}_lane_${lane}`;
 }
 
-/** Returns the additional schemas of a region's build that interrupted or running runs have created. */
+/** Returns the schemas of parallel jobs that interrupted or current runs have created for a region. */
 export function leftLanes(session: Session, region: number): Promise<string[]> {
   return schemasLike(session, `${buildSchema(region)}_`);
 }
 
-/** Returns the schema for tables of a region on other nodes before they are published. */
+/** Returns the name of the schema for a region's distributed tables before their publication. */
 export function shardSchema(region: number): string {
   return `${buildSchema(region)}_shards`;
 }
 
-/** Returns the schema in which an incremental build creates changed rows, next to the region's workspace. */
+/** Returns the name of the schema in which an incremental build of a region creates changed rows. */
 export function changesSchema(region: number): string {
   return `${buildSchema(region)}_changes`;
 }

@@ -184,7 +184,7 @@ describeDatabase('layers with rows', (engine) => {
   it('lose only the rows of the changed source and their releases, if the user confirms the loss', async () => {
     const was = await everything();
     const { steps } = await migrate(database, changed(sources, LOSES[0]!.change), { lose: true });
-    expect(steps).toEqual([expect.stringMatching(/^dpc_seismic: 5 rows of 1 releases given up \(/)]);
+    expect(steps).toEqual([expect.stringMatching(/^dpc_seismic: 5 rows of 1 releases deleted \(/)]);
     const after = await everything();
     const differing = [...new Set([...Object.keys(was), ...Object.keys(after)])].filter((table) => was[table] !== after[table]);
     expect(differing.sort()).toEqual([`${LAYER}_${release}`, 'ledger.duplicate', 'ledger.file', 'ledger.member', 'ledger.release'].sort());
