@@ -13,7 +13,7 @@ export function lineageCommand(): Command {
       const lineage = await parcelLineage(context.database, await findEver(context, id));
       if (!('refusal' in lineage)) return [lineage, () => describe(id, lineage)];
       if (lineage.refusal === 'not_there') throw notFound(id);
-      throw new MappaleError('no history is kept if the database is distributed over several nodes', {
+      throw new MappaleError('there is no history, because the database is distributed over several nodes', {
         code: 'NO_HISTORY', kind: 'usage', hint: 'Print the current record of the parcel.', fix: `npx mappale parcel ${id}`,
       });
     }));

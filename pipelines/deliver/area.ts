@@ -1,4 +1,4 @@
-/** Reads the part of a region that an export writes: a comune, a box or polygons. */
+/** Reads the area of an export: a whole region, a comune, a box or polygons. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -10,14 +10,14 @@ import { quoted, retyped, withOption } from '../typed.ts';
 
 const statement = statementsOf('deliver');
 
-/** The parcels that an export writes. A parcel is inside polygons if its representative point is inside or on the border. */
+/** Area whose parcels an export writes. A parcel belongs to polygons if the parcel's representative point is inside a polygon or on the border. */
 export type Area =
   | { readonly kind: 'region' }
   | { readonly kind: 'comune'; readonly belfiore: string }
   /** `geojson`: a geometry in EPSG:4326, longitude latitude. `name`: the area in file names and titles. */
   | { readonly kind: 'polygons'; readonly geojson: string; readonly name: string };
 
-/** Returns the part of a file name for the area; empty for the whole region. */
+/** Returns the text that a file name contains for the area; empty for the whole region. */
 export function areaName(area: Area): string {
   switch (area.kind) {
     case 'region': return '';
@@ -26,7 +26,7 @@ export function areaName(area: Area): string {
   }
 }
 
-/** Returns the title of an export. */
+/** Returns the title of an export, which names its region and area. */
 export function areaTitle(region: Region, area: Area): string {
   switch (area.kind) {
     case 'region': return `Parcels of ${region.name}`;
@@ -59,12 +59,12 @@ const feature = z.object({ type: z.literal('Feature'), geometry }).transform((ea
 const collection = z.object({ type: z.literal('FeatureCollection'), features: z.array(feature).min(1) }).transform(({ features }) => features.flat());
 const drawing = z.union([geometry, feature, collection]);
 
-/** Names of coordinate systems in GeoJSON before RFC 7946 that mean longitude and latitude in degrees. */
+/** Matches the names with which GeoJSON before RFC 7946 states longitude and latitude in degrees. */
 const IN_DEGREES = /CRS84$|EPSG:{1,2}4326$/;
 const namedSystem = z.object({ crs: z.object({ properties: z.object({ name: z.string() }) }) });
 
 /**
- * Reads polygons from a GeoJSON file: a geometry, a feature or a collection of features, in EPSG:4326.
+ * Reads polygons from a GeoJSON file with a geometry, a feature or a collection of features, in EPSG:4326.
  * @throws MappaleError `POLYGON_UNREADABLE`, `POLYGON_INVALID` (exit 2)
  */
 export async function polygonArea(database: Database, path: string): Promise<Area> {

@@ -14,17 +14,17 @@ import { changesAfter, type ChangeLine, type ChangesFrom, type ChangesRefusal } 
 import { licencesOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
 import { csvLine, guardedCells } from './table.ts';
 
-/** Number of parcels that are compared at a time. */
+/** Number of parcels that one query compares. */
 const BATCH = 1_000;
 
 const COLUMNS: readonly OutputColumn[] = [
   { name: 'publication', type: 'int4', description: 'Number of the publication, rollback or withdrawal' },
-  { name: 'published_at', type: 'text', description: 'Time of the publication, UTC' },
+  { name: 'published_at', type: 'text', description: 'Time of the publication in UTC' },
   { name: 'op', type: 'text', description: 'add, remove or change' },
   { name: 'fid', type: 'int4', description: 'Parcel identifier' },
   { name: 'cadastral_reference', type: 'text', description: 'National cadastral reference' },
   { name: 'comune', type: 'text', description: 'Cadastral code of the comune; null: a parcel of a land register in a withdrawn region' },
-  { name: 'columns', type: 'text', description: 'JSON object with the new values by column of an export, and the geometry as GeoJSON; empty for a removed parcel' },
+  { name: 'columns', type: 'text', description: 'JSON object with the new values, by export column, and the new geometry as GeoJSON; empty for a removed parcel' },
 ];
 
 interface WrittenChanges {
@@ -33,20 +33,20 @@ interface WrittenChanges {
   readonly format: ChangeFormat;
   readonly out: string;
   readonly createdBy: string;
-  /** True if CSV keeps text that spreadsheet programs would run as formulas. */
+  /** True if CSV contains text unchanged, even if spreadsheet programs would run the text as a formula. */
   readonly verbatim: boolean;
 }
 
 export interface Changes {
   readonly out: string;
-  /** File with the attributions to show. */
+  /** Path of the file with the required attributions. */
   readonly licenses: string;
-  /** File with the publications: the numbers of parcels by comune, and the last day of each source's data. */
+  /** Path of the file that lists the publications, with the changed parcels by comune and the last day of each source's data. */
   readonly publications: string;
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
-  /** The last publication of the changelog. `--since` with this number returns later changes. */
+  /** Number of the newest publication. `--since` with this number returns later changes. */
   readonly publication: number;
   readonly bytes: number;
 }
@@ -59,7 +59,7 @@ function cellsOf({ columns, ...line }: ChangeLine): readonly Cell[] {
   return [publication, published_at, op, fid, cadastral_reference, comune, JSON.stringify(columns)];
 }
 
-/** Writes the lines as text. @param head first line; empty if the format has no first line */
+/** Writes the changes as lines of text. @param head header line; empty if the format has no header */
 async function writeText(path: string, lines: Lines, head: string, textOf: (line: ChangeLine) => string): Promise<void> {
   const texts = async function* (): AsyncGenerator<string, void, undefined> {
     if (head !== '') yield head;
@@ -68,7 +68,7 @@ async function writeText(path: string, lines: Lines, head: string, textOf: (line
   await pipeline(Readable.from(texts()), createWriteStream(path));
 }
 
-/** Formats of the changelog, by name. */
+/** Functions that write a changelog, by name of the format. */
 const WRITERS = {
   jsonl: (path, lines) => writeText(path, lines, '', (line) => `${JSON.stringify(line)}\n`),
   csv: (path, lines, { verbatim }) => writeText(
@@ -89,8 +89,8 @@ export type ChangeFormat = keyof typeof WRITERS;
 export const CHANGE_FORMATS = Object.keys(WRITERS) as readonly ChangeFormat[];
 
 /**
- * Writes all changes after a position in the changelog. Publications during the work are left to the next call. @throws MappaleError `NO_HISTORY`,
- * `NOT_PUBLISHED`, `CHANGES_NOT_KEPT`, `PUBLICATION_UNKNOWN` (exit 2)
+ * Writes all changes after a position in the changelog. Omits publications that become current meanwhile; the next call returns these. @throws MappaleError
+ * `NO_HISTORY`, `NOT_PUBLISHED`, `CHANGES_NOT_KEPT`, `PUBLICATION_UNKNOWN` (exit 2)
  */
 export async function writeChanges(database: Database, work: WrittenChanges): Promise<Changes> {
   const { region, from, format, out } = work;
@@ -121,7 +121,7 @@ export async function writeChanges(database: Database, work: WrittenChanges): Pr
 
 function refused({ name, slug }: Region, { reason, kept_since: keptSince = '', kept_after: keptAfter = 0 }: ChangesRefusal): MappaleError {
   switch (reason) {
-    case 'never_kept': return new MappaleError('no history is kept if the database is distributed over several nodes', {
+    case 'never_kept': return new MappaleError('there is no history, because the database is distributed over several nodes', {
       code: 'NO_HISTORY', kind: 'usage', hint: 'Export the region instead.', fix: `npx mappale export ${slug}`,
     });
     case 'not_published': return new MappaleError(`${name} was never published`, {
@@ -131,7 +131,7 @@ function refused({ name, slug }: Region, { reason, kept_since: keptSince = '', k
       code: 'CHANGES_NOT_KEPT', kind: 'usage', detail: `expected publication ${keptAfter} or ${keptSince}, or later, because earlier changes are deleted`, hint: 'Export the region, and continue from its publication.', fix: `npx mappale export ${slug}`,
     });
     case 'unknown': return new MappaleError('there is no such publication', {
-      code: 'PUBLICATION_UNKNOWN', kind: 'usage', hint: 'Give the day of your last export.', fix: `npx mappale changes ${slug} --since YYYY-MM-DD`,
+      code: 'PUBLICATION_UNKNOWN', kind: 'usage', hint: 'Use the day of your last export.', fix: `npx mappale changes ${slug} --since YYYY-MM-DD`,
     });
   }
 }

@@ -1,4 +1,7 @@
-/** Reads the changelog of a region: parcels that each publication added, removed or changed, with the values of an export. The values come from history. */
+/**
+ * Reads the changelog of a region: the parcels that each publication added, removed or changed, with the new values of all export columns. Former values come
+ * from the history tables.
+ */
 import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { cellsOf, columnsOf, type Ask, type Cell } from './columns.ts';
@@ -20,38 +23,37 @@ export interface ChangeLine {
   readonly cadastral_reference: string;
   /** Cadastral code. Null for a parcel of a land register that disappeared because its region was withdrawn. */
   readonly comune: string | null;
-  /** Values by column of an export, and `geometry`. An added parcel has all values, a changed parcel has the new values, and a removed parcel has no values. */
+  /** New values by export column, and `geometry`. An added parcel has all values, a changed parcel only those that differ, and a removed parcel none. */
   readonly columns: Readonly<Record<string, Cell | Geometry>>;
 }
 
 /**
- * Position in the changelog. The position is after a parcel of a publication, after a whole publication (`fid` null), or at the start of a day in Italy
- * (YYYY-MM-DD).
+ * Position in the changelog: after a parcel of a publication, after a whole publication (`fid` null), or at the start of a day (YYYY-MM-DD, Italian time).
  */
 export type ChangesFrom = { readonly publication: number; readonly fid: number | null } | { readonly day: string };
 
 /** Reason why changes cannot be listed. */
 export interface ChangesRefusal {
   readonly reason: 'never_kept' | 'not_published' | 'not_kept' | 'unknown';
-  /** First day with all changes, and the publication after which all changes are kept. Only for `not_kept`. */
+  /** First day from which all changes are kept. Set only for `not_kept`. */
   readonly kept_since?: string;
   readonly kept_after?: number;
 }
 
 interface ChangesBatch {
-  /** Publications on which the answer depends. */
+  /** Text that identifies the publications on which the answer depends. */
   readonly tag: string;
   /** Lines of the changelog, sorted by publication and fid. */
   readonly lines: readonly ChangeLine[];
-  /** Position after the parcels of this batch; null if no parcel follows. */
+  /** Position after this batch; null at the end of the changelog. */
   readonly next: { readonly publication: number; readonly fid: number | null } | null;
-  /** The last publication of the changelog. */
+  /** Number of the newest publication. */
   readonly last: number;
 }
 
 type ParcelState = readonly [fid: number, reference: string, comune: string | null, geometry: string | null];
 
-/** Parcels before and after a publication, as in `past.columns_at`. */
+/** States of parcels before and after a publication, with cells as `past.columns_at` returns them. */
 export type ComparedParcels = Readonly<{
   parcels_before: readonly ParcelState[] | null; cells_before: string | null; parcels_after: readonly ParcelState[] | null; cells_after: string | null;
 }>;
@@ -62,7 +64,7 @@ type Found = ComparedParcels & Readonly<{
 
 const COLUMNS = columnsOf(SECTION_NAMES).map(({ name }) => name);
 
-/** A parcel before or after a publication. */
+/** State of a parcel before or after a publication. */
 interface State {
   readonly reference: string;
   readonly comune: string | null;
@@ -74,9 +76,9 @@ interface State {
 interface Wanted {
   readonly region: number;
   readonly from: ChangesFrom;
-  /** Last publication to read, or null for the newest. */
+  /** Number of the last publication to read; null to read up to the newest. */
   readonly until: number | null;
-  /** Maximum number of parcels that are compared. */
+  /** Maximum number of parcels to compare. */
   readonly most: number;
 }
 
@@ -98,10 +100,10 @@ export async function changesBatch(ask: Ask, { region, from, until, most }: Want
   return { tag, last, lines, next: { publication: swap, fid: fids.length < most ? null : fids.at(-1) ?? null } };
 }
 
-/** A change without the publication. */
+/** A changelog line without number and time of the publication. */
 type Change = Omit<ChangeLine, 'publication' | 'published_at'>;
 
-/** Returns the changes of compared parcels, without parcels that did not change. */
+/** Returns the changes of the compared parcels. Omits parcels that did not change. */
 export function changesOf(fids: readonly number[], { parcels_before, cells_before, parcels_after, cells_after }: ComparedParcels): Change[] {
   const before = statesOf(parcels_before, cells_before);
   const after = statesOf(parcels_after, cells_after);
@@ -137,7 +139,7 @@ export async function* changesAfter(
     const batch = await changesBatch(ask, { ...wanted, from, until });
     if ('reason' in batch) throw refuse(batch);
     yield batch.lines;
-    // Publications during the work are left to the next call.
+    // Omits publications that become current meanwhile. The next call returns these publications.
     until ??= batch.last;
     if (batch.next === null) return batch.last;
     from = batch.next;

@@ -1,4 +1,4 @@
-/** Returns sections as columns of a table: names, types, descriptions, and the values of many parcels. */
+/** Represents sections as columns of a table, with names, types, descriptions, and the values of many parcels. */
 import { z } from 'zod';
 import { COVERAGE_MEANING } from '../contract/schemas.ts';
 import type { Section, FlatColumn } from '../contract/section.ts';
@@ -7,7 +7,7 @@ import { chooseSections, SECTIONS, SECTION_NAMES } from '../contract/sections.ts
 export type Cell = string | number | boolean | null;
 
 export interface OutputColumn {
-  /** Name with the section as prefix (except for `basic`) and the unit as suffix. */
+  /** Name of the column, with the section as prefix (except for `basic`) and the unit as suffix. */
   readonly name: string;
   readonly type: FlatColumn['type'];
   /** Description, including the meaning of null. */
@@ -35,7 +35,8 @@ function chosen(sections: readonly string[]): readonly Section[] {
 }
 
 /**
- * @param text names separated by commas, or `all`; omitted for the usual sections @returns the sections in the order of the record, always with `basic`
+ * Parses a list of sections. @param text names separated by commas, or `all`; undefined for the usual sections @returns the sections in the order of the
+ * record, always including `basic`
  * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
  */
 export function parseSections(text: string | undefined): readonly string[] {
@@ -44,13 +45,13 @@ export function parseSections(text: string | undefined): readonly string[] {
   return chooseSections(`basic,${text}`, 'all, or ');
 }
 
-/** Returns the description of a value at a path of a block. @throws Error for a path that the block does not have: a bug of the section */
+/** Returns the description of the value at a path in a block. @throws Error for a path that the block does not have, which is a bug in the section */
 function meaningOf(block: z.ZodType, path: string): string {
   const meanings: string[] = [];
   let schema = plain(block);
   for (const step of path.split('.')) {
     if (schema instanceof z.ZodArray) {
-      if (step === 'length') return 'Number of elements; null: not known, or not applicable';
+      if (step === 'length') return 'Number of elements; null: unknown, or not applicable';
       schema = plain(schema.element as z.ZodType);
       if (/^\d+$/.test(step)) continue;
     }
@@ -67,7 +68,7 @@ function descriptionOf(schema: z.ZodType): string | undefined {
   return schema.description ?? (schema instanceof z.ZodOptional ? descriptionOf(schema.def.innerType as z.ZodType) : undefined);
 }
 
-/** Returns the schema without optional and nullable wrappers. */
+/** Returns the inner schema of optional and nullable schemas. */
 function plain(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional) return plain(schema.def.innerType as z.ZodType);
   if (schema instanceof z.ZodUnion) {
@@ -80,9 +81,9 @@ function plain(schema: z.ZodType): z.ZodType {
 /** Calls a function of the schema `api` that returns one row. */
 export type Ask = <T extends Record<string, unknown>>(statement: string, parameters: readonly unknown[]) => Promise<T>;
 
-/** Result of a function that returns one row. */
+/** The row that such a function returns. */
 export type AnswerRows = {
-  /** Publications from which the answer comes. */
+  /** Text that identifies the publications from which the answer comes. */
   readonly publication: string;
   /** JSON text; null if nothing was found. */
   readonly answer: string | null;
@@ -90,14 +91,14 @@ export type AnswerRows = {
 
 type SectionRow = readonly [fid: number, coverage: string | null, cells: readonly Cell[] | null];
 
-/** Cells of parcels, by fid. */
+/** Values of parcels, and the publications from which the values come. */
 export interface Rows {
   readonly publication: string;
   readonly cells: ReadonlyMap<number, readonly Cell[]>;
 }
 
 /**
- * Returns published parcels with the cells of `columnsOf`. Other parcels are left out.
+ * Reads the values of published parcels, in the order of `columnsOf`. Omits fids that are not published.
  * @throws MappaleError (kind `database`)
  */
 export async function rowsOf(ask: Ask, fids: readonly number[], sections: readonly string[]): Promise<Rows> {
@@ -105,7 +106,7 @@ export async function rowsOf(ask: Ask, fids: readonly number[], sections: readon
   return { publication, cells: cellsOf(answer, sections) };
 }
 
-/** Parses the answer of `api.parcel_columns`: the cells of `columnsOf` by fid. */
+/** Parses the answer of `api.parcel_columns`. Returns the values by fid, in the order of `columnsOf`. */
 export function cellsOf(answer: string | null, sections: readonly string[]): ReadonlyMap<number, readonly Cell[]> {
   const found = JSON.parse(answer ?? '{}') as Readonly<Record<string, readonly SectionRow[]>>;
   const list = chosen(sections);
@@ -117,7 +118,7 @@ export function cellsOf(answer: string | null, sections: readonly string[]): Rea
     const counts = Object.values(section.flat).findIndex(({ of }) => of === 'length');
     for (const [fid, coverage, values] of found[section.name] ?? []) {
       let row = cells.get(fid);
-      // If `basic` is requested, this section comes first and has every published parcel.
+      // If requested, the section `basic` comes first and contains every published parcel.
       if (row === undefined) cells.set(fid, row = new Array<Cell>(width).fill(null));
       if (values !== null) for (let index = 0; index < own; index += 1) row[at + index] = values[index] ?? null;
       // Where the files reach, nothing is none.
@@ -129,7 +130,7 @@ export function cellsOf(answer: string | null, sections: readonly string[]): Rea
   return cells;
 }
 
-/** A licence, as in the records. */
+/** A licence in the form in which records contain licences. */
 export interface Licence {
   readonly section: string;
   readonly source: string;
@@ -140,7 +141,7 @@ export interface Licence {
   readonly attribution: string;
 }
 
-/** Returns the licences to show with the columns. @param region code; null for all published regions */
+/** Returns the licences of the sections' data. @param region region code; null for all published regions */
 export async function licencesOf(ask: Ask, region: number | null, sections: readonly string[]): Promise<readonly Licence[]> {
   const { answer } = await ask<AnswerRows>('select publication, answer from api.column_licenses($1, $2)', [region, sections]);
   return JSON.parse(answer ?? '[]') as Licence[];

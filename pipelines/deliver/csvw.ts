@@ -1,17 +1,17 @@
-/** Writes the metadata file of a CSV (W3C, Metadata Vocabulary for Tabular Data): columns with types and descriptions, and the licences. */
+/** Writes the metadata file of a CSV (W3C, Metadata Vocabulary for Tabular Data), with the types and descriptions of the columns, and the licences. */
 import type { Licence, OutputColumn } from './columns.ts';
 
-/** Types of XML Schema with their names in CSV on the Web. */
+/** Names of data types in CSV on the Web, by column type. */
 const DATATYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'short', int4: 'int', int8: 'long', float8: 'double', text: 'string', bool: 'boolean' };
 
 interface TableFacts {
-  /** Name of the CSV, without folder. */
+  /** Name of the CSV file, without folder. */
   readonly url: string;
   readonly title: string;
   readonly delimiter: string;
   readonly columns: readonly OutputColumn[];
   readonly licences: readonly Licence[];
-  /** Time of the publication; null if there are several publications. */
+  /** Time of the publication; null if the values come from several publications. */
   readonly publishedAt: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Adds columns to the rows of a CSV file. */
+/** Adds columns with parcel data to the rows of a CSV file. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -21,15 +21,15 @@ interface EnrichWork {
   readonly from: string;
   readonly out: string;
   readonly sections: readonly string[];
-  /** Kind of key; null to use the only key of the table. */
+  /** Kind of key to use; null to use the only key in the table. */
   readonly by: Key | null;
-  /** Columns in which an apostrophe is added before text that a spreadsheet program would run as a formula. */
+  /** Columns in which text gets an apostrophe if a spreadsheet program would run the text as a formula. */
   readonly guard: 'none' | 'added' | 'all';
 }
 
 export interface EnrichedFile {
   readonly out: string;
-  /** Path of the metadata file with the columns and the licences. */
+  /** Path of the metadata file, which describes the columns and the licences. */
   readonly metadata: string;
   readonly by: Key;
   readonly key_columns: readonly string[];
@@ -45,8 +45,8 @@ export interface EnrichedFile {
 const NAMES: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' };
 
 /**
- * Enriches a file from one publication. New publications are not blocked. If a new publication becomes current, the work starts again. @throws MappaleError
- * `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); errors of the table (exit 3) and of the database
+ * Enriches a file with values of one publication. Does not block new publications. If a new publication becomes current, the work starts again. @throws
+ * MappaleError `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); errors of the table (exit 3) and of the database
  */
 export function enrichFile(database: Database, log: Log, work: EnrichWork): Promise<EnrichedFile> {
   return sameThroughout(log, () => enrichOnce(database, log, work));

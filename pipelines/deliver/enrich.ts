@@ -1,4 +1,4 @@
-/** Adds the published data of parcels to the rows of a table. Each row names a parcel. The output has the same rows in the same order. */
+/** Adds published parcel data to the rows of a table. Each row names a parcel. The output has the same rows in the same order. */
 import type { CsvRecord } from '../formats/csv.ts';
 import { resultsInOrder } from '../parallel.ts';
 import { columnsOf, rowsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
@@ -6,16 +6,16 @@ import { readKey, type FoundKey, type Named } from './keys.ts';
 import { gazetteerOf, matchColumns, placesOf, STATUSES, unmatched, type Placed, type Status } from './places.ts';
 import { publicationChanged } from './publication.ts';
 
-/** Number of rows per query. Finding an address takes milliseconds, and other keys take a few microseconds. */
+/** Number of rows per query. Looking up an address takes milliseconds, and looking up any other key takes microseconds. */
 export const BATCH = { row: 5_000, street: 250 } as const;
 
 interface EnrichOptions {
   readonly ask: Ask;
   readonly key: FoundKey;
-  /** Number of columns of the table. */
+  /** Number of columns in the user's table. */
   readonly width: number;
   readonly sections: readonly string[];
-  /** Number of parallel batches. */
+  /** Number of batches that run in parallel. */
   readonly parallel: number;
   /** Number of rows in a batch. Default: `BATCH`. */
   readonly batch?: number;
@@ -23,13 +23,13 @@ interface EnrichOptions {
 
 const OWN: readonly OutputColumn[] = [
   { name: 'status', type: 'text', description: `Result of the row: ${Object.entries(STATUSES).map(([status, meaning]) => `${status}: ${meaning}`).join('; ')}` },
-  { name: 'reason', type: 'text', description: 'Reason as text; null if the status is sufficient' },
-  { name: 'candidates', type: 'int4', description: 'Number of equally good parcels or addresses' },
+  { name: 'reason', type: 'text', description: 'Reason for the status, as text; null if the status alone explains the result' },
+  { name: 'candidates', type: 'int4', description: 'Number of parcels or addresses that match equally well' },
 ];
 
 /**
- * Returns the columns that are added to a table. @param header the header of the table. If the name of an added column exists, the program's name is added as a
- * prefix until the name is unique
+ * Returns the columns that are added to a table. If the header already has a column of the same name, the prefix `mappale_` makes the new name unique. @param
+ * header header of the user's table
  */
 export function addedColumns(header: readonly string[], key: FoundKey, sections: readonly string[]): readonly OutputColumn[] {
   const taken = new Set(header);
@@ -44,7 +44,7 @@ export interface EnrichedRow {
 }
 
 /**
- * Yields the rows of each batch, in their order.
+ * Yields the enriched rows batch by batch, in the order of the table.
  * @throws MappaleError `PUBLICATION_CHANGED` (exit 6) if later rows would come from another publication; errors of the table and of the database
  */
 export async function* enriched(records: AsyncIterable<CsvRecord>, options: EnrichOptions): AsyncGenerator<readonly EnrichedRow[], void, undefined> {

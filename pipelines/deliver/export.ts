@@ -1,6 +1,6 @@
 /**
- * Exports the parcels of a region to a file, streamed in the order of a Hilbert curve. All rows come from one publication, and the same publication gives the
- * same bytes.
+ * Exports the parcels of a region to a file. Rows are streamed in the order of a Hilbert curve. All rows come from one publication. Two exports of the same
+ * publication have the same bytes.
  */
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -24,18 +24,18 @@ import { EXPORTED_ZOOMS, regionTile } from './tiles.ts';
 
 const statement = statementsOf('deliver');
 
-/** Number of parcels per query. Larger batches are not faster, and the batches of parallel queries use most of the memory. */
+/** Number of parcels per query. Larger batches are not faster, and most of the memory is used by the batches of parallel queries. */
 const BATCH = 1_000;
 
 interface ExportedRow {
-  /** Cells of the parcel, in the order of the columns. */
+  /** Values of the parcel, in the order of the columns. */
   readonly cells: readonly Cell[];
-  /** WKB of a multipolygon in EPSG:4326, longitude before latitude. */
+  /** Geometry as WKB of a multipolygon in EPSG:4326, longitude before latitude. */
   readonly wkb: Uint8Array;
   readonly extent: Extent;
 }
 
-/** Facts about an export that are known before its rows are read. */
+/** Facts about an export that are known before the rows are read. */
 export interface ExportFacts {
   readonly region: Region;
   readonly area: Area;
@@ -49,34 +49,34 @@ export interface ExportFacts {
   readonly licences: readonly Licence[];
   /** Name and version of this program. */
   readonly createdBy: string;
-  /** True if CSV keeps text that spreadsheet programs would run as formulas. */
+  /** True if CSV contains text unchanged, even if spreadsheet programs would run the text as a formula. */
   readonly verbatim: boolean;
 }
 
-/** Content of a tile. */
+/** A map tile of the region. */
 interface RegionTile {
   readonly tile: TileNumber;
   readonly bytes: Buffer;
 }
 
-/** A format that can be written. */
+/** An export format. */
 export interface Format {
   /** Ending of the file name, without a dot. */
   readonly ending: string;
   readonly mediaType: string;
-  /** Name of the geometry column; null if there is none. */
+  /** Name of the geometry column; null if the format has no geometry column. */
   readonly geometry: string | null;
-  /** `region` if the format can write only whole regions. */
+  /** `region` if the format can contain only whole regions; `parts` otherwise. */
   readonly writes: 'parts' | 'region';
-  /** Returns the columns that the format writes; omitted if the format writes all columns. */
+  /** Returns the columns that the format contains; omitted if the format contains all columns. */
   columns?(sections: readonly string[]): readonly OutputColumn[];
   /**
-   * Writes the export to a path. @param rows the rows of parcels, which can be read only once @param tiles the same parcels as map tiles, for formats of tiles
+   * Writes the export to a file. @param rows rows of parcels, which can be read only once @param tiles the same parcels as map tiles, for tile formats
    * @returns a note for the user, or null
-   * @throws MappaleError if this machine lacks a requirement of the format
+   * @throws MappaleError if a program or library that the format needs is missing
    */
   write(path: string, facts: ExportFacts, rows: AsyncIterable<readonly ExportedRow[]>, tiles: AsyncIterable<RegionTile>): Promise<string | null>;
-  /** Writes an additional file next to the exported file. */
+  /** Writes a metadata file next to the exported file, and returns its path. */
   writeMetadata?(path: string, facts: ExportFacts): Promise<string>;
 }
 
@@ -105,7 +105,7 @@ export interface Exported {
 }
 
 /**
- * Exports a region or a part of a region from one publication. New publications are not blocked. If a new publication becomes current, the work starts again.
+ * Exports a region or a part of a region from one publication. Does not block new publications. If a new publication becomes current, the work starts again.
  * @throws MappaleError `NOT_PUBLISHED`, `NOTHING_TO_EXPORT`, `FORMAT_OF_REGIONS` (exit 2), `PUBLICATION_CHANGED` (exit 6); errors of the format and of the
  * database
  */
@@ -133,7 +133,7 @@ async function exportOnce(database: Database, log: Log, { region, area, sections
     }
   };
   const { mediaType, geometry } = format;
-  // All files are written before the first file is renamed. If the disk is full, the earlier export stays unchanged.
+  // Writes all files before the first file is renamed. If the disk is full, the earlier export therefore stays unchanged.
   const { note, bytes, sha256, companions } = await writeAtomically(out, async (unfinished) => {
     const note = await format.write(unfinished, facts, rows(), tilesOf(database, facts, sections));
     const { size } = await stat(unfinished);
@@ -186,7 +186,7 @@ async function look(
 
 type Drawing = { readonly fid: number; readonly wkb: Uint8Array } & Readonly<Record<'west' | 'south' | 'east' | 'north', number>>;
 
-/** Yields batches in order, and requests the next batches in advance. @throws MappaleError `PUBLICATION_CHANGED` */
+/** Yields the batches of rows in order, and requests the next batches in advance. @throws MappaleError `PUBLICATION_CHANGED` */
 async function* batchesOf(
   database: Database, fids: Int32Array, sections: readonly string[], digest: string, region: number,
 ): AsyncGenerator<readonly ExportedRow[], void, undefined> {
@@ -195,7 +195,7 @@ async function* batchesOf(
   yield* resultsInOrder(database.parallel, starts, (at) => batchOf(database, [...fids.subarray(at, at + BATCH)], sections, { digest, region, tags }));
 }
 
-/** Reads columns and geometries in one transaction. A swap waits for the end of the transaction. */
+/** Reads the columns and geometries of a batch in one transaction. A swap waits until this transaction ends. */
 function batchOf(
   database: Database, fids: readonly number[], sections: readonly string[],
   { digest, region, tags }: { readonly digest: string; readonly region: number; readonly tags: Set<string> },
@@ -215,7 +215,7 @@ function batchOf(
 }
 
 /**
- * Yields the tiles that are not empty, in the order of their numbers. The subtiles of an empty tile are not read.
+ * Yields the tiles that are not empty, in the order of tile numbers. Does not read the subtiles of an empty tile.
  * @throws MappaleError `PUBLICATION_CHANGED`
  */
 async function* tilesOf(
@@ -237,7 +237,7 @@ async function* tilesOf(
     const parents: TileNumber[] = [];
     for await (const { tile, bytes } of resultsInOrder(database.parallel, found, look)) {
       if (bytes !== null) yield { tile, bytes };
-      // Below the first zoom with parcels, the subtiles of empty tiles are also read, because a region may have no boundaries.
+      // At zooms without parcels, the subtiles of empty tiles are read too, because a region may have parcels but no boundaries.
       if (bytes !== null || z < parcels) parents.push(tile);
     }
     found = inOrder(parents.flatMap((tile) => quartersOf(tile)).filter((tile) => isWithin(tile, extent)));
@@ -246,7 +246,7 @@ async function* tilesOf(
   if (current?.digest !== digest) throw publicationChanged();
 }
 
-/** Returns the first and the last tile of an extent. */
+/** Returns the north-western and the south-eastern tile of an extent. */
 function cornersOf([west, south, east, north]: Extent, z: number): readonly [TileNumber, TileNumber] {
   return [tileAt(z, west, north), tileAt(z, east, south)];
 }

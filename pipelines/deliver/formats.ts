@@ -19,10 +19,10 @@ import { qgisAliases, qgisProject, qgisStyleDocument, qgisStyles } from './qgis.
 import { csvLine, guardedCells } from './table.ts';
 import { drawnColumns, EXPORTED_ZOOMS, MOST_FEATURES, TILE_LAYERS } from './tiles.ts';
 
-/** Number of features per message to GDAL's thread. */
+/** Number of features in one message to the thread that runs GDAL. */
 const FEATURES = 500;
 
-/** Returns the metadata of a file as text. */
+/** Returns the metadata of an exported file as JSON text. */
 function about({ title, region, area, publishedAt, digest, licences, createdBy }: ExportFacts, more: Readonly<Record<string, string>> = {}): string {
   const part = areaName(area);
   return JSON.stringify({ title, region: region.name, ...(part === '' ? {} : { area: part }), published_at: publishedAt, digest, created_by: createdBy, ...more, licences });
@@ -70,12 +70,12 @@ const GDAL_TYPES: Readonly<Record<OutputColumn['type'], GeoPackageLayer['fields'
   int2: 'integer', int4: 'integer', int8: 'integer', float8: 'real', text: 'string', bool: 'integer',
 };
 
-/** Name of the layer in GDAL's formats. */
+/** Name of the layer in formats that GDAL writes. */
 const LAYER = 'parcels';
 
 interface GdalFormat {
   readonly format: WrittenFormat;
-  /** Names of the layer options for title and description. */
+  /** Names of GDAL's layer options for title and description. */
   readonly described: readonly [title: string, about: string];
   /** Tables to write after the parcels. */
   readonly tables?: (facts: ExportFacts) => readonly WrittenTable[];
@@ -86,7 +86,7 @@ interface WrittenTable {
   readonly rows: readonly (readonly VectorValue[])[];
 }
 
-/** Returns a format that GDAL writes in its thread. */
+/** Returns the function that writes a format with GDAL, in a separate thread. */
 function byGdal({ format, described, tables }: GdalFormat): Format['write'] {
   return async (path, facts, rows) => {
     const { columns, title } = facts;
@@ -124,7 +124,7 @@ function byGdal({ format, described, tables }: GdalFormat): Format['write'] {
   };
 }
 
-/** Returns the name of a field. In a GeoPackage, the column `fid` is the number of the row. */
+/** Returns the field name for a column. The column `fid` is renamed, because `fid` is the row number in a GeoPackage. */
 function layerField(name: string): string {
   return name === 'fid' ? 'parcel_fid' : name;
 }
@@ -148,7 +148,7 @@ const geopackage: Format = {
   },
 };
 
-/** Returns the table in which QGIS finds the styles of a layer. The first style is applied when the layer is opened. */
+/** Returns the table `layer_styles`, from which QGIS reads the styles of a layer. QGIS applies the first style when it opens the layer. */
 function layerStyles({ columns, publishedAt }: ExportFacts): WrittenTable {
   const names = ['f_table_catalog', 'f_table_schema', 'f_table_name', 'f_geometry_column', 'styleName', 'styleQML', 'styleSLD', 'useAsDefault', 'description', 'owner', 'ui', 'update_time'];
   const aliases = qgisAliases(columns, layerField);
@@ -175,7 +175,7 @@ const pmtiles: Format = {
     const file = new PmtilesFile(path, {
       bounds: extent, minzoom: comuni, maxzoom: last,
       metadata: {
-        name: title, description: `${title} with their comuni; values as in their records`, type: 'overlay',
+        name: title, description: `${title} and their comuni, with the values of parcel records`, type: 'overlay',
         attribution: [...new Set(licences.map(({ attribution }) => attribution))].join('; '),
         vector_layers: [
           { id: 'comuni', minzoom: comuni, maxzoom: last, fields: TILE_LAYERS.find(({ name }) => name === 'comuni')?.fields ?? {} },
@@ -196,5 +196,5 @@ const pmtiles: Format = {
 
 export const FORMATS: Readonly<Record<string, Format>> = { geoparquet: geoparquetOf('1.1.0'), flatgeobuf, geopackage, pmtiles, csv };
 
-/** Versions of GeoParquet, by the major version that a user names. */
+/** GeoParquet formats, by the major version that the user chooses. */
 export const GEOPARQUET: Readonly<Record<'1' | '2', Format>> = { 1: geoparquetOf('1.1.0'), 2: geoparquetOf('2.0.0') };

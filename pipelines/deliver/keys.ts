@@ -1,20 +1,20 @@
-/** Finds the key columns of a table, and reads the key of each row. */
+/** Finds the columns of a user's table that name parcels (the key), and reads the key of each row. */
 import { normaliseHeader } from '../formats/csv.ts';
 import { BOUNDS, plainReference } from '../contract/regions.ts';
 import { MappaleError } from '../errors.ts';
 
-/** Kinds of keys with which rows name parcels. */
+/** Kinds of keys with which rows can name parcels. */
 export const KEYS = ['fid', 'reference', 'parcel', 'point', 'street'] as const;
 
 export type Key = (typeof KEYS)[number];
 
 interface KeyColumn {
-  /** Other accepted names in the header, in the form of `normaliseHeader`. */
+  /** Other accepted names of the column, as `normaliseHeader` returns them. */
   readonly called: readonly string[];
   readonly optional?: true;
 }
 
-/** Columns of each kind of key. */
+/** Names and alternative names of the columns, by kind of key. */
 const COLUMNS = {
   fid: { fid: { called: [] } },
   reference: { cadastral_reference: { called: ['reference', 'riferimento_catastale'] } },
@@ -34,9 +34,9 @@ const COLUMNS = {
 
 export interface FoundKey {
   readonly key: Key;
-  /** Index of each column in a row, by the project's name; −1 for a missing optional column. */
+  /** Index of each key column in the header, by the column's main name; −1 for a missing optional column. */
   readonly at: Readonly<Record<string, number>>;
-  /** Column names in the header. */
+  /** Names of the key columns as written in the header. */
   readonly columns: readonly string[];
 }
 
@@ -44,14 +44,14 @@ function matchKey(header: readonly string[], key: Key): FoundKey | null {
   const names = header.map(normaliseHeader);
   const at: Record<string, number> = {};
   for (const [name, { called, optional }] of Object.entries(COLUMNS[key]) as [string, KeyColumn][]) {
-    // A table may have a column for the code and a column for the name. The first accepted name is used.
+    // A table may have one column for the code and one for the name. The first accepted name wins.
     at[name] = [name, ...called].map((spelling) => names.indexOf(spelling)).find((index) => index !== -1) ?? -1;
     if (at[name] === -1 && optional !== true) return null;
   }
   return { key, at, columns: Object.values(at).flatMap((index) => header[index] ?? []) };
 }
 
-/** Columns that each key needs, for messages. */
+/** List of the columns that each kind of key needs, for messages. */
 export const KEY_HELP: string = KEYS.map((key) => `${key}: ${(Object.entries(COLUMNS[key]) as [string, KeyColumn][])
   .map(([name, { optional }]) => (optional === true ? `[${name}]` : name)).join(',')}`).join('; ');
 
@@ -61,7 +61,7 @@ export function hasKey(header: readonly string[]): boolean {
 }
 
 /**
- * Finds the key columns in a header. @param asked kind of key, or null to use the only key in the header @param at name of the table in messages
+ * Finds the key columns in a header. @param asked kind of key to find, or null to use the only key in the header @param at name of the table in messages
  * @throws MappaleError `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2)
  */
 export function findKey(header: readonly string[], asked: Key | null, at: string): FoundKey {
@@ -74,7 +74,7 @@ export function findKey(header: readonly string[], asked: Key | null, at: string
     });
   }
   if (found.length > 1) {
-    throw new MappaleError('the table has several keys', {
+    throw new MappaleError('the table has the columns of several keys', {
       code: 'KEY_AMBIGUOUS', kind: 'usage', at, detail: `expected one key, found ${found.map(({ key, columns }) => `${key} (${columns.join(', ')})`).join(', ')}`,
       hint: `Choose one: --by ${first.key}`,
     });
@@ -90,7 +90,7 @@ export function findKey(header: readonly string[], asked: Key | null, at: string
   return first;
 }
 
-/** Key values of a row. */
+/** Values of a row's key columns. */
 export type Named =
   | { readonly key: 'point'; readonly lat: number; readonly lng: number }
   | { readonly key: 'fid'; readonly fid: number }
@@ -102,16 +102,16 @@ interface Unreadable {
   readonly invalid: string;
 }
 
-/** Reads the key of a row. @param fieldOf returns the text of a column by the project's name; empty if the column is empty or missing */
+/** Reads the key of a row. @param fieldOf returns the text of a column by the column's main name; empty if the column is empty or missing */
 export function readKey(key: Key, fieldOf: (name: string) => string): Named | Unreadable {
-  // The database cannot store this character, and refuses the whole batch.
+  // Refuses NUL characters, because PostgreSQL cannot store them and would refuse the whole batch.
   const nul = Object.keys(COLUMNS[key]).find((name) => fieldOf(name).includes('\0'));
   if (nul !== undefined) return unreadable(nul, 'text, found a NUL character', '\0');
   switch (key) {
     case 'point': return readPoint(fieldOf('lat'), fieldOf('lng'));
     case 'fid': {
       const text = withoutFraction(fieldOf('fid'));
-      return /^\d+$/.test(text) && Number(text) <= 2_147_483_647 ? { key, fid: Number(text) } : unreadable('fid', 'a whole number to 2147483647', text);
+      return /^\d+$/.test(text) && Number(text) <= 2_147_483_647 ? { key, fid: Number(text) } : unreadable('fid', 'a whole number up to 2147483647', text);
     }
     case 'reference': {
       const text = plainReference(fieldOf('cadastral_reference'));
@@ -133,7 +133,7 @@ function unreadable(column: string, expected: string, found: string): Unreadable
   return { invalid: found === '' ? `${column} is empty` : `${column}: expected ${expected}` };
 }
 
-/** Removes a zero fraction. Some programs write whole numbers as `13.0` if the column has empty cells. */
+/** Removes a fraction of zero, such as in `13.0`. Some programs write whole numbers in this way if the column has empty cells. */
 function withoutFraction(text: string): string {
   return text.replace(/^(\d+)[.,]0+$/, '$1');
 }
@@ -152,12 +152,12 @@ function readPoint(latitude: string, longitude: string): Named | Unreadable {
   if (Number.isNaN(lat)) return unreadable('lat', 'degrees in decimal notation', latitude);
   if (Number.isNaN(lng)) return unreadable('lng', 'degrees in decimal notation', longitude);
   if (isInItaly(lat, lng)) return { key: 'point', lat, lng };
-  const swapped = isInItaly(lng, lat) ? '. Latitude and longitude may be exchanged' : '';
+  const swapped = isInItaly(lng, lat) ? '. Latitude and longitude may be swapped' : '';
   return { invalid: `not in Italy: latitude ${BOUNDS.south}–${BOUNDS.north}, longitude ${BOUNDS.west}–${BOUNDS.east}${swapped}` };
 }
 
 function readParcel(comune: string, section: string, foglio: string, particella: string): Named | Unreadable {
-  // Forms pad numbers with zeros, but the cadastral map does not.
+  // Removes leading zeros, which forms contain but the cadastral map does not.
   const [sheet, label] = [foglio, particella].map((text) => withoutFraction(text).replace(/^0+(?=\d)/, '')) as [string, string];
   if (comune === '' || comune.length > 100) return unreadable('comune', 'at most 100 characters', comune);
   if (!/^([A-Za-z]|_?)$/.test(section)) return unreadable('sezione', 'one letter', section);

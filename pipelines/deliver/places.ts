@@ -1,18 +1,18 @@
-/** Finds the parcels of rows, one batch at a time, with one query for each kind of key. */
+/** Finds the parcel that each row names. Runs one query per batch of rows. */
 import { findCity, parseQuery, type ComuneHit, type FindComune, type Names, type Reading } from '../address/parse-query.ts';
 import { regionName } from '../contract/regions.ts';
 import type { Ask, Cell, OutputColumn, AnswerRows } from './columns.ts';
 import type { Key, Named } from './keys.ts';
 
-/** Statuses of a row, with their meaning. */
+/** Possible statuses of a row, each with its meaning. */
 export const STATUSES = {
   found: 'one parcel',
-  ambiguous: 'several parcels match equally well and the first is used: the smallest at a point, the smallest fid of a reference, the best of an address',
+  ambiguous: 'several parcels match equally well and the first is used. For a point, this is the smallest parcel; for a reference, the smallest fid; for an address, the best match',
   approximate: 'only the street or a nearby number of the address was found; no parcel is returned',
-  not_found: 'no parcel, in a published region',
-  not_loaded: 'the place is in a region that is not published',
-  gone: 'the fid was published earlier',
-  invalid: 'the row names no place',
+  not_found: 'no parcel matches, although the region is published',
+  not_loaded: 'the row names a place in a region that is not published',
+  gone: 'a parcel with this fid was published earlier and no longer exists',
+  invalid: 'the key of the row is not valid',
 } as const;
 
 export type Status = keyof typeof STATUSES;
@@ -20,42 +20,42 @@ export type Status = keyof typeof STATUSES;
 /** Result of looking up a row's key. */
 export interface Placed {
   readonly status: Status;
-  /** Reason as text; null if the status is sufficient. */
+  /** Reason for the status, as text; null if the status alone explains the result. */
   readonly reason: string | null;
-  /** Number of equally good parcels. */
+  /** Number of parcels that match equally well. */
   readonly candidates: number;
   readonly fid: number | null;
-  /** Cells of `matchColumns`. */
+  /** Values of the columns that `matchColumns` returns. */
   readonly match: readonly Cell[];
 }
 
 const MATCHED: readonly OutputColumn[] = [
-  { name: 'match_type', type: 'text', description: 'Matched part of the address: number, number_without_exponent, nearest_number or street; null: no match' },
-  { name: 'match_score', type: 'float8', description: 'Similarity of the address, 0–1; null: no match' },
-  { name: 'matched_address', type: 'text', description: 'Found address; null: no match' },
+  { name: 'match_type', type: 'text', description: 'Part of the address that matched: number, number_without_exponent, nearest_number or street; null: no match' },
+  { name: 'match_score', type: 'float8', description: 'Similarity of the given address and the matched address, 0–1; null: no match' },
+  { name: 'matched_address', type: 'text', description: 'Matched address; null: no match' },
   { name: 'matched_address_id', type: 'int8', description: 'PROGRESSIVO_ACCESSO of ANNCSU; null: no match' },
-  { name: 'matched_lat', type: 'float8', description: 'Latitude of the access, EPSG:4326; null: no match' },
-  { name: 'matched_lng', type: 'float8', description: 'Longitude of the access, EPSG:4326; null: no match' },
+  { name: 'matched_lat', type: 'float8', description: 'Latitude of the matched address, EPSG:4326; null: no match' },
+  { name: 'matched_lng', type: 'float8', description: 'Longitude of the matched address, EPSG:4326; null: no match' },
 ];
 
-/** Returns the additional columns of a kind of key. */
+/** Returns the output columns that exist only for some kinds of keys. */
 export function matchColumns(key: Key): readonly OutputColumn[] {
   return key === 'street' ? MATCHED : [];
 }
 
-/** Returns the cells of `matchColumns` without a match. */
+/** Returns the values of the columns of `matchColumns` for a row without a match. */
 export function unmatched(key: Key): readonly Cell[] {
   return matchColumns(key).map(() => null);
 }
 
-/** Rows of a batch, in their order. */
+/** Results for the rows of a batch, in the order of the rows. */
 export interface Places {
-  /** Publications from which the results come; empty if no query was needed. */
+  /** Texts that identify the publications from which the results come; empty if no query was needed. */
   readonly publications: readonly string[];
   readonly placed: readonly Placed[];
 }
 
-/** Returns the gazetteer of a run. The gazetteer queries each name only once and combines the queries of many rows. */
+/** Returns a gazetteer for one run, which queries each name only once and combines the queries of many rows. */
 export function gazetteerOf(ask: Ask): FindComune {
   return gathered(async (keys, names) => {
     const { hits } = await ask<{ hits: readonly ComuneHit[] }>('select hits from api.find_comunes($1, $2)', [keys, names === 'similar']);
@@ -63,7 +63,7 @@ export function gazetteerOf(ask: Ask): FindComune {
   });
 }
 
-/** Maximum number of cached names. At this number, the cache is cleared. */
+/** Number of cached names at which the cache is cleared. */
 const REMEMBERED = 100_000;
 
 function gathered(find: FindComune): FindComune {
@@ -73,7 +73,7 @@ function gathered(find: FindComune): FindComune {
   const soon = (names: Names): Promise<Map<string, ComuneHit[]>> => {
     let answer = asked.get(names);
     if (answer === undefined) {
-      // The query is sent after all rows of the batch have added their names.
+      // Delays the query until all rows of the batch have added their names.
       answer = new Promise<void>((resolve) => void setImmediate(resolve)).then(async () => {
         const keys = [...wanted.get(names) ?? []];
         asked.delete(names);
@@ -103,11 +103,11 @@ function gathered(find: FindComune): FindComune {
   };
 }
 
-/** A row in the result of the lookup functions. */
+/** A row of the result of the SQL lookup functions. `place` is the number of the key, from 1. */
 type Line = readonly [place: number, fid: number | null, candidates: number, region: number | null, ...more: readonly unknown[]];
 
 /**
- * @param named keys of one kind
+ * Looks up the parcels of several keys of one kind. @param named keys of the kind `key`
  * @throws MappaleError (kind `database`)
  */
 export async function placesOf(ask: Ask, key: Key, named: readonly Named[], gazetteer: FindComune): Promise<Places> {
@@ -149,16 +149,16 @@ function placedBy([, fid, candidates, region, ...more]: Line, otherwise: Placed)
   return region === null ? otherwise : { ...NOTHING, ...unpublished(region) };
 }
 
-/** Code for an unknown region. */
+/** Region code that the lookup functions return for a place in no region. */
 const ABROAD = 0;
 
 function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {
-  return { status: 'not_loaded', reason: region === ABROAD ? 'the place is in no published region' : `${regionName(region)} is not published` };
+  return { status: 'not_loaded', reason: region === ABROAD ? 'the place is outside all published regions' : `${regionName(region)} is not published` };
 }
 
 async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel' })[], gazetteer: FindComune): Promise<Places> {
   const comuni = await Promise.all(named.map(({ comune }) => findCity(comune, gazetteer)));
-  // A comune catastale may have a name that no comune has.
+  // Names that no comune has are looked up too, because a comune catastale may have such a name.
   const asked = named.flatMap((each, index) => {
     const codes = comuni[index] ?? [];
     return (codes.length === 0 ? [null] : codes).map((belfiore) => ({ ...each, place: index + 1, belfiore }));
@@ -173,7 +173,7 @@ async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel'
   });
 }
 
-/** Fields of an address that are shown with its parcel. */
+/** Fields of a matched address that the output shows. */
 interface FoundAddress {
   readonly match_type: string;
   readonly score: number;
@@ -190,7 +190,7 @@ async function placesOfAddresses(ask: Ask, named: readonly (Named & { key: 'stre
   const placed = parsed.map(({ contradiction, readings: all }): Placed => {
     const match = unmatched('street');
     if (contradiction !== null) return { ...NOTHING, status: 'invalid', reason: 'address and city name different comuni', match };
-    return { ...NOTHING, reason: all.length === 0 ? 'no street is named' : null, match };
+    return { ...NOTHING, reason: all.length === 0 ? 'the address contains no street' : null, match };
   });
   for (const [place, fid, candidates, region, address] of JSON.parse(answer ?? '[]') as Line[]) {
     placed[place - 1] = region === null ? addressed(fid, candidates, address as FoundAddress) : { ...NOTHING, ...unpublished(region), match: unmatched('street') };
@@ -203,6 +203,6 @@ function addressed(fid: number | null, candidates: number, address: FoundAddress
   const match = [type, score, text, id, latitude, longitude];
   if (type === 'nearest_number' || type === 'street') return { status: 'approximate', reason: null, candidates, fid: null, match };
   if (candidates > 1) return { status: 'ambiguous', reason: `${candidates} places`, candidates, fid, match };
-  if (fid === null) return { status: 'not_found', reason: 'the address is known, but there is no parcel within 15 m', candidates: 0, fid, match };
+  if (fid === null) return { status: 'not_found', reason: 'the address was found, but there is no parcel within 15 m', candidates: 0, fid, match };
   return { status: 'found', reason: null, candidates, fid, match };
 }

@@ -1,18 +1,18 @@
-/** Runs long reads from one publication without blocking new publications. If a new publication becomes current, the read starts again. */
+/** Runs long reads that must see only one publication, without blocking new publications. If a new publication becomes current, the read starts again. */
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 /** Maximum number of attempts. */
 const TRIES = 3;
 
-/** Returns the error (exit 6) for a publication that became current during a long read. */
+/** Returns the error (exit 6) for a long read during which another publication became current. */
 export function publicationChanged(): MappaleError {
   return new MappaleError('another publication became current during this command', {
     code: 'PUBLICATION_CHANGED', kind: 'database', detail: 'expected all values from one publication, found two publications', hint: 'Nothing was written. Run the same command again.',
   });
 }
 
-/** Runs the work, and starts the work again if a publication interrupts it. @throws MappaleError `PUBLICATION_CHANGED`; errors of the work */
+/** Runs work, and runs the work again if another publication becomes current meanwhile. @throws MappaleError `PUBLICATION_CHANGED`; errors of the work */
 export async function sameThroughout<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

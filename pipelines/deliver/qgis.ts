@@ -1,4 +1,4 @@
-/** Writes styles, field aliases and a project for QGIS, with which QGIS draws an exported GeoPackage like the map. */
+/** Writes styles, field aliases and a project for QGIS. With these, QGIS draws an exported GeoPackage like the map. */
 import { escapedXml } from '../formats/xml-text.ts';
 import type { Section } from '../contract/section.ts';
 import { mapOf } from '../contract/section-maps.ts';
@@ -7,23 +7,23 @@ import type { OutputColumn } from './columns.ts';
 import type { ExportFacts } from './export.ts';
 import { LEGENDS, TILE_LAYERS } from './tiles.ts';
 
-/** Version of QGIS whose file format is written. Later versions can read this format. */
+/** QGIS version whose file format is written. Later versions read this format too. */
 const VERSION = '3.22.0';
 
-/** Colour of borders of parcels. */
+/** Colour of parcel borders. */
 const BORDER = '#8d97a5';
 
 const CRS = '<spatialrefsys><authid>EPSG:4326</authid></spatialrefsys>';
 
-/** A style of the layer: parcels in colours by one value. */
+/** A QGIS style, which colours parcels by one value. */
 interface QgisStyle {
-  /** Name of the map's layer. */
+  /** Name of the map layer that the style reproduces. */
   readonly name: string;
   readonly title: string;
   readonly renderer: string;
 }
 
-/** A class of a legend: a filter expression for parcels, and the fill of the parcels. */
+/** A rule of a style: the QGIS expression that selects parcels, and the fill colour of these parcels. */
 interface Rule {
   readonly filter: string;
   readonly label: string;
@@ -50,11 +50,11 @@ export function qgisStyles(columns: readonly OutputColumn[], fieldOf: (column: s
   });
 }
 
-/** Returns the classes as rules. Exactly one rule selects each parcel. */
+/** Returns the classes of a legend as rules. Exactly one rule selects each parcel. */
 function rulesOf(
   { kind, classes, none, not_mapped: notMapped }: (typeof LEGENDS)[number], { value, coverage }: { readonly value: string; readonly coverage: string },
 ): Rule[] {
-  // A GeoPackage stores true and false as 1 and 0.
+  // Compares with 1 and 0, because GDAL writes true and false as 1 and 0.
   const category = (of: unknown): string => textLiteral(of === true ? '1' : of === false ? '0' : String(of));
   const categories = classes.flatMap((each) => ('value' in each ? [category(each.value)] : []));
   const filled = classes.map((each): Rule => {
@@ -89,12 +89,14 @@ function options(values: Readonly<Record<string, string>>): string {
   return Object.entries(values).map(([name, value]) => `<Option type="QString" name="${name}" value="${value}"/>`).join('');
 }
 
-/** Returns a colour in QGIS's form: 255,0,0,255. */
+/** Returns a colour in the notation of QGIS, such as `255,0,0,255`. */
 function rgba(color: string): string {
   return [...[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)), 255].join(',');
 }
 
-/** Returns the labels of fields, from the texts of the sections. A column has no alias if the column has no label, or if another column has the same label. */
+/**
+ * Returns the aliases of fields, which are the labels of the sections. A field has no alias if its column has no label or shares the label with another column.
+ */
 export function qgisAliases(columns: readonly OutputColumn[], fieldOf: (column: string) => string): string {
   const labels = new Map(SECTIONS.flatMap((section) => Object.entries(section.flat).flatMap(([column, { of = column }]) => {
     const label = labelOf(section, of);
@@ -104,20 +106,20 @@ export function qgisAliases(columns: readonly OutputColumn[], fieldOf: (column: 
   for (const label of labels.values()) counts.set(label, (counts.get(label) ?? 0) + 1);
   const shown = columns.flatMap(({ name }, index) => {
     const label = labels.get(name);
-    // In a GeoPackage, a separate column `fid` precedes all other columns.
+    // Adds 1 to the index, because GeoPackage's own column `fid` precedes all other columns.
     return label === undefined || counts.get(label) !== 1 ? [] : [`<alias index="${index + 1}" field="${escapedXml(fieldOf(name))}" name="${escapedXml(label)}"/>`];
   });
   return `<aliases>${shown.join('\n')}</aliases>`;
 }
 
 /**
- * Returns the label of a value, with the title of the section and the unit. Undefined if the section has no label for the value. @param path the path of the
+ * Returns the label of a value, with the section's title and the unit. Returns undefined if the section has no label for the value. @param path path of the
  * value in the block
  */
 function labelOf({ name, title }: Section, path: string): string | undefined {
   const { words = {}, units = {}, list } = mapOf(name).panel;
   const prefix = name === 'basic' ? '' : `${title}: `;
-  // The first element of a list is `0`.
+  // Omits list indexes such as `0` from the path.
   const steps = path.split('.').filter((step) => !/^\d+$/.test(step));
   const heading = list?.columns[(list.field === undefined ? steps : steps.slice(1)).join('.')];
   if (heading !== undefined) return `${prefix}${heading}`;
@@ -129,13 +131,13 @@ function labelOf({ name, title }: Section, path: string): string | undefined {
   return `${prefix}${[...parents, label].join(', ')}${unit === undefined || unit === 'share' ? '' : ` (${unit})`}`;
 }
 
-/** Returns a style as a document of QGIS. */
+/** Returns a style as a QML document of QGIS. */
 export function qgisStyleDocument({ renderer }: QgisStyle, aliases: string): string {
   return `<!DOCTYPE qgis PUBLIC 'http://mrcc.com/qgis.dtd' 'SYSTEM'>\n<qgis version="${VERSION}" styleCategories="Symbology|Fields">\n${renderer}\n${aliases}\n</qgis>\n`;
 }
 
 /**
- * Returns a project with one layer for each style. The first layer is visible. @param file name of the GeoPackage next to the project
+ * Returns a QGIS project with one layer for each style. Only the first layer is visible. @param file name of the GeoPackage next to the project
  */
 export function qgisProject({ title, extent: [west, south, east, north] }: ExportFacts, { file, table, styles, aliases }: {
   readonly file: string; readonly table: string; readonly styles: readonly QgisStyle[]; readonly aliases: string;

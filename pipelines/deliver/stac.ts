@@ -1,24 +1,24 @@
-/** Writes the STAC 1.1 item of an exported file: content, extent, time and licences. */
+/** Writes the STAC 1.1 item of an exported file, which describes content, extent, time and licences. */
 import { areaName } from './area.ts';
 import type { OutputColumn } from './columns.ts';
 import type { ExportFacts } from './export.ts';
 
 interface Asset {
-  /** Name without folder, because the file is in the item's folder. */
+  /** File name without folder, because file and item are in the same folder. */
   readonly name: string;
   readonly mediaType: string;
-  /** Geometry column; null if there is none. */
+  /** Name of the geometry column; null if the file has no geometry column. */
   readonly geometry: string | null;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Returns the path of the STAC item. */
+/** Returns the path of the STAC item of an exported file. */
 export function stacPath(path: string): string {
   return `${path}.stac.json`;
 }
 
-/** Names of types in the table extension, which does not define names. */
+/** Names of column types for STAC's table extension, which does not define such names. */
 const TYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'int16', int4: 'int32', int8: 'int64', float8: 'double', text: 'string', bool: 'boolean' };
 
 /** Returns the text of the STAC item. */
@@ -36,7 +36,7 @@ export function stacItem(facts: ExportFacts, { name, mediaType, geometry, bytes,
     bbox: extent,
     properties: {
       datetime: publishedAt, created: publishedAt, updated: publishedAt, title,
-      // There are several licences. Each licence applies to some of the columns.
+      // The value `other` means that several licences apply, each to some of the columns.
       license: 'other',
       attribution: [...new Set(licences.map(({ attribution }) => attribution))].join('; '),
       providers: [...holders.map((holder) => ({ name: holder, roles: ['producer', 'licensor'] })), { name: createdBy, roles: ['processor'] }],

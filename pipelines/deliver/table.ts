@@ -1,4 +1,4 @@
-/** Reads users' tables with their delimiter and encoding, and writes CSV. */
+/** Reads CSV tables of users, whose delimiter and encoding are detected, and writes CSV. */
 import { openCsv, peekRows, type CsvOptions, type CsvReader } from '../formats/csv.ts';
 import type { Cell } from './columns.ts';
 
@@ -14,9 +14,9 @@ export interface Table extends CsvReader {
 }
 
 /**
- * Opens a CSV table with unknown delimiter and encoding.
+ * Opens a CSV table, and detects its delimiter and encoding.
  * @param at name of the table in messages
- * @param fits returns whether a header is accepted. If no header is accepted, the delimiter with the most columns is used
+ * @param fits returns whether a header has the expected columns; if no delimiter gives such a header, the delimiter with the most columns is used
  * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `COLUMNS_TOO_MANY`, `ENCODING_WRONG`
  */
 export async function openTable(stream: AsyncIterable<Buffer>, at: string, fits: (header: readonly string[]) => boolean): Promise<Table> {
@@ -39,7 +39,7 @@ export async function openTable(stream: AsyncIterable<Buffer>, at: string, fits:
   return { ...await openCsv(all(), { at, delimiter }), delimiter };
 }
 
-/** Returns a line of CSV (RFC 4180) with a line feed at the end. Null becomes an empty field. */
+/** Returns a CSV record (RFC 4180) that ends with a line feed. Null becomes an empty field. */
 export function csvLine(cells: readonly Cell[], delimiter: Delimiter): string {
   return `${cells.map((cell) => csvField(cell, delimiter)).join(delimiter)}\n`;
 }
@@ -50,7 +50,7 @@ function csvField(cell: Cell, delimiter: Delimiter): string {
   return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Matches the first characters of text that a spreadsheet program would run as a formula. */
+/** Matches the first character of a text that a spreadsheet program would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[+-]?\d+)?$/i;
 

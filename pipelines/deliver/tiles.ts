@@ -1,6 +1,6 @@
 /**
- * Builds the tiles of the map: comuni, roads and water, parcels, and each section with a drawing. The database returns rows, and this module writes the tiles.
- * PGlite cannot write tiles, and PostgreSQL would not be much faster.
+ * Builds the vector tiles of the map's layers: comuni, roads and water, parcels, and one layer for each value that a section draws. The database returns rows,
+ * and this module encodes the tiles. PGlite cannot encode tiles, and PostgreSQL would not be much faster.
  */
 import { firstFid } from '../contract/regions.ts';
 import { KINDS, type ParcelKind, type Section } from '../contract/section.ts';
@@ -14,12 +14,12 @@ import { cellsOf, columnsOf, type Ask, type Cell, type OutputColumn } from './co
 export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
 
 /**
- * Maximum number of parcels in a tile. If there are more, only the largest are kept. At the lowest zoom with parcels, a tile of a town has some thousands of
- * parcels.
+ * Maximum number of parcels in a tile. If more parcels intersect a tile, the tile contains only the largest. At the lowest zoom with parcels, a tile of a town
+ * has some thousands of parcels.
  */
 export const MOST_FEATURES = 10_000;
 
-/** First and last zoom of each layer. Higher zooms are drawn from the tiles of the last zoom. */
+/** First and last zoom of each layer. The map draws higher zooms from the tiles of the last zoom. */
 const ZOOMS = { comuni: [8, 14], ground: [13, 16], parcels: [14, 16] } as const;
 
 interface DrawnSection {
@@ -35,9 +35,9 @@ interface TileLayer {
   readonly maxzoom: number;
   /** Kinds of parcel in the layer; null for comuni. */
   readonly kinds: readonly ParcelKind[] | null;
-  /** Drawn section and its style; null if the layer has only geometries. */
+  /** Section and style of the drawn value; null if the layer has only geometries. */
   readonly section: DrawnSection | null;
-  /** Properties of the layer's features, with their descriptions. */
+  /** Descriptions of the properties of the layer's features, by property. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +47,7 @@ export const TILE_LAYERS: readonly TileLayer[] = [
   {
     name: 'comuni', title: 'Comuni', ...between(ZOOMS.comuni), kinds: null, section: null,
     fields: {
-      belfiore: 'Cadastral code; missing: not known', name: 'Name', istat_code: 'ISTAT code as of the boundaries\' edition', region: 'ISTAT code of the region; missing: not known',
+      belfiore: 'Cadastral code; missing: unknown', name: 'Name', istat_code: 'ISTAT code as of the boundaries\' edition', region: 'ISTAT code of the region; missing: unknown',
     },
   },
   { name: 'ground', title: 'Roads and water', ...between(ZOOMS.ground), kinds: ['road', 'water'], section: null, fields: PARCEL_FIELDS },
@@ -66,14 +66,14 @@ function layersOf({ name: section, title, kinds }: Section): TileLayer[] {
   return Object.entries(drawingsOf(section)).map(([name, layer]) => ({
     name, title: name === section ? title : layer.title, ...between(ZOOMS.parcels), kinds, section: { name: section, layer },
     fields: {
-      fid: PARCEL_FIELDS.fid, value: layer.title, coverage: 'Coverage without a value: mapped, none here; partial, not all maps cover the place; not_mapped, not_loaded',
+      fid: PARCEL_FIELDS.fid, value: layer.title, coverage: 'Coverage, if there is no value: mapped (none here), partial (not all maps cover the place), not_mapped or not_loaded',
     },
   }));
 }
 
-/** Answer to a request for a tile. */
+/** A vector tile, and the publications that it shows. */
 export interface Tile {
-  /** Publications from which the tile was built. */
+  /** Text that identifies the publications from which the tile was built. */
   readonly publication: string;
   /** Bytes of the tile; null for an empty tile. */
   readonly bytes: Buffer | null;
@@ -81,7 +81,7 @@ export interface Tile {
 
 type Drawn = { readonly publication: string; readonly facts: string | null; readonly drawings: Uint8Array | null; readonly values?: string | null };
 
-/** Range with the fids of all regions. */
+/** Range that contains the fids of all regions. */
 const ALL_FIDS = [0, 2_147_483_647] as const;
 
 /** @throws MappaleError (kind `database`) */
@@ -104,19 +104,19 @@ function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sect
   return ask<Drawn>('select publication, facts, drawings, told as values from api.tile_parcels($1, $2, $3, $4, $5)', parameters);
 }
 
-/** Zooms of an exported file. Higher zooms are drawn from the tiles of the last zoom. */
+/** First zoom with comuni, first zoom with parcels, and last zoom of an exported tile file. */
 export const EXPORTED_ZOOMS = { comuni: ZOOMS.comuni[0], parcels: ZOOMS.parcels[0], last: ZOOMS.parcels[0] + 1 } as const;
 
 /**
- * Returns the drawn columns of a region's parcels: facts of the parcel, and the value of each section. Without a value, the coverage of the section is
- * returned.
+ * Returns the columns of parcels in exported tiles: facts about the parcel, and for each drawn section the value and the coverage. A tile contains the coverage
+ * only if there is no value.
  */
 export function drawnColumns(sections: readonly string[]): readonly OutputColumn[] {
   const names = new Set(['fid', 'label', 'kind', ...drawnNames(sections).flatMap(({ value, coverage }) => [value, coverage])]);
   return columnsOf(['basic', ...sections]).filter(({ name }) => names.has(name));
 }
 
-/** Returns the given sections that the map draws. */
+/** Returns those of the given sections that the map draws. */
 function drawnSections(sections: readonly string[]): DrawnSection[] {
   return SECTIONS.flatMap(({ name }) => {
     const { layer } = mapOf(name);
@@ -128,7 +128,7 @@ function drawnNames(sections: readonly string[]): readonly { readonly value: str
   return drawnSections(sections).map(({ name, layer }) => ({ value: `${name}_${layer.value}`, coverage: `${name}_${layer.coverage ?? 'coverage'}` }));
 }
 
-/** Returns a tile of one region with its comuni, and its parcels with the drawn values of sections. @throws MappaleError (kind `database`) */
+/** Returns a tile of one region, which contains the comuni, and the parcels with the drawn values. @throws MappaleError (kind `database`) */
 export async function regionTile(ask: Ask, region: number, sections: readonly string[], tile: TileNumber): Promise<Tile> {
   const outlines = await drawnComuni(ask, tile, region);
   const parts: Buffer[] = [];
@@ -152,7 +152,7 @@ export async function regionTile(ask: Ask, region: number, sections: readonly st
       parts.push(vectorTile(tile, 'parcels', features, drawings));
     }
   }
-  // The layers of a tile are concatenated.
+  // The concatenation of encoded layers is a valid tile.
   return { publication: outlines.publication, bytes: parts.length === 0 ? null : Buffer.concat(parts) };
 }
 
@@ -174,47 +174,47 @@ function valued(facts: string, sectionRows: string | null, { name, layer }: Draw
   const cells = cellsOf(sectionRows, [name]);
   return (JSON.parse(facts) as ParcelFacts[]).map(([fid]) => {
     const row: readonly Cell[] = cells.get(fid) ?? [];
-    // If a section has no coverage at a place, the section is not loaded there.
+    // A missing coverage means that the section is not loaded at this place.
     const drawn = row[value] ?? null;
     return { id: fid, tags: { fid, ...(drawn === null ? { coverage: row[coverage] ?? 'not_loaded' } : { value: drawn }) } };
   });
 }
 
-/** A class of a layer in the map's legend. */
+/** A class in the legend of a map layer. */
 interface LegendClass {
   readonly value?: string | boolean;
-  /** Lower bound, inclusive; null if there is none. */
+  /** Lower bound, inclusive; null if the class has no lower bound. */
   readonly from?: number | null;
-  /** Upper bound, exclusive; null if there is none. */
+  /** Upper bound, exclusive; null if the class has no upper bound. */
   readonly to?: number | null;
   readonly label: string;
   readonly color: string;
 }
 
-/** Description of a layer for the map. */
+/** Description of a layer in the map's legend. */
 export interface Legend {
   readonly name: string;
   readonly title: string;
   readonly kind: 'outline' | 'parcel' | 'category' | 'number';
-  /** Section of the drawn value, and the group of the layer in the map's list; null for a layer without a section. */
+  /** Name of the drawn section; null for a layer without a section. */
   readonly section: string | null;
   readonly group: MapLayer['group'] | null;
   readonly minzoom: number;
   readonly maxzoom: number;
   readonly fields: Readonly<Record<string, string>>;
-  /** Drawn value with its unit; null for a layer without a section or unit. */
+  /** Title of the drawn value, with unit; null for a layer without a section or unit. */
   readonly value: string | null;
   readonly unit: string | null;
   readonly classes: readonly LegendClass[];
   readonly none: Readonly<Record<'label' | 'color', string>> | null;
   readonly not_mapped: Readonly<Record<'label' | 'color', string>> | null;
-  /** Kinds of parcel for which the section does not exist. Parcels of these kinds are not in the layer. */
+  /** Kinds of parcel that do not have the section. The layer contains no parcels of these kinds. */
   readonly not_applicable: readonly ParcelKind[];
 }
 
 const NUMBER = new Intl.NumberFormat('en');
 
-/** A pale colour for parcels without a value, so that values are visible, and a grey that no class has. */
+/** Colours for parcels without a value and for parcels that are not mapped. White makes values stand out, and no class uses this grey. */
 const [NONE, NOT_MAPPED] = ['#ffffff', '#6b6b6b'];
 
 export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoom, maxzoom, kinds, section, fields }) => {

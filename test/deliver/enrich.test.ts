@@ -87,9 +87,9 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.map(({ name, status }) => [name, status])).toEqual([
       ['a; "b"', 'found'], ['swapped', 'invalid'], ['Paris', 'invalid'], ['none', 'invalid'], ['word', 'invalid'], ['short', 'invalid'], ['sea', 'not_found'], ['Fuoriporta', 'not_loaded'], ['Milano', 'not_loaded'],
     ]);
-    expect(rows.slice(7).map(({ reason }) => reason)).toEqual(['Lazio is not published', 'the place is in no published region']);
+    expect(rows.slice(7).map(({ reason }) => reason)).toEqual(['Lazio is not published', 'the place is outside all published regions']);
     expect(rows.slice(1, 6).map(({ reason }) => reason)).toEqual([
-      expect.stringContaining('exchanged'), expect.stringContaining('not in Italy'), 'lat is empty', 'lat: expected degrees in decimal notation', 'expected 3 fields, found 2',
+      expect.stringContaining('swapped'), expect.stringContaining('not in Italy'), 'lat is empty', 'lat: expected degrees in decimal notation', 'expected 3 fields, found 2',
     ]);
     expect(summary).toMatchObject({ by: 'point', delimiter: ';', key_columns: ['lat', 'lng'], rows: 9 });
     expect(text.split(LF)[1]).toMatch(/^"a; ""b""";/);
@@ -105,7 +105,7 @@ describeEngines('enriching a table', (engine) => {
     const byFid = await enrich(['fid', ...parcels.map(({ fid }) => fid), 1_499_999_998, 1_499_999_999, 1_200_000_000, 2_100_000_000, 'x'].join(LF));
     expect(byFid.rows.map(({ mappale_fid }) => mappale_fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '', '', '']);
     expect(byFid.rows.slice(-5).map(({ status, reason }) => [status, reason])).toEqual([
-      ['gone', `its successor is ${parcels[0]!.fid}`], ['not_found', ''], ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['invalid', 'fid: expected a whole number to 2147483647'],
+      ['gone', `its successor is ${parcels[0]!.fid}`], ['not_found', ''], ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['invalid', 'fid: expected a whole number up to 2147483647'],
     ]);
     const byReference = await enrich(['Riferimento catastale', ...parcels.map(({ reference }) => reference), 'X998_000100.1', 'Z999_000100.1', 'IT.TN.001.5'].join(LF));
     expect(byReference.rows.map(({ fid }) => fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '']);

@@ -1,46 +1,46 @@
 /**
- * Describes exports and the API in DCAT-AP_IT. Datasets with data in the scope of Regulation (EU) 2023/138 have the properties of DCAT-AP HVD.
+ * Describes exports and the API in DCAT-AP_IT. Datasets that contain high-value data of Regulation (EU) 2023/138 also have the properties of DCAT-AP HVD.
  */
 import { newestOf, type ExportedFile, type Item } from './exports.ts';
 import type { Resource, Value } from './rdf.ts';
 
-/** A loaded dataset that the annex of the regulation lists. */
+/** A source whose dataset the annex of Regulation (EU) 2023/138 lists. */
 export interface HighValueSource {
   readonly title: string;
   readonly holder: string;
   readonly url: string;
   readonly attribution: string;
   readonly category: keyof typeof CATEGORIES;
-  /** Entry of the annex. */
+  /** Entry of the annex that lists the dataset. */
   readonly entry: string;
 }
 
 export interface CatalogFacts {
-  /** Address of the catalogue, without a fragment. The addresses of resources add a fragment. */
+  /** Address of the catalogue. The address of each resource is this address with a fragment. */
   readonly base: string;
-  /** Address of the folder with the exports, with a slash at its end. */
+  /** Address of the folder with the exports, ending with a slash. */
   readonly files: string;
-  /** Address of the API, such as https://maps.example.org/api/v2. Null if no API is described. */
+  /** Address of the API, such as https://maps.example.org/api/v2. Null if the catalogue describes no API. */
   readonly api: string | null;
   readonly publisher: Publisher;
   readonly exports: readonly ExportedFile[];
   readonly highValue: readonly HighValueSource[];
-  /** Day on which the catalogue is written, for a catalogue without exports. */
+  /** Day on which the catalogue is written, which dates a catalogue without exports. */
   readonly today: string;
 }
 
-/** The body that publishes the catalogue. */
+/** Public body that the catalogue names as its publisher. */
 export interface Publisher {
   /** Code of a public body in IPA, or another identifier. */
   readonly id: string;
   readonly name: string;
 }
 
-/** Categories of high-value datasets. */
+/** IRIs of the categories of high-value datasets. */
 const CATEGORIES = { geospatial: 'http://data.europa.eu/bna/c_ac64a52d', environment: 'http://data.europa.eu/bna/c_dd313021' } as const;
 const REGULATION = 'http://data.europa.eu/eli/reg_impl/2023/138/oj';
 const AUTHORITY = 'http://publications.europa.eu/resource/authority';
-/** File types of the authority table, by ending. Other formats are binary data. */
+/** Codes of the EU authority table of file types, by file ending. All other formats have the code for binary data. */
 const FILE_TYPES: Readonly<Record<string, string>> = { parquet: 'PARQUET', gpkg: 'GPKG', csv: 'CSV' };
 
 const en = (text: string): Value => ({ text, language: 'en' });
@@ -48,7 +48,7 @@ const plain = (text: string): Value => ({ text });
 const to = (iri: string): Value => ({ iri });
 const day = (text: string): Value => ({ text: text.slice(0, 10), type: 'xsd:date' });
 
-/** Returns the resources of the catalogue, starting with the catalogue. */
+/** Returns all resources of the catalogue. The first resource is the catalogue itself. */
 export function dcatResources(facts: CatalogFacts): readonly Resource[] {
   const { base, api, publisher, exports, today } = facts;
   const at = (name: string): string => `${base}#${encodeURIComponent(name)}`;
@@ -86,12 +86,12 @@ function producersOf({ properties: { providers } }: Item): string[] {
   return providers.filter(({ roles }) => roles.includes('producer')).map(({ name }) => name);
 }
 
-/** Returns an identifier for a holder of rights. */
+/** Returns an identifier for a rights holder, derived from the name. */
 function idOf(name: string): string {
   return name.normalize('NFD').replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '').toLowerCase();
 }
 
-/** @param files exports of one publication, in several formats */
+/** Returns the resources of one dataset. @param files exports of one publication, in several formats */
 function datasetResources(facts: CatalogFacts, name: string, files: readonly ExportedFile[], at: (name: string) => string): readonly Resource[] {
   const [first] = files;
   if (first === undefined) return [];
@@ -128,13 +128,13 @@ function datasetResources(facts: CatalogFacts, name: string, files: readonly Exp
   return [dataset, extent, ...reasons, ...files.flatMap((file) => distributionResources(facts, file, legislation, at))];
 }
 
-/** @param bbox west, south, east, north, degrees */
+/** Returns a bounding box as WKT. @param bbox west, south, east, north in degrees */
 function boxText([west = 0, south = 0, east = 0, north = 0]: readonly number[]): string {
   const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]];
   return `POLYGON((${ring.map((corner) => corner.join(' ')).join(', ')}))`;
 }
 
-/** @param legislation property of a high-value dataset, which its distributions share */
+/** Returns the resources of one exported file. @param legislation property of high-value datasets, which the distributions repeat */
 function distributionResources(
   { files }: CatalogFacts, { name, item }: ExportedFile, legislation: Resource['properties'], at: (name: string) => string,
 ): readonly Resource[] {
@@ -153,7 +153,7 @@ function distributionResources(
       ...legislation,
     },
   };
-  // The file checksum of STAC is a multihash: 12 means SHA-256, and 20 is the length in hexadecimal.
+  // The checksum in a STAC item is a multihash: 12 means SHA-256, and 20 is the length, both in hexadecimal.
   const checksum: Resource = {
     iri: at(`${name}-checksum`), types: ['spdx:Checksum'],
     properties: {
@@ -178,7 +178,7 @@ function apiResources({ publisher, exports, today }: CatalogFacts, api: string, 
     iri: at('parcels'), types: ['dcat:Dataset', 'dcatapit:Dataset'],
     properties: {
       'dct:identifier': [plain('parcels')], 'dct:title': [en('Cadastral parcels of this server')],
-      'dct:description': [en('Parcels of the published regions with the data of public bodies for each parcel, as OGC API - Features. A token is needed')],
+      'dct:description': [en('Parcels of the published regions with the data of public bodies for each parcel, as OGC API - Features. Requests need a token')],
       'dct:modified': [modified], 'dcat:theme': [to(`${AUTHORITY}/data-theme/REGI`)],
       'dct:publisher': [to(at(publisher.id))], 'dct:rightsHolder': [to(at(publisher.id))],
       'dct:accrualPeriodicity': [to(`${AUTHORITY}/frequency/IRREG`)],

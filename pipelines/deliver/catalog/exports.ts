@@ -1,9 +1,9 @@
-/** Reads the exports in a folder from the STAC items that `export` writes next to the exports. */
+/** Lists the exports in a folder. Reads the STAC item that `export` writes next to each exported file. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { REGIONS, type Region } from '../../contract/regions.ts';
 
-/** A STAC item, with the members that a catalogue needs. */
+/** The members of a STAC item that the catalogue needs. */
 export interface Item {
   readonly id: string;
   readonly bbox: readonly number[];
@@ -17,26 +17,27 @@ export interface Item {
   readonly assets: { readonly data: { readonly href: string; readonly type: string; readonly title: string; readonly 'file:size': number; readonly 'file:checksum': string } };
 }
 
-/** An exported file. */
+/** An exported file with its STAC item. */
 export interface ExportedFile {
-  /** Name of the file in its folder. */
+  /** Name of the file, without folder. */
   readonly name: string;
   readonly region: Region;
-  /** Identifier of the region and area, the same for all formats and publications. */
+  /** Identifier of the exported region and area, equal for all formats and publications. */
   readonly dataset: string;
   readonly item: Item;
 }
 
 export interface Found {
   readonly exports: readonly ExportedFile[];
-  /** STAC items without their file, or with a file of another size, by name. */
+  /** Names of STAC items whose file is missing or has another size. */
   readonly skipped: readonly string[];
 }
 
 const ENDING = '.stac.json';
 
 /**
- * Reads the exports of a folder, newest first, then by name. Exports whose file differs from the description are skipped. @throws the error of the file system
+ * Reads the exports of a folder, newest first, then by name. Skips exports whose file is missing or has another size than the STAC item states. @throws the
+ * error of the file system
  */
 export async function exportsIn(folder: string): Promise<Found> {
   const names = await readdir(folder);
@@ -52,7 +53,7 @@ export async function exportsIn(folder: string): Promise<Found> {
   return { exports: exports.toSorted((a, b) => timeOf(b) - timeOf(a)), skipped };
 }
 
-/** Returns null for an item that this program did not write. */
+/** Parses a STAC item. Returns null for an item that this program did not write. */
 function exportOf(name: string, text: string): ExportedFile | null {
   try {
     const item = JSON.parse(text) as Item;

@@ -1,16 +1,16 @@
-/** Writes the catalogue of exports: DCAT-AP_IT as Turtle and JSON-LD, and STAC. */
+/** Writes the catalogue of exports, in DCAT-AP_IT (as Turtle and JSON-LD) and in STAC. */
 import type { RegisteredSource } from '../../contract/registry.ts';
 import { dcatResources, type CatalogFacts, type HighValueSource } from './dcat.ts';
 import { jsonLd, turtle } from './rdf.ts';
 import { stacDocuments } from './stac.ts';
 
-/** A document of the catalogue. */
+/** A document of the catalogue, with its media type and text. */
 export interface CatalogDocument {
   readonly type: string;
   readonly text: string;
 }
 
-/** Returns the documents by path below the catalogue. */
+/** Returns all documents of the catalogue, by path relative to the catalogue. */
 export function catalogDocuments(facts: CatalogFacts): ReadonlyMap<string, CatalogDocument> {
   const resources = dcatResources(facts);
   const stac = [...stacDocuments(facts.exports, facts.files)].map(([path, value]): [string, CatalogDocument] => [`stac/${path}`, {

@@ -1,6 +1,6 @@
-/** Writes a graph of named resources as Turtle and as JSON-LD, with the same statements. */
+/** Writes an RDF graph of named resources as Turtle or as JSON-LD. Both documents contain the same statements. */
 
-/** Namespaces by prefix. */
+/** IRIs of namespaces, by prefix. */
 const PREFIXES = {
   dcat: 'http://www.w3.org/ns/dcat#', dcatap: 'http://data.europa.eu/r5r/', dcatapit: 'http://dati.gov.it/onto/dcatapit#',
   dct: 'http://purl.org/dc/terms/', foaf: 'http://xmlns.com/foaf/0.1/', gsp: 'http://www.opengis.net/ont/geosparql#', rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
@@ -23,7 +23,7 @@ function iri(text: string): string {
   return `<${text.replace(/[\u0000-\u0020<>"{}|^`\\]/g, (each) => encodeURIComponent(each))}>`;
 }
 
-/** Returns a value in Turtle. The escapes of JSON are also valid in Turtle. */
+/** Returns a value in the syntax of Turtle. Strings use JSON escapes, which are valid in Turtle. */
 function turtleValue(value: Value): string {
   if ('iri' in value) return iri(value.iri);
   return JSON.stringify(value.text) + (value.type === undefined ? value.language === undefined ? '' : `@${value.language}` : `^^${value.type}`);

@@ -1,4 +1,7 @@
-/** Writes the STAC 1.1 catalogue of exports. Each region is a collection, and each file is an item. The newest item also has a fixed name. */
+/**
+ * Writes the STAC 1.1 catalogue of exports. Each region is a collection, and each file is an item. The newest item of a dataset also has a name that never
+ * changes.
+ */
 import type { ExportedFile } from './exports.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -8,8 +11,8 @@ const GEOJSON_TYPE = 'application/geo+json';
 const LATEST = 'latest.json';
 
 /**
- * Returns the documents by path below the catalogue. Links between documents are relative.
- * @param files address of the folder with the exports, with a slash at its end
+ * Returns the STAC documents, by path relative to the catalogue. Links between documents are relative.
+ * @param files address of the folder with the exports, ending with a slash
  */
 export function stacDocuments(exports: readonly ExportedFile[], files: string): ReadonlyMap<string, Json> {
   const documents = new Map<string, Json>();
@@ -58,7 +61,7 @@ function itemOf({ name, region, item }: ExportedFile, files: string): Json {
   const { data } = item.assets;
   return {
     ...item,
-    // The item of an export has the same identifier in every format.
+    // Adds the file name, because the items of one export have the same identifier in every format.
     id: `${item.id}-${name}`, collection: region.slug,
     links: [
       { rel: 'root', href: '../catalog.json', type: JSON_TYPE },
