@@ -1,8 +1,8 @@
-/** Distinguishes public internet addresses from addresses of this machine and of private networks. */
+/** Distinguishes public internet addresses from addresses of this machine and private networks. */
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 
-/** IPv4 networks that are not public (IANA special-purpose registry), multicast and broadcast. */
+/** IPv4 networks that are not public: IANA's special-purpose networks, multicast and broadcast. */
 const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24], ['192.168.0.0', 16],
   ['198.18.0.0', 15], ['224.0.0.0', 4], ['240.0.0.0', 4],
@@ -11,15 +11,15 @@ const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
 const PRIVATE = new BlockList();
 for (const [network, bits] of PRIVATE_NETWORKS) PRIVATE.addSubnet(network, bits, 'ipv4');
 
-/** IPv6 prefixes with an embedded IPv4 address (mapped, compatible, NAT64, 6to4), and the index of the first word of that address. */
+/** IPv6 prefixes whose addresses embed an IPv4 address (mapped, compatible, NAT64, 6to4). `at` is the index of the first 16-bit word of the IPv4 address. */
 const EMBEDDING: readonly (readonly [prefix: readonly number[], at: number])[] = [
   [[0, 0, 0, 0, 0, 0xffff], 6], [[0, 0, 0, 0, 0, 0], 6], [[0x64, 0xff9b, 0, 0, 0, 0], 6], [[0x2002], 1],
 ];
 
-/** Host names that are never public. */
+/** Matches host names that are never public. */
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa)$/;
 
-/** An error for a connection to this machine or its network. */
+/** Error for a connection to this machine or to its private network. */
 export class PrivateAddress extends Error {
   readonly host: string;
 
@@ -29,7 +29,7 @@ export class PrivateAddress extends Error {
   }
 }
 
-/** Returns whether an IP address is public. @param address the address without brackets; an address with a zone is private */
+/** Returns whether an IP address is public. @param address IP address without brackets; an IPv6 address with a zone counts as private */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !PRIVATE.check(address, 'ipv4');
   if (isIP(address) === 0 || address.includes('%')) return false;
@@ -38,7 +38,7 @@ export function isPublicAddress(address: string): boolean {
     if (prefix.every((word, place) => words[place] === word)) return isPublicAddress([words[at] ?? 0, words[at + 1] ?? 0].flatMap((word) => [word >> 8, word & 0xff]).join('.'));
   }
   const [first = 0, second = 0] = words;
-  // Global unicast addresses are in 2000::/3, except 2001::/23, which is for protocols such as Teredo.
+  // Global unicast addresses are in 2000::/3. The exception is 2001::/23, which is reserved for protocols such as Teredo.
   return first >> 13 === 1 && !(first === 0x2001 && second < 0x200);
 }
 
@@ -53,7 +53,7 @@ function wordsOf(address: string): number[] {
   return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0), ...tail];
 }
 
-/** Returns whether the name of a host is always private, without a lookup. @param hostname host in the form of `URL` */
+/** Returns whether a host is private by its name or address alone, without a lookup. @param hostname host as `URL` returns it */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase();
   if (isIP(host) !== 0) return !isPublicAddress(host);
@@ -61,8 +61,8 @@ export function isPrivateHost(hostname: string): boolean {
 }
 
 /**
- * Returns a lookup that fails with `PrivateAddress` unless all addresses of the name are public. The connection uses the checked addresses, so that the address
- * of a name cannot change between the check and the connection.
+ * Returns a lookup function that fails with `PrivateAddress` unless all addresses of the name are public. The connection uses the checked addresses, so that
+ * the name cannot resolve to another address after the check.
  */
 export function publicLookup(ask: LookupFunction = resolve): LookupFunction {
   return (hostname, options, callback) => {
@@ -78,7 +78,7 @@ export function publicLookup(ask: LookupFunction = resolve): LookupFunction {
   };
 }
 
-/** Finds a `PrivateAddress` in an error or its causes. */
+/** Returns the `PrivateAddress` among an error and its causes, or null. */
 export function privateAddressOf(error: unknown): PrivateAddress | null {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each instanceof PrivateAddress) return each;

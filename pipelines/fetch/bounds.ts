@@ -1,20 +1,20 @@
-/** Limits a response body by minimum speed and maximum size. */
+/** Enforces a minimum speed and a maximum size for a response body. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { byteText, duration } from '../progress.ts';
 
-/** Minimum number of bytes per `PATIENCE_MS`. */
+/** Minimum number of bytes that must arrive in `PATIENCE_MS`. */
 const LEAST = 1024 * 1024;
 const PATIENCE_MS = 600_000;
 
 interface BodyBounds {
   readonly clock: { now(): number };
   readonly most: number;
-  /** Address for messages, without secrets. */
+  /** Requested address for messages, without secrets. */
   readonly at: string;
 }
 
 /**
- * Yields the chunks of a body. Fails if the body arrives too slowly or is too large. If no bytes arrive, the timeout of the connection applies.
+ * Yields the chunks of a body. Throws if the body arrives too slowly or is too large. If no bytes arrive at all, the connection's own timeout applies.
  * @throws input errors `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE`
  */
 export async function* bounded(chunks: AsyncIterable<Buffer>, { clock, most, at }: BodyBounds): AsyncGenerator<Buffer> {
@@ -29,7 +29,7 @@ export async function* bounded(chunks: AsyncIterable<Buffer>, { clock, most, at 
   }
 }
 
-/** @param found size that the publisher announced, or null if more bytes arrived than allowed */
+/** Returns the error for a body that is too large. @param found size that the publisher announced; null if the limit was exceeded during the download */
 export function tooLarge(at: string, most: number, found: number | null): MappaleError {
   return inputError('the download is too large', {
     code: 'DOWNLOAD_TOO_LARGE', at, detail: `expected at most ${most} bytes (${byteText(most)}), found ${found ?? 'more'}`,

@@ -1,8 +1,8 @@
 /**
- * An HTTP client for one publisher, with one connection, redirects, and retries for busy servers.
+ * HTTP client for one publisher. Uses one connection, follows redirects, and retries if the server is busy.
  *
- * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent. `fetch` decompresses bytes, so that `Content-Length` and ranges do
- * not match the file. `request` also supports connection limits and timeouts.
+ * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent, and supports connection limits and timeouts. `fetch` decompresses the
+ * bytes, so that `Content-Length` and ranges do not match the bytes.
  */
 import type { LookupFunction } from 'node:net';
 import { Readable, type Transform } from 'node:stream';
@@ -18,11 +18,11 @@ import { bounded } from './bounds.ts';
 
 /** Limits of one download. */
 export interface Bounds {
-  /** Maximum size of a body, both as sent and decompressed. */
+  /** Maximum size of a body in bytes, both as sent and after decompression. */
   readonly most: number;
-  /** Host that the operator configured, which may be private. Null if there is none. */
+  /** Host that the operator configured, which may be private. Null if the operator configured no host. */
   readonly named: string | null;
-  /** Host and port of the server whose answers may be quoted in messages. */
+  /** Host and port of the server whose answers messages may quote. */
   readonly shown: string;
 }
 
@@ -32,24 +32,24 @@ export interface Answer {
   /** Final address after redirects. */
   readonly url: string;
   readonly redirected: boolean;
-  /** True if the body is from another host than requested. Messages do not quote such a body. */
+  /** True if the body comes from a host other than `shown`. Messages do not quote such a body. */
   readonly elsewhere: boolean;
-  /** Body after decompression. */
+  /** Body after decompression, within the limits of speed and size. */
   readonly body: Readable;
-  /** Body as sent. */
+  /** Body as the server sent it. */
   readonly sent: Readable;
-  /** True if the body was compressed for transfer, so that lengths and ranges do not apply to the file. */
+  /** True if the server compressed the body for transfer. Lengths and ranges then do not apply to the file. */
   readonly packed: boolean;
 }
 
-/** Pauses in seconds before the retries of a request to a busy server that sends no `Retry-After`. */
+/** Pauses before retries, in seconds, if a busy server sends no `Retry-After`. */
 const BUSY = [30, 60, 120, 240] as const;
-/** Pauses in seconds before the retries of a request to a server that is unreachable or closes the connection. */
+/** Pauses before retries, in seconds, if the server is unreachable or closes the connection. */
 export const BROKEN = [2, 5, 15, 30] as const;
-/** Maximum wait in seconds. If a server requests a longer wait, the download fails, and the next run tries again. */
+/** Maximum pause in seconds. If a server requests a longer pause, the download fails, and the next run tries again. */
 const LONGEST_WAIT = 900;
 const REDIRECTS = 10;
-/** HTTP statuses of a busy server, and of a failed server or gateway (520–527: Cloudflare). */
+/** HTTP statuses that mean a busy server. */
 const BUSY_STATUS: ReadonlySet<number> = new Set([429, 503]);
 const BROKEN_STATUS: ReadonlySet<number> = new Set([408, 425, 500, 502, 504, 520, 521, 522, 523, 524, 525, 526, 527]);
 const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -60,10 +60,10 @@ const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]'];
 /** Default User-Agent. Some publishers refuse requests without a User-Agent. */
 const USER_AGENT = 'mappale';
 
-/** Error codes of OpenSSL for an invalid certificate or chain. */
+/** Matches OpenSSL's error codes for an invalid certificate or chain. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH|ALTNAME/;
 
-/** Message of undici if a proxy answers 407. */
+/** Matches undici's message for a proxy that answers 407. */
 const PROXY_LOGIN = /\(407\)/;
 
 export class Publisher {
@@ -75,10 +75,10 @@ export class Publisher {
   readonly #log: Log;
   readonly #hide: (text: string) => string;
   readonly #proxies: Proxies;
-  /** Cookies by host. Some hosts set a cookie and redirect to the same address. Without the cookie, the redirects never end. */
+  /** Cookies by host. Some hosts set a cookie and redirect to the same address, and would redirect without end if the cookie were missing. */
   readonly #cookies = new Map<string, Map<string, string>>();
 
-  /** @param hide removes secrets from messages @param lookup resolves host names */
+  /** @param hide removes secrets from messages @param lookup resolves host names; replaced in tests */
   constructor(clock: Clock, log: Log, hide: (text: string) => string = (text) => text, proxies: Proxies = NO_PROXIES, lookup?: LookupFunction) {
     const agent = (ask: LookupFunction | undefined): EnvHttpProxyAgent => agentOf(proxies, {
       connections: 1, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000, connect: { timeout: 30_000, ...(ask === undefined ? {} : { lookup: ask }) },
@@ -97,8 +97,9 @@ export class Publisher {
   }
 
   /**
-   * Sends a GET request and returns the answer. Retries if the server is busy. All other statuses are returned. @throws input errors `DOWNLOAD_UNREACHABLE`,
-   * `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`. Reading the body throws `DOWNLOAD_SLOW` and `DOWNLOAD_TOO_LARGE`
+   * Sends a GET request and returns the answer. Retries if the server is busy or unreachable. Answers with other statuses are returned. @throws input errors
+   * `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`. Reading the body throws `DOWNLOAD_SLOW` and
+   * `DOWNLOAD_TOO_LARGE`
    */
   async ask(url: string, headers: Readonly<Record<string, string>>, bounds: Bounds): Promise<Answer> {
     for (let attempt = 0; ; attempt += 1) {
@@ -118,10 +119,10 @@ export class Publisher {
       }
       const asked = answer === null ? null : retryAfter(answer.headers['retry-after'], answer.headers['date'], this.#clock.now());
       const usual = (answer !== null && asked === null && BUSY_STATUS.has(answer.status) ? BUSY : BROKEN)[attempt];
-      // A server may request 0 seconds or a time in the past. The wait is nevertheless at least as long as after a broken connection.
+      // A server may request 0 seconds or a time in the past. The pause is then as long as after a broken connection.
       const seconds = Math.max(asked ?? 0, usual ?? 0);
       if (usual === undefined || seconds > LONGEST_WAIT) throw answer === null ? this.#unreachable(url, broken) : this.#busy(url, answer, asked);
-      const why = answer === null ? `does not answer (${this.#hide(reasonOf(broken))})` : `does not serve the file now (${answer.status})`;
+      const why = answer === null ? `does not answer (${this.#hide(reasonOf(broken))})` : `answers with status ${answer.status}`;
       this.#log.info(`${this.#hide(new URL(url).host)} ${why}. The next request is in ${duration(seconds)}`);
       await this.#clock.wait(seconds);
     }
@@ -163,7 +164,7 @@ export class Publisher {
     throw this.#redirected(first, `more than ${REDIRECTS} redirects`, 'Open the address in a browser. The publisher may require a login, or may have moved the file.');
   }
 
-  /** Returns the headers for a request. Credentials are sent only to the host for which they were configured. */
+  /** Returns the headers for a request. Includes credentials only if the host is the one for which the credentials were configured. */
   #headersTo(url: string, first: string, { authorization, ...headers }: Readonly<Record<string, string>>): Record<string, string> {
     const { origin, host } = new URL(url);
     const cookies = [...this.#cookies.get(host) ?? []].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -181,7 +182,7 @@ export class Publisher {
   }
 
   #redirected(url: string, found: string, hint: string): MappaleError {
-    return inputError('the publisher redirects elsewhere', { code: 'DOWNLOAD_REDIRECTED', at: this.#hide(url), detail: `expected the file, found ${found}`, hint });
+    return inputError('the publisher redirects the download to an unsuitable address', { code: 'DOWNLOAD_REDIRECTED', at: this.#hide(url), detail: `expected the file, found ${found}`, hint });
   }
 
   #private(url: string, { message }: PrivateAddress): MappaleError {
@@ -201,16 +202,16 @@ export class Publisher {
 
   #certificate(url: string, error: unknown): MappaleError {
     return inputError('the publisher\'s certificate cannot be verified', {
-      code: 'DOWNLOAD_CERTIFICATE', at: this.#hide(url), detail: `expected a chain to a certificate that this machine trusts, found: ${reasonOf(error)}`,
-      hint: 'Nothing was downloaded. The server may omit a certificate of its chain, or your network may replace a certificate. Save that certificate as PEM, set it with the command below and run this command again. '
+      code: 'DOWNLOAD_CERTIFICATE', at: this.#hide(url), detail: `expected a certificate chain that this machine trusts, found: ${reasonOf(error)}`,
+      hint: 'Nothing was downloaded. The server may not send all certificates of its chain, or your network may replace the server\'s certificate. Save the missing certificate as PEM, set it with the command below and run this command again. '
         + 'Or download the file in a browser and put it into the data folder.', fix: 'export NODE_EXTRA_CA_CERTS=FILE.pem', cause: error,
     });
   }
 
   #busy(url: string, { status }: Answer, asked: number | null): MappaleError {
-    const until = asked === null || asked <= LONGEST_WAIT ? 'for longer than the program waits' : `which requests a pause of ${duration(asked)}`;
+    const until = asked === null || asked <= LONGEST_WAIT ? 'in all attempts' : `with a requested pause of ${duration(asked)}`;
     return inputError('the publisher is busy', {
-      code: 'DOWNLOAD_BUSY', at: this.#hide(url), detail: `expected the file, found status ${status}, ${until}`, hint: 'Run the command again later. Downloaded files are kept, and partial downloads continue.',
+      code: 'DOWNLOAD_BUSY', at: this.#hide(url), detail: `expected the file, found status ${status} ${until}`, hint: 'Run the command again later. Downloaded files are kept, and partial downloads continue.',
     });
   }
 }
@@ -219,7 +220,7 @@ function plain(headers: Dispatcher.ResponseData['headers']): Record<string, stri
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]])));
 }
 
-/** Returns an answer with a decompressed body, even if the server compressed the body unrequested. */
+/** Returns an answer with a decompressed body. A server may compress a body although the request forbids this. */
 function answerOf(
   status: number, headers: Record<string, string>, sent: Readable, chunks: AsyncGenerator<Buffer>, from: Pick<Answer, 'url' | 'redirected' | 'elsewhere'>,
 ): Answer {
@@ -231,15 +232,15 @@ function answerOf(
 
 interface Packing {
   readonly stream: () => Transform;
-  /** Magic number; null if the format has none. */
+  /** First bytes of compressed data (magic number); null if the format has no magic number. */
   readonly mark: Buffer | null;
 }
 
 const GZIP: Packing = { stream: createGunzip, mark: Buffer.from([0x1f, 0x8b]) };
-/** Methods of decompression, by `Content-Encoding`. */
+/** Decompression methods, by `Content-Encoding`. */
 const UNPACK: Readonly<Record<string, Packing | undefined>> = { gzip: GZIP, 'x-gzip': GZIP, deflate: { stream: createInflate, mark: null }, br: { stream: createBrotliDecompress, mark: null } };
 
-/** Decompresses a body. A body without the magic number stays unchanged, because some servers declare a wrong encoding. */
+/** Decompresses a body. Leaves a body without the magic number unchanged, because some servers declare a compression that they did not apply. */
 async function* unpacked(body: Readable, chunks: AsyncGenerator<Buffer>, { stream, mark }: Packing): AsyncGenerator<Buffer> {
   const first = await chunks.next();
   if (first.done === true) return;
@@ -256,7 +257,7 @@ async function* unpacked(body: Readable, chunks: AsyncGenerator<Buffer>, { strea
   }
 }
 
-/** Discards a body. A short body is read, so that the connection can be reused. Otherwise the connection is closed. */
+/** Discards a body. Reads a short body to its end, so that the connection can be reused. Closes the connection of a long body. */
 export async function discard(answer: Answer): Promise<void> {
   await headOf(answer, 65_536);
   giveUp(answer);
@@ -287,19 +288,19 @@ export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
 const DAY_NAME = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i;
 
 /**
- * Parses `Retry-After`. @param served date of the answer. The wait is the difference to this date, because the clock of this machine may be wrong @returns
- * seconds from now, or null if the header is missing or invalid
+ * Parses the header `Retry-After`. @param served header `Date` of the answer, from which the pause is counted, because the clock of this machine may be wrong
+ * @returns pause in seconds, or null if the header is missing or invalid
  */
 export function retryAfter(header: string | undefined, served: string | undefined, now: number): number | null {
   if (header === undefined) return null;
   if (/^\s*\d+\s*$/.test(header)) return Number(header);
-  // An HTTP date starts with the name of a day. JavaScript would also accept `-5` as a date.
+  // An HTTP date starts with the name of a day. `Date.parse` would also accept `-5`.
   const date = DAY_NAME.test(header) ? Date.parse(header) : Number.NaN;
   const since = Date.parse(served ?? '');
   return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - (Number.isNaN(since) ? now : since)) / 1000));
 }
 
-/** Returns whether an error or one of its causes is a certificate error. */
+/** Returns whether an error, or one of the error's causes, concerns a certificate. */
 function isCertificate(error: unknown): boolean {
   for (let each = error; each instanceof Error; each = each.cause) if (CERTIFICATE.test((each as NodeJS.ErrnoException).code ?? '')) return true;
   return false;
@@ -312,8 +313,8 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Sends a document as JSON. Does not follow redirects. @param target `mayBePrivate`: the name may resolve to a private address. A host with a private name is
- * always allowed @throws Error if the document is not accepted within 30 seconds; `PrivateAddress`
+ * Sends a document as JSON. Does not follow redirects. @param target `mayBePrivate` allows a name that resolves to a private address; a host with a private
+ * name is always allowed @throws Error if the document is not accepted within 30 seconds; `PrivateAddress`
  */
 export async function postJson(
   { url, mayBePrivate }: { readonly url: string; readonly mayBePrivate: boolean }, document: unknown, proxies: Proxies, lookup?: LookupFunction,
@@ -331,7 +332,7 @@ export async function postJson(
   }
 }
 
-/** Creates an agent with proxies. Plain HTTP is sent to a proxy as a request, because many proxies allow tunnels only for HTTPS. */
+/** Creates an agent that uses the configured proxies. Sends plain HTTP to a proxy without a tunnel, because many proxies allow tunnels only for HTTPS. */
 function agentOf({ http, https, except }: Proxies, options: EnvHttpProxyAgent.Options): EnvHttpProxyAgent {
   return new EnvHttpProxyAgent({ ...options, httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: except.includes('*') ? '*' : [...except, ...THIS_MACHINE].join(','), proxyTunnel: false });
 }

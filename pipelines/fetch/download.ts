@@ -1,4 +1,4 @@
-/** Downloads one file: checks for a newer version, resumes interrupted downloads and verifies the result. */
+/** Downloads one file. Checks for a newer version, resumes an interrupted download and verifies the result. */
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
@@ -20,9 +20,9 @@ export interface Wanted {
   readonly file: RemoteFile;
   /** Download folder of the source. */
   readonly folder: string;
-  /** Address that replaces `file.base`, or the address of the file. */
+  /** Configured address that replaces `file.base`, or that is the address of the file; null if not configured. */
   readonly base: string | null;
-  /** Token of the user at the publisher, as a query parameter. */
+  /** Access token that the publisher gave to the user, with the name of the query parameter. */
   readonly token: { readonly parameter: string; readonly value: string } | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly bounds: Bounds;
@@ -31,70 +31,70 @@ export interface Wanted {
 export interface Surroundings {
   readonly publisher: Publisher;
   readonly clock: Clock;
-  /** Returns the free bytes of the disk at a path. */
+  /** Returns the number of free bytes on the disk of a path. */
   readonly freeBytes: (path: string) => Promise<number>;
   readonly sources: readonly RegisteredSource[];
-  /** Removes secrets from texts that are printed or stored. */
+  /** Removes secrets from a text that is printed or stored. */
   readonly hide: (text: string) => string;
   readonly dryRun: boolean;
-  /** @param have number of bytes of the file that are already on disk @param total size of the file; null if unknown */
+  /** Reports progress. @param have number of bytes of the file that are on disk @param total size of the file; null if unknown */
   readonly progress: (have: number, total: number | null) => void;
   readonly note: (message: string) => void;
 }
 
-/** `wanted`: a dry run would download the file. `none`: the publisher does not have the optional file. */
+/** Result of a download. `wanted`: a dry run would have downloaded the file. `none`: the publisher does not have an optional file. */
 export type Outcome = 'new' | 'changed' | 'unchanged' | 'wanted' | 'none';
 
 export interface Downloaded {
   readonly outcome: Outcome;
   readonly name: string;
-  /** Address without secrets. */
+  /** Address of the file, without secrets. */
   readonly url: string;
   /** Size of the whole file; null if unknown, or if there is no file. */
   readonly bytes: number | null;
-  /** Bytes received in this run. */
+  /** Number of bytes received in this run. */
   readonly received: number;
   readonly sha256: string | null;
   readonly role: string | null;
   readonly vintage: string | null;
 }
 
-/** Number of bytes of the first request. The answer contains the size and version of the file, and shows whether the server supports ranges. */
+/** Number of bytes to request first. The answer shows the size and version of the file, and whether the server supports ranges. */
 const FIRST = 128;
-/** Number of bytes at the end of a zip archive that are compared. The end contains the CRC-32 of each entry, so archives with equal ends are equal. */
+/** Number of bytes at the end of a zip archive to compare. The end contains the CRC-32 of each entry, so archives with equal ends have equal content. */
 const END = 65_536;
-/** Maximum number of bytes of a page that are searched for a link. */
+/** Maximum number of bytes of a web page to search for a link. */
 const LONGEST_PAGE = 16 * 1024 * 1024;
-/** Minimum number of new bytes after which an interrupted download is retried. */
+/** Number of received bytes after which an interrupted download gets its full number of retries again. */
 const HEADWAY = 1024 * 1024;
-/** Number of bytes that stay free on the disk. */
+/** Number of bytes that a download leaves free on the disk. */
 const SPARE = 64 * 1024 * 1024;
-/** Number of written bytes after which free space is checked again. */
+/** Number of bytes to write before free space is checked again. */
 const UNLOOKED = 1024 * 1024;
 
-/** Received bytes, and the answer that contained them. */
+/** Result of receiving a file: number of bytes, last answer and version. */
 interface Received {
   readonly bytes: number;
   readonly answer: Answer;
   readonly version: Version;
 }
 
-/** Address of the file after pages and editions are resolved, and the server's facts about the file. */
+/** Address of the file, found through web pages and editions, and the server's facts about the file. */
 interface Found extends Version {
   readonly url: string;
   readonly name: string;
   readonly ranges: boolean;
-  /** First bytes of the file if the server supports ranges. */
+  /** First bytes of the file; empty if the server does not support ranges. */
   readonly head: Buffer;
   readonly answer: Answer;
-  /** The complete answer of a server without range support. The server is already sending its body. */
+  /** Answer with the whole file, from a server without range support. The server is already sending the body. */
   readonly whole: Answer | null;
-  /** True if the server answered that nothing changed (304). */
+  /** True if the server answered that the file has not changed (304). */
   readonly same: boolean;
 }
 
 /**
- * Updates one file. The existing file stays until the new file is complete and recognised.
+ * Downloads a file if the publisher has a newer version. Keeps the existing file until the new file is complete and recognised.
  * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and the errors of the source's `recognise`
  */
 export async function download(wanted: Wanted, around: Surroundings): Promise<Downloaded> {
@@ -127,8 +127,8 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
 }
 
 /**
- * Replaces the file with the completed download if the source recognises it, and writes the sidecar.
- * @param path the path of the file @param url address without secrets
+ * Replaces the existing file with the completed download if the source recognises the download, and writes the sidecar file.
+ * @param path path of the existing file @param url address without secrets
  * @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER`, and the errors of the source's `recognise`
  */
 export async function keep(path: string, url: string, { answer, version }: Omit<Received, 'bytes'>, wanted: Wanted, around: Surroundings): Promise<Kept> {
@@ -154,8 +154,8 @@ function headersOf({ headers }: Wanted, more: Readonly<Record<string, string>>):
 }
 
 /**
- * Checks whether a configured address is the address of the file and not a base address.
- * @returns the file's name in the address, or null for a base address
+ * Returns whether a configured address is the address of the file itself, rather than a base address.
+ * @returns file name in the address, or null for a base address
  */
 export function namedBy(base: string, { editions: [{ name }] }: RemoteFile): string | null {
   const last = base.slice(Math.max(...['/', '=', '?', '&'].map((mark) => base.lastIndexOf(mark))) + 1);
@@ -167,7 +167,7 @@ function addressOf({ file, base, token }: Wanted, { path }: Edition): string {
   return token === null ? url : `${url}${url.includes('?') ? '&' : '?'}${token.parameter}=${encodeURIComponent(token.value)}`;
 }
 
-/** Finds the publisher's newest edition. @returns null if an optional file does not exist */
+/** Finds the newest edition that the publisher has. @returns null if an optional file does not exist */
 async function find(wanted: Wanted, around: Surroundings): Promise<Found | null> {
   const { file, base } = wanted;
   const itself = base === null ? null : namedBy(base, file);
@@ -200,7 +200,7 @@ export function byHand({ folder, file, source, token }: Wanted): string {
   return token === null ? without : `The token may have expired. Get a new token, and set ${settingOf({ source }, 'TOKEN')} to the new token. ${without}`;
 }
 
-/** Returns the last part of an address as a visible file name without folders. A page must not be able to select a folder. */
+/** Returns the last part of an address as a visible file name without folders. A web page must not be able to choose the folder of a download. */
 export function plainName(text: string): string {
   return basename(decoded(text).replaceAll('\\', '/')).replaceAll(/^\.+|[\0-\x1f\x7f:]/g, '_');
 }
@@ -226,12 +226,12 @@ async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroun
 }
 
 /**
- * Requests the first bytes. Uses a range instead of HEAD, which several publishers refuse (403) or never answer.
+ * Requests the first bytes of a file. Does not use HEAD, because several publishers refuse HEAD requests (403) or never answer.
  * @returns null if the file does not exist
  */
 async function probe(url: string, name: string, wanted: Wanted, around: Surroundings): Promise<Found | null> {
   const kept = await readKept(join(wanted.folder, name));
-  // Another server may use the same ETag for another file.
+  // Compares ETags only for the same address, because another server may use the same ETag for another file.
   const known = kept?.url === around.hide(url) ? kept : null;
   const answer = await around.publisher.ask(url, headersOf(wanted, {
     range: `bytes=0-${FIRST - 1}`,
@@ -249,7 +249,7 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
     return null;
   }
   if (status !== 200 && status !== 206) throw await statusError(answer, url, wanted, around);
-  // A range of a compressed body is not a range of the file.
+  // Ignores range support if the body is compressed, because a range then does not apply to the file.
   const ranges = status === 206 && !answer.packed;
   const total = ranges ? rangeOf(answer)?.total ?? null : lengthOf(answer);
   const head = status === 206 || around.dryRun ? await headOf(answer, PAGE_BYTES) : Buffer.alloc(0);
@@ -261,7 +261,7 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
   };
 }
 
-/** Returns the error for a status other than success. @param url address of the file for messages */
+/** Returns the error for an answer with a status other than success. @param url address of the file for messages */
 export async function statusError(answer: Answer, url: string, wanted: Wanted, around: Surroundings): Promise<MappaleError> {
   const { status } = answer;
   const head = await headOf(answer, PAGE_BYTES);
@@ -282,14 +282,14 @@ export async function statusError(answer: Answer, url: string, wanted: Wanted, a
 }
 
 /**
- * Returns the length of a body as text, for messages that do not quote the body. @param read number of read bytes, which is used if the answer contains no
- * length
+ * Returns the length of a body as text, for messages that do not quote the body. @param read number of bytes read so far, used if the answer has no
+ * `Content-Length`
  */
 export function lengthText({ headers }: Pick<Answer, 'headers'>, read: number): string {
   return `${headers['content-length'] ?? read} bytes`;
 }
 
-/** Parses a header such as `bytes 0-127/53740211`. */
+/** Parses a `Content-Range` header such as `bytes 0-127/53740211`. */
 function rangeOf({ headers }: Answer): { readonly start: number; readonly total: number | null } | null {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
   return start === undefined ? null : { start: Number(start), total: total === '*' ? null : Number(total) };
@@ -300,12 +300,12 @@ function lengthOf({ headers, packed }: Answer): number | null {
   return length === undefined || packed ? null : Number(length);
 }
 
-/** Returns an ETag without the mark of a weak ETag (`W/"…"`). A weak match is sufficient to keep a file. */
+/** Returns an ETag without the prefix `W/` of a weak ETag. A weak match is enough to keep the existing file. */
 function opaque(etag: string): string {
   return etag.replace(/^W\//, '');
 }
 
-/** Returns whether the server's file is the local file. If neither headers nor bytes show this, the file is downloaded and compared. */
+/** Returns whether headers or bytes prove that the server's file equals the local file. If they do not, the file is downloaded and compared. */
 async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, around: Surroundings): Promise<boolean> {
   if (found.bytes !== null && found.bytes !== kept.bytes) return false;
   if (kept.url === around.hide(found.url)) {
@@ -343,7 +343,7 @@ function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
   });
 }
 
-/** Returns the error for a folder that cannot be written, or null for other errors. */
+/** Returns the error for a write error of the data folder, or null for other errors. */
 export function unwritable(error: unknown, folder: string): MappaleError | null {
   if (isFull(error)) return diskFull(join(folder, 'x'), 'expected space for the rest, found a full disk', error);
   const { code = '', message } = error as NodeJS.ErrnoException;
@@ -362,14 +362,17 @@ async function sizeOf(path: string): Promise<number> {
   return stat(path).then(({ size }) => size, () => 0);
 }
 
-/** Returns the validator for resuming a partial file. Only a strong ETag or a date proves that the remaining bytes belong to the same file. */
+/**
+ * Returns the value of `If-Range` for resuming a partial file; null if the file cannot be resumed. Only a strong ETag or a date proves that the remaining bytes
+ * belong to the same file.
+ */
 function resumable(part: Part | null, url: string, found: Version): string | null {
   if (part === null || part.url !== url || part.bytes !== found.bytes) return null;
   const validator = validatorOf(part);
   return validator !== null && validator === validatorOf(found) ? validator : null;
 }
 
-/** Returns a strong ETag, or otherwise a date. Null if the server sent neither. The partial file then cannot be resumed. */
+/** Returns the strong ETag of a version, otherwise the date. Returns null if the server sent neither. */
 function validatorOf({ etag, last_modified }: Version): string | null {
   return etag !== null && !etag.startsWith('W/') ? etag : last_modified;
 }
@@ -389,7 +392,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
   for (let attempt = 0, tries = 0; ; attempt += 1, tries += 1) {
     const validator = found.ranges ? resumable(await readPart(path), around.hide(found.url), version) : null;
     const offset = validator === null ? 0 : await sizeOf(part);
-    // The file is complete, but the program ended before the file was verified.
+    // The partial file is already complete, because an earlier run ended before verifying the file.
     if (offset > 0 && offset === version.bytes) return { bytes: received, answer: found.answer, version };
     const headers = headersOf(wanted, offset === 0 || validator === null ? {} : { range: `bytes=${offset}-`, 'if-range': validator });
     let answer = attempt === 0 && found.whole !== null ? found.whole : await around.publisher.ask(found.url, headers, wanted.bounds);
@@ -418,7 +421,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
   }
 }
 
-/** Returns the version of a complete answer. A missing length is taken from earlier facts about the same version. */
+/** Returns the version of the file in an answer. A missing length is taken from an earlier answer about the same version. */
 function versionOf(answer: Answer, before: Version): Version {
   const [etag, last_modified] = [answer.headers['etag'] ?? null, answer.headers['last-modified'] ?? null];
   return { etag, last_modified, bytes: lengthOf(answer) ?? (etag === before.etag && last_modified === before.last_modified ? before.bytes : null) };
@@ -426,7 +429,7 @@ function versionOf(answer: Answer, before: Version): Version {
 
 function incomplete(at: string, size: number, expected: number | null, error: unknown): MappaleError {
   if (error === null && expected !== null && size > expected) {
-    return inputError('the download is longer than announced', {
+    return inputError('the download is larger than announced', {
       code: 'DOWNLOAD_CHANGED', at, detail: `expected ${expected} bytes, found ${size}`, hint: 'The publisher is probably replacing the file. Run the same command again in an hour.',
     });
   }
@@ -437,36 +440,36 @@ function incomplete(at: string, size: number, expected: number | null, error: un
 }
 
 /**
- * Returns the reason why an answer does not contain the remaining bytes of the same file. Null if the answer contains these bytes, or if the status has a
- * separate error.
+ * Returns the reason why an answer does not contain the remaining bytes of the same file. Returns null if the answer contains these bytes, or if another error
+ * is reported for the status.
  */
 function isOther(answer: Answer, expected: Version, offset: number): string | null {
   if (answer.status === 200) return 'the publisher has replaced the file, or sends only whole files';
   if (answer.status === 416) return 'the publisher has no further bytes of the file';
   if (answer.status !== 206) return null;
   const range = rangeOf(answer);
-  if (range?.start !== offset) return 'the publisher sends another part than requested';
+  if (range?.start !== offset) return 'the publisher sends a different part of the file than requested';
   const [etag, modified] = [answer.headers['etag'] ?? null, answer.headers['last-modified'] ?? null];
   if ((range.total ?? expected.bytes) !== expected.bytes || etag !== expected.etag || (etag === null && modified !== expected.last_modified)) return 'the publisher has replaced the file';
   return null;
 }
 
-/** A file that is written from its start, or from a given position. */
+/** A partial file that is written from its start, or from a given position. */
 interface Writing {
   readonly path: string;
   readonly url: string;
-  /** Number of bytes that the file already has. */
+  /** Number of bytes that the partial file already has. */
   readonly start: number;
   readonly expected: Version;
 }
 
-/** Appends a body. @throws MappaleError `DISK_FULL`, `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE` */
+/** Appends the body of an answer to the partial file. @throws MappaleError `DISK_FULL`, `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE` */
 async function write(
   { path, url, start, expected }: Writing, answer: Answer, { bounds: { most } }: Wanted, around: Surroundings,
 ): Promise<{ readonly bytes: number; readonly error: unknown }> {
   const part = partOf(path);
   const { bytes: total } = expected;
-  // A compressed transfer cannot be resumed, because a range applies to the uncompressed file.
+  // Stores no validators for a compressed transfer, which cannot be resumed, because positions in the file are not positions in the transfer.
   const { etag, last_modified } = answer.packed ? { etag: null, last_modified: null } : expected;
   await writeJson(sidecarOf(part), { url: around.hide(url), etag, last_modified, bytes: total } satisfies Part);
   const file = await open(part, start === 0 ? 'w' : 'a');
@@ -496,7 +499,7 @@ async function write(
   return { bytes, error };
 }
 
-/** Returns the number of bytes that can be written. `SPARE` bytes stay free on the disk. */
+/** Returns how many of the requested bytes can be written while `SPARE` bytes stay free on the disk. */
 async function roomFor(path: string, asked: number, { freeBytes }: Surroundings): Promise<number> {
   return Math.min(asked, (await freeBytes(path)) - SPARE);
 }
@@ -509,7 +512,7 @@ async function append(file: FileHandle, chunk: Buffer, path: string): Promise<vo
   }
 }
 
-/** @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL` */
+/** Refuses a download that is a web page. @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL` */
 async function refusePage(part: string, answer: Answer, wanted: Wanted, around: Surroundings): Promise<void> {
   const file = await open(part);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(PAGE_BYTES), 0, PAGE_BYTES, 0).finally(() => file.close());
@@ -519,20 +522,20 @@ async function refusePage(part: string, answer: Answer, wanted: Wanted, around: 
   throw pageError(head, answer, around.hide, byHand(wanted));
 }
 
-/** Checks that the source recognises the file. A wrong file is deleted. */
+/** Checks that the source recognises the downloaded file. Deletes the file otherwise. */
 async function accept(part: string, answer: Answer, { source, folder }: Wanted, around: Surroundings): Promise<{ role: string; vintage: string }> {
   const name = basename(part);
   try {
     const found = await recognise({ path: part, size: await sizeOf(part) }, around.sources);
     if (found?.source === source.id && found.recognition.ignored === undefined) return found.recognition;
-    const what = found === null ? 'a file that no source reads' : found.source === source.id ? `an ignored file${answer.elsewhere ? '' : `: ${found.recognition.ignored ?? ''}`}` : `one of ${found.source}`;
+    const what = found === null ? 'a file that no source reads' : found.source === source.id ? `an ignored file${answer.elsewhere ? '' : `: ${found.recognition.ignored ?? ''}`}` : `a file of ${found.source}`;
     throw inputError('the publisher sent another file', {
       code: 'DOWNLOAD_OTHER', at: name, detail: `expected a file of ${source.id}, found ${what}`,
       hint: `Nothing was stored, and the existing file stays. The publisher may have changed the file. Download the file manually, save it as ${join(folder, name)} and check it.`,
       fix: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   } catch (error) {
-    // Other errors, such as a missing GDAL, do not undo the download.
+    // Keeps the download if another error occurs, such as a missing GDAL.
     if (!(error instanceof MappaleError) || error.kind !== 'input') throw error;
     const size = await sizeOf(part);
     await removePart(part);

@@ -1,4 +1,4 @@
-/** Downloads the files of regions. Several publishers are used at the same time. The files of one publisher are downloaded one after another. */
+/** Downloads the files of regions. Downloads from several publishers at the same time, but only one file at a time from each publisher. */
 import { mkdir, readdir } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
@@ -22,13 +22,13 @@ import { downloadPages, pagesOf } from './pages.ts';
 
 export interface FetchOptions {
   readonly regions: readonly Region[];
-  /** Data folder, with one folder per source id. */
+  /** Data folder, which contains one folder per source, named by the source's id. */
   readonly folder: string;
-  /** Source ids, or null for all sources except sources that are downloaded only by name. */
+  /** Ids of the sources to download; null for all sources except those that are downloaded only on request. */
   readonly only: readonly string[] | null;
-  /** True to report the files that would be downloaded. Only the first bytes are requested. */
+  /** True to report which files would be downloaded. Only the first bytes of each file are then requested. */
   readonly dryRun: boolean;
-  /** Returns the reason to skip a source for a region, or null if its files are requested. */
+  /** Returns the reason to skip a source for a region, or null to download the source's files. */
   readonly leave?: (source: string, download: Download, region: Region) => Promise<string | null>;
 }
 
@@ -37,11 +37,11 @@ export interface FetchContext {
   readonly settings: (source: string) => SourceSettings;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Returns the free bytes at a path. Replaced in tests. */
+  /** Returns the number of free bytes on the disk of a path. Replaced in tests. */
   readonly freeBytes?: (path: string) => Promise<number>;
   /** Resolves host names. Replaced in tests. */
   readonly lookup?: LookupFunction;
-  /** Proxies. If omitted, publishers are contacted directly. */
+  /** Proxies to use. If omitted, publishers are contacted directly. */
   readonly proxies?: Proxies;
 }
 
@@ -56,7 +56,7 @@ export interface SourceReport {
   readonly files: readonly FileReport[];
   /** Reason why no files of the source were requested; null if files were requested. */
   readonly left: string | null;
-  /** Instructions for a manual download, and its folder; null if no manual download is needed. */
+  /** Instructions for a manual download, and the folder for the files; null if no manual download is needed. */
   readonly byHand: { readonly how: string; readonly folder: string; readonly there: number } | null;
 }
 
@@ -68,7 +68,7 @@ export interface FetchReport {
   readonly seconds: number;
 }
 
-/** Error codes after which the publisher's other files are not requested, because these requests would also fail. */
+/** Error codes after which no further files are requested from the publisher, because those requests would also fail. */
 const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_SLOW', 'DOWNLOAD_LOGIN', 'DOWNLOAD_PROXY', 'DISK_FULL', 'FOLDER_UNWRITABLE']);
 
 /** Files to request from one source. */
@@ -76,16 +76,17 @@ interface Task {
   readonly source: RegisteredSource;
   readonly folder: string;
   readonly settings: SourceSettings;
-  /** Files to request. Each file is listed once, even if several regions need the file. */
+  /** Files to request, each listed once, even if several regions need the file. */
   readonly files: readonly Wanted[];
-  /** Slugs of the regions of these files. */
+  /** Slugs of the regions that need these files. */
   readonly regions: readonly string[];
   readonly left: string | null;
   readonly byHand: string | null;
 }
 
 /**
- * Downloads all files that need no manual download, and returns instructions for the other files. A failure is reported, and other downloads continue.
+ * Downloads all files that need no manual download, and returns instructions for the other files. After a failure, other downloads continue, and the report
+ * contains the failure.
  * @throws MappaleError `SOURCE_UNKNOWN`, `FOLDER_UNWRITABLE` (exit 2), `FETCH_RUNNING` (exit 7)
  */
 export async function fetchRegions(context: FetchContext, options: FetchOptions): Promise<FetchReport> {
@@ -99,7 +100,7 @@ export async function fetchRegions(context: FetchContext, options: FetchOptions)
   }
 }
 
-/** State of a fetch that has started. */
+/** State that all downloads of one run share. */
 interface Fetching {
   readonly context: FetchContext;
   readonly clock: Clock;
@@ -118,7 +119,8 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   const log = hidingLog(context.log, hide);
   const progress = new Progress(log, tasks.reduce((sum, { files }) => sum + files.length, 0));
   const fetching = { context, clock, proxies, dryRun: options.dryRun, log, hide, progress };
-  // Each publisher has one connection at a time, even if the publisher has several hosts. If a source has several holders, the first holder serves the files.
+  // Uses one connection at a time per publisher, even if the publisher has several hosts. If a source has several holders, the first holder counts as the
+  // publisher.
   const asking = tasks.filter(({ files }) => files.length > 0);
   const publishers = [...new Set(asking.map(({ source }) => publisherOf(source)))];
   const lanes = publishers.map((name) => asking.filter(({ source }) => publisherOf(source) === name));
@@ -129,7 +131,7 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   return { folder: options.folder, dryRun: options.dryRun, sources, seconds: secondsSince(startedAt), failures: [...new Set(failures)] };
 }
 
-/** Hides secrets in all log lines except progress lines, which contain no secrets. */
+/** Returns a log that hides secrets in all lines except progress lines, which contain no secrets. */
 function hidingLog(log: Log, hide: (text: string) => string): Log {
   return {
     ...log,
@@ -143,7 +145,7 @@ function hidingLog(log: Log, hide: (text: string) => string): Log {
 interface Fetched {
   readonly task: Task;
   readonly files: readonly FileReport[];
-  /** Error that occurred when the request of the files was recorded. */
+  /** Error that occurred when the time of the request was recorded; null if there was none. */
   readonly failure: MappaleError | null;
 }
 
@@ -151,7 +153,7 @@ interface Fetched {
 async function fetchLane(fetching: Fetching, lane: readonly Task[]): Promise<Fetched[]> {
   const { context, clock, proxies, dryRun, log, hide } = fetching;
   const publisher = new Publisher(clock, log, hide, proxies, context.lookup);
-  /** Hosts to which this fetch sends no further requests. */
+  /** Hosts to which this run sends no further requests, with the error that is the reason. */
   const gaveUp = new Map<string, MappaleError>();
   const done: Fetched[] = [];
   try {
@@ -204,10 +206,10 @@ async function describeTask({ source, left, byHand, folder }: Task, files: reado
   };
 }
 
-/** Records that all files of the regions were requested. @returns the error if this could not be written, otherwise null */
+/** Records the time when all files of the regions were requested. @returns the error if the record cannot be written, otherwise null */
 async function remember({ folder, regions }: Task, at: Date, hide: (text: string) => string): Promise<MappaleError | null> {
   try {
-    // The folder may not exist if the publisher has none of the files.
+    // Creates the folder, which does not exist if the publisher has none of the files.
     await mkdir(folder, { recursive: true });
     for (const region of regions) await writeAsked(folder, region, at);
     return null;
@@ -216,7 +218,7 @@ async function remember({ folder, regions }: Task, at: Date, hide: (text: string
   }
 }
 
-/** Returns `user:password` of an address, and the password alone. */
+/** Returns the secrets in an address: `user:password`, and the password alone. */
 function loginOf(address: string | null): string[] {
   if (address === null) return [];
   const { username, password } = new URL(address);
@@ -224,7 +226,7 @@ function loginOf(address: string | null): string[] {
 }
 
 /**
- * Returns a function that replaces secrets in a text. Secrets are found in any encoding, because answers of servers may repeat the address of the request.
+ * Returns a function that masks secrets in a text. Also finds encoded secrets, because answers of servers may repeat the address of the request.
  */
 function hiding(secrets: readonly (string | null)[]): (text: string) => string {
   const written = (character: string): string => {
@@ -251,7 +253,7 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
     for (const region of regions) {
       const files = needsToken ? [] : declared.files?.(region, new Date(clock.now())) ?? [];
       if (files.length === 0) continue;
-      const why = declared.onlyNamed !== undefined && only === null ? `only if it is named: ${declared.onlyNamed}` : await leave?.(source.id, declared, region) ?? null;
+      const why = declared.onlyNamed !== undefined && only === null ? `downloaded only if named with --sources: ${declared.onlyNamed}` : await leave?.(source.id, declared, region) ?? null;
       if (why !== null) reasons.push(why);
       else {
         slugs.push(region.slug);
@@ -263,9 +265,9 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
       }
     }
     refuseOneForMany(own.url, [...wanted.values()]);
-    // A user who named the source needs the reason for missing files.
-    const nothing = only === null || needsToken || declared.files === undefined ? null : `its publisher has no files of ${regions.map(({ name }) => name).join(', ')}`;
-    // With a token, no manual step is necessary.
+    // Gives a reason for missing files only if the user named the source.
+    const nothing = only === null || needsToken || declared.files === undefined ? null : `the publisher has no files of ${regions.map(({ name }) => name).join(', ')}`;
+    // With a token, no manual download is necessary.
     const hand = token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
     return {
       source, folder: into, settings: own, files: [...wanted.values()], regions: slugs, left: wanted.size > 0 ? null : reasons[0] ?? nothing, byHand: hand,
@@ -274,7 +276,7 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
   return tasks.filter(({ files, left, byHand }) => files.length > 0 || left !== null || byHand !== null);
 }
 
-/** Largest size of a download, as a multiple of the largest known file. */
+/** Maximum size of a download, as a multiple of the size of the largest known file. */
 const GROWTH = 4;
 
 function boundsOf({ base }: RemoteFile, own: string | null, largest: number = 0): Bounds {
@@ -285,7 +287,7 @@ function publisherOf({ manifest }: RegisteredSource): string | undefined {
   return manifest.attribution.holder.split(';')[0];
 }
 
-/** @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
+/** Refuses a setting with the address of one file if several files are needed. @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
 function refuseOneForMany(base: string | null, wanted: readonly Wanted[]): void {
   const [first] = wanted;
   if (base === null || first === undefined || wanted.length < 2) return;
@@ -297,7 +299,7 @@ function refuseOneForMany(base: string | null, wanted: readonly Wanted[]): void 
   });
 }
 
-/** Context of a download failure. */
+/** Details for the error of a failed download. */
 interface ErrorContext {
   /** Name of the file. */
   readonly name: string;
@@ -305,7 +307,7 @@ interface ErrorContext {
   readonly hide: (text: string) => string;
 }
 
-/** @param before error after which no further requests are sent to this publisher */
+/** Runs a download and reports its failure. @param before earlier error, after which no further requests are sent to this publisher */
 async function attempt(where: ErrorContext, before: MappaleError | undefined, work: () => Promise<Downloaded>): Promise<FileReport> {
   try {
     if (before !== undefined) throw before;
@@ -316,7 +318,7 @@ async function attempt(where: ErrorContext, before: MappaleError | undefined, wo
   }
 }
 
-/** Converts a failure to an error without secrets, because messages of sources may contain secrets. @throws bugs unchanged */
+/** Converts a failure to an error without secrets, because error messages may contain secrets. @throws other errors (bugs) unchanged */
 function withContext(error: unknown, { name, folder, hide }: ErrorContext): MappaleError {
   const known = error instanceof MappaleError ? error : unwritable(error, folder) ?? fileError(error, name);
   if (known === null) throw error;
@@ -338,7 +340,7 @@ async function takeFolder(folder: string, lock: string): Promise<void> {
   }
 }
 
-/** A printer of one progress line for all parallel downloads. */
+/** Prints one progress line for all parallel downloads. */
 class Progress {
   readonly #log: Log;
   readonly #files: number;

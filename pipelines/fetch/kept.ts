@@ -1,4 +1,4 @@
-/** Stores facts about downloaded files in hidden sidecar files. A search of data folders ignores these files. */
+/** Stores facts about downloaded files in hidden sidecar files, which the survey of data folders ignores. */
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { MappaleError } from '../errors.ts';
 import { writeAtomically } from '../formats/atomic-write.ts';
 import { retyped, withOption } from '../typed.ts';
 
-/** Version of a file according to the server. */
+/** Fields that identify the version of a file on the server. */
 const version = {
   etag: z.string().nullable(),
   last_modified: z.string().nullable(),
@@ -14,13 +14,13 @@ const version = {
   bytes: z.int().nullable(),
 };
 
-/** Facts about a complete file. */
+/** Schema of the facts about a completely downloaded file. */
 const KEPT = z.object({
   ...version,
   bytes: z.int(),
-  /** Address without secrets. */
+  /** Requested address, without secrets. */
   url: z.string(),
-  /** Address after redirects. */
+  /** Final address after redirects. */
   final_url: z.string(),
   sha256: z.string(),
   source: z.string(),
@@ -28,15 +28,15 @@ const KEPT = z.object({
   role: z.string(),
   vintage: z.string(),
   fetched_at: z.string(),
-  /** Modification time of the file, for the detection of changes. */
+  /** Modification time of the local file, which shows whether the file was changed later. */
   modified_ms: z.number(),
   headers: z.record(z.string(), z.string()),
 });
 
-/** Facts about a partial file. */
+/** Schema of the facts about a partial file. */
 const PART = z.object({ ...version, url: z.string() });
 
-/** Time when all files of a source were last requested, by region slug. */
+/** Schema of the times when all files of a source were last requested, by region slug. */
 const ASKED = z.record(z.string(), z.iso.datetime());
 
 export type Version = Readonly<Pick<z.infer<typeof PART>, keyof typeof version>>;
@@ -47,12 +47,12 @@ export function sidecarOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.json`);
 }
 
-/** Returns the path of a partial file. The path contains the file's name, because some sources recognise files by name. */
+/** Returns the path of a partial file. The path ends with the file's final name, because some sources recognise files by name. */
 export function partOf(path: string): string {
   return join(dirname(path), '.partial', basename(path));
 }
 
-/** @returns null if the file or its sidecar is missing, or if the file differs from the sidecar */
+/** Reads the facts about a downloaded file. @returns null if the file or the sidecar is missing, or if the file was changed later */
 export async function readKept(path: string): Promise<Kept | null> {
   const [kept, info] = [await readJson(sidecarOf(path), KEPT), await stat(path).catch(() => null)];
   return kept !== null && info?.isFile() === true && info.size === kept.bytes && Math.floor(info.mtimeMs) === kept.modified_ms ? kept : null;
@@ -62,7 +62,7 @@ export function readPart(path: string): Promise<Part | null> {
   return readJson(sidecarOf(partOf(path)), PART);
 }
 
-/** @param part path from `partOf` */
+/** Deletes a partial file and its sidecar. @param part path of the partial file, from `partOf` */
 export async function removePart(part: string): Promise<void> {
   await rm(part, { force: true });
   await rm(sidecarOf(part), { force: true });
@@ -72,7 +72,7 @@ function askedFile(folder: string): string {
   return join(folder, '.asked.json');
 }
 
-/** @param folder download folder of a source @returns null if files were never requested */
+/** Returns the time of the last request of a region's files. @param folder download folder of a source @returns null if the files were never requested */
 export async function readAsked(folder: string, region: string): Promise<Date | null> {
   const at = (await readJson(askedFile(folder), ASKED))?.[region];
   return at === undefined ? null : new Date(at);
@@ -82,7 +82,7 @@ export async function writeAsked(folder: string, region: string, at: Date): Prom
   await writeJson(askedFile(folder), { ...(await readJson(askedFile(folder), ASKED)), [region]: at.toISOString() });
 }
 
-/** Reads JSON. Returns null for a missing or malformed file. */
+/** Reads a JSON file. Returns null if the file is missing or malformed. */
 async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
   try {
     return schema.safeParse(JSON.parse(await readFile(path, 'utf8'))).data ?? null;

@@ -1,4 +1,4 @@
-/** Returns errors for a web page in place of a file, and finds the links of a page. */
+/** Returns the error for a web page that was sent instead of a file, and finds the links of a page. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { isFirewall, titleOf } from '../formats/web-page.ts';
 import type { Answer } from './client.ts';
@@ -9,8 +9,8 @@ type PageAnswer = Pick<Answer, 'url' | 'status' | 'redirected' | 'elsewhere' | '
 const LOGIN_FORM = /<input[^<>]*type\s*=\s*["']?password/i;
 
 /**
- * Returns the error for a web page in place of a file. @param answer the answer of the publisher. A body from another host is not quoted @param hide removes
- * secrets from messages
+ * Returns the error for a web page that was sent instead of a file. @param answer answer of the publisher; a body from another host is not quoted @param hide
+ * removes secrets from messages
  * @param byHand instructions for a manual download
  */
 export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string) => string, byHand: string): MappaleError {
@@ -35,10 +35,10 @@ export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string)
   });
 }
 
-/** Maximum length of a link. Browsers do not open longer addresses. */
+/** Maximum length of a link, in characters. Browsers do not open longer addresses. */
 const LINK_CHARACTERS = 2_048;
 
-/** Returns the addresses in the links of a page, unchanged. Links longer than `LINK_CHARACTERS` are omitted. */
+/** Returns the link targets of a page, unchanged. Omits links longer than `LINK_CHARACTERS`. */
 export function linksOf(page: string): string[] {
   return [...page.matchAll(/\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)]
     .map(([, double, single]) => (double ?? single ?? '').replaceAll('&amp;', '&'))

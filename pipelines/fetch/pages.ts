@@ -1,4 +1,4 @@
-/** Downloads a file that its publisher serves as pages of CSV. Pages are requested one after another, and the file is written at the end. */
+/** Downloads a table that the publisher serves as pages of CSV. Requests one page after another, and writes the file at the end. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,12 +13,12 @@ import { byHand, keep, lengthText, namedBy, refuseWithoutRoom, statusError, unwr
 import { partOf, readKept, removePart, type Kept } from './kept.ts';
 import { pageError } from './page.ts';
 
-/** Pause between two pages, in seconds. */
+/** Pause between two requests, in seconds. */
 const PAUSE = 1;
-/** Maximum size of a page. A page of a few thousand rows has one megabyte. */
+/** Maximum size of a page in bytes. A page of a few thousand rows has about one megabyte. */
 const LARGEST_PAGE = 64 * 1024 * 1024;
 
-/** One page of the table. */
+/** One page of the table, with the answer that contained the page. */
 interface Page {
   readonly answer: Answer;
   readonly bytes: number;
@@ -26,22 +26,23 @@ interface Page {
   readonly records: readonly CsvRecord[];
 }
 
-/** The complete table. */
+/** The complete table as CSV text. */
 interface Table {
   readonly text: string;
-  /** Number of received bytes of all pages. */
+  /** Number of bytes received for all pages. */
   readonly received: number;
-  /** Answer of the last page that was not empty. */
+  /** Answer with the last page that was not empty. */
   readonly answer: Answer;
 }
 
-/** Returns the paging of the file. Null if the file has no pages, or if a setting contains the address of a file. */
+/** Returns how to request the pages of a file. Returns null if the file has no pages, or if a setting contains the address of a file. */
 export function pagesOf({ file, base }: Pick<Wanted, 'file' | 'base'>): Pages | null {
   return file.pages === undefined || (base !== null && namedBy(base, file) !== null) ? null : file.pages;
 }
 
 /**
- * Updates a paged file. The file is stored only after all pages were received. If the content equals the newest local file, that file stays.
+ * Downloads a file that is served as pages. Stores the file only after all pages were received. If the content equals that of the newest local file, the local
+ * file stays.
  * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and the errors of the source's `recognise`
  */
 export async function downloadPages(wanted: Wanted, pages: Pages, around: Surroundings): Promise<Downloaded> {
@@ -70,7 +71,7 @@ export async function downloadPages(wanted: Wanted, pages: Pages, around: Surrou
   return { outcome: before === null ? 'new' : 'changed', name, url, bytes, received, sha256, role, vintage };
 }
 
-/** Returns the newest downloaded file of this folder, by the day in its name, or null. */
+/** Returns the newest downloaded file of a folder, by the day in the file name. Returns null if there is no such file. */
 async function newestKept(folder: string): Promise<{ readonly name: string; readonly kept: Kept } | null> {
   for (const name of (await readdir(folder).catch(() => [])).filter((each) => !each.startsWith('.')).sort().reverse()) {
     const kept = await readKept(join(folder, name));
@@ -80,8 +81,8 @@ async function newestKept(folder: string): Promise<{ readonly name: string; read
 }
 
 /**
- * Requests pages until a page is empty or has no new record. The order of pages is undefined, so the offset is the number of received rows. Records are sorted,
- * so that equal content has equal bytes.
+ * Requests pages until a page is empty or has no new record. The offset of a page is the number of rows received before. Records are sorted, because publishers
+ * return rows in any order and equal content must have equal bytes.
  */
 async function collect(address: string, url: string, wanted: Wanted, pages: Pages, around: Surroundings): Promise<Table> {
   const rows = new Map<string, CsvRecord>();
@@ -107,7 +108,7 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
     }
     if (rows.size === known) {
       if (header === null || latest === null) throw otherPage(at, wanted, page, 'expected rows, found none');
-      if (page.records.length > 0) around.note(`${at}: all records were already received, so this page is the end`);
+      if (page.records.length > 0) around.note(`${at}: this page has no new records, so the table is complete`);
       return { text: tableText(header, rows), received, answer: latest };
     }
     header ??= page.header;
@@ -120,8 +121,7 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
 }
 
 /**
- * Adds a row. If several rows have the same key, the row with the most values is used. If several rows have the most values, the first row in text order is
- * used.
+ * Adds a row to the rows by key. Of several rows with the same key, keeps the row with the most values, or the first of these rows in text order.
  */
 function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number): void {
   const key = record.values[column] ?? '';
@@ -135,7 +135,7 @@ function tableText(header: readonly string[], rows: ReadonlyMap<string, CsvRecor
   return `${header.map((name) => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}\n${sorted.join('')}`;
 }
 
-/** Returns the error for a page that is not part of the table. @param quoting text that may quote the page; not used if the page is from another host */
+/** Returns the error for a page that is not part of the table. @param quoting detail that may quote the page; replaced if the page is from another host */
 function otherPage(at: string, wanted: Wanted, { answer, bytes }: Pick<Page, 'answer' | 'bytes'>, quoting: string): MappaleError {
   const detail = answer.elsewhere ? `expected a page of the table, found status ${answer.status} and ${lengthText(answer, bytes)} from another host` : quoting;
   return inputError('the publisher sent another table', { code: 'DOWNLOAD_OTHER', at, detail, hint: `Nothing was stored, and the existing file stays. ${byHand(wanted)}` });
@@ -159,7 +159,7 @@ async function onePage(url: string, at: string, wanted: Wanted, around: Surround
   }
 }
 
-/** @throws input errors if a limit is exceeded */
+/** Reads the body of an answer. Returns the received bytes even if the connection breaks. @throws input errors if a limit is exceeded */
 async function bodyOf(answer: Answer, at: string): Promise<{ readonly body: Buffer; readonly error: unknown }> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -178,7 +178,7 @@ async function bodyOf(answer: Answer, at: string): Promise<{ readonly body: Buff
   }
 }
 
-/** @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER` */
+/** Parses a body as a page of the table. @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER` */
 async function tableOf(body: Buffer, answer: Answer, at: string, wanted: Wanted, around: Surroundings): Promise<Pick<Page, 'header' | 'records'>> {
   if (!/\S/.test(body.toString('latin1', 0, 128))) return { header: [], records: [] };
   if (isPage(body)) {

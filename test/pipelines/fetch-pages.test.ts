@@ -126,7 +126,7 @@ describe('a paged file', () => {
     expect(report.error).toBeNull();
     expect(lines(report.name)).toHaveLength(3);
     expect(server.seen).toHaveLength(2);
-    expect(notes.join('\n')).toMatch(/page 2.*already received/);
+    expect(notes.join('\n')).toMatch(/page 2.*no new records/);
   });
 
   it('ends at an empty page', async () => {
