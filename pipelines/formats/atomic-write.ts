@@ -1,4 +1,4 @@
-/** Writes a file with a temporary name and then renames the file. Readers see the old file or the new file, never a part. */
+/** Writes a file under a temporary name and then renames the file. Readers see the old file or the complete new file, never an incomplete file. */
 import { rmSync } from 'node:fs';
 import { access, constants, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -8,8 +8,8 @@ import { quoted, retyped, withOption } from '../typed.ts';
 import { isFull } from './file-error.ts';
 
 /**
- * Checks that a file can be written to a path. Call before long work begins.
- * @param option the option that names the path
+ * Checks that a file can be written to a path. Call before long work.
+ * @param option command-line option with the path, for the suggested fix
  * @throws MappaleError `FOLDER_MISSING`, `FOLDER_UNWRITABLE`, `NOT_A_FILE_NAME` (exit 2)
  */
 export async function mustBePlace(path: string, option = '--out'): Promise<void> {
@@ -32,23 +32,23 @@ export async function mustBePlace(path: string, option = '--out'): Promise<void>
   }
 }
 
-/** Mark in the name of an unfinished file, between the final name and the process id. */
+/** Text in the name of an unfinished file, between the final name and the process id. */
 const MARK = '.unfinished-';
 
-/** Returns whether a name belongs to an unfinished file. */
+/** Returns whether a file name is that of an unfinished file. */
 export function isBeingWritten(name: string): boolean {
   return pidOf(name, name.lastIndexOf(MARK)) > 0;
 }
 
-/** Returns the process id in the name of an unfinished file. @param at position of the mark @returns NaN if this program did not write the file */
+/** Returns the process id in the name of an unfinished file. @param at position of `MARK` in the name @returns NaN if this program did not write the file */
 function pidOf(name: string, at: number): number {
   return at < 0 ? NaN : Number.parseInt(name.slice(at + MARK.length), 10);
 }
 
-/** Unfinished files, which are removed if a signal ends the process. */
+/** Paths of unfinished files, which are removed if a signal ends the process. */
 const unfinished = new Set<string>();
 
-/** Removes unfinished files after Ctrl-C, then sends the signal to this process again. */
+/** Removes unfinished files after a signal such as Ctrl-C, then sends the same signal to this process again. */
 function leave(signal: NodeJS.Signals): void {
   for (const path of unfinished) rmSync(path, { recursive: true, force: true });
   process.kill(process.pid, signal);
@@ -57,8 +57,8 @@ function leave(signal: NodeJS.Signals): void {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Writes a file atomically. @param write writes the content to the given path, which is unique to this process. If `write` fails, the file is removed @param
- * ending extension of that path, for writers that depend on the extension @throws MappaleError `DISK_FULL` (exit 2); errors of `write`
+ * Writes a file atomically. @param write writes the content to the given temporary path; if it fails, the file is removed @param ending extension of the
+ * temporary path, for writers that depend on the extension @throws MappaleError `DISK_FULL` (exit 2); errors of `write`
  */
 export async function writeAtomically<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {
   const own = `${path}${MARK}${process.pid}${ending}`;
@@ -72,7 +72,7 @@ export async function writeAtomically<T>(path: string, write: (unfinished: strin
   } catch (error) {
     await removeLeft(path, (pid) => pid === process.pid);
     if (error instanceof MappaleError && error.at === own) throw error.knowing({ at: path });
-    // The disk was full for another file of the same export.
+    // A nested write of another file of the same export may already have reported the full disk.
     if (!isFull(error) && !(error instanceof MappaleError && error.code === 'DISK_FULL')) throw error;
     throw new MappaleError('the disk is full', {
       code: 'DISK_FULL', kind: 'usage', at: path, detail: error instanceof MappaleError ? error.detail : `expected space for the whole file, found: ${(error as Error).message}`,
@@ -85,7 +85,7 @@ export async function writeAtomically<T>(path: string, write: (unfinished: strin
   }
 }
 
-/** Removes the unfinished files of killed runs, including files that libraries added. @param gone returns whether the process with this id has ended */
+/** Removes unfinished files that killed runs left, including additional files of libraries. @param gone returns whether the process with this id has ended */
 async function removeLeft(path: string, gone: (pid: number) => boolean): Promise<void> {
   const start = basename(path);
   for (const name of await readdir(dirname(path)).catch(() => [])) {

@@ -1,18 +1,17 @@
 /**
  * Writes rows in PostgreSQL's binary COPY format into large buffers.
  *
- * One COPY chunk per row needs four times the CPU of batches of 64 KiB. Hexadecimal geometry needs twice the time of binary geometry (measured, see the
- * design). Rows are therefore appended to one buffer per table, and flushed in chunks of 64 KiB. Format: PostgreSQL documentation, "COPY", section "Binary
- * Format".
+ * Rows are appended to one buffer per table, and flushed in chunks of 64 KiB. One chunk per row would need four times the CPU time, and hexadecimal geometry
+ * would need twice the time of binary geometry (measured). Format: PostgreSQL documentation, "COPY", section "Binary Format".
  */
 
-/** PostgreSQL types that a staging column may have. `geometry` is EWKB with SRID, longitude before latitude (easting before northing). */
+/** PostgreSQL types that a staging column may have. `geometry` values are EWKB with SRID, longitude before latitude (easting before northing). */
 export type ColumnType = 'text' | 'int2' | 'int4' | 'int8' | 'float8' | 'bool' | 'date' | 'geometry' | 'text[]' | 'int4[]' | 'float8[]';
 
-/** Type of a column in a table. A geometry may have a kind and SRID: `geometry(multipolygon, 6706) not null`. */
+/** Type of a column in a table. A geometry type may include kind and SRID: `geometry(multipolygon, 6706) not null`. */
 export type Column = ColumnType | `geometry(${string})` | `${ColumnType | `geometry(${string})`} not null`;
 
-/** Columns of a staging table, in COPY order, without `member_id` and `position`, which always come first. */
+/** Columns of a staging table in COPY order. Omits the columns `member_id` and `position`, which always come first. */
 export type Columns = Readonly<Record<string, Column>>;
 
 /** Returns the types that COPY writes for these columns. */
@@ -20,23 +19,26 @@ export function typesOf(columns: Columns): ColumnType[] {
   return Object.values(columns).map((column) => column.replace(/\([^()]*\)| not null/g, '') as ColumnType);
 }
 
-/** Size in bytes at which a chunk is flushed. The last row may exceed this size. */
+/** Size in bytes at which a chunk is flushed. The last row of a chunk may exceed this size. */
 const CHUNK_BYTES = 65_536;
-/** Space in bytes for the last row of a chunk. The buffer grows for a longer row. Larger chunks would double the work of the garbage collector. */
+/**
+ * Space in bytes that the buffer has for the last row of a chunk. The buffer grows for a longer row. Larger chunks would double the work of the garbage
+ * collector.
+ */
 const LAST_ROW_BYTES = 8_192;
 
-/** `PGCOPY\n\377\r\n\0`, flags, header extension length. */
+/** Header of a COPY stream: `PGCOPY\n\377\r\n\0`, flags, length of the header extension. */
 export const COPY_HEADER: Buffer = Buffer.from([0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-/** Trailer: a field count of −1. */
+/** Trailer of a COPY stream: a field count of −1. */
 export const COPY_TRAILER: Buffer = Buffer.from([0xff, 0xff]);
 
 /** Number of days between 1970-01-01 and PostgreSQL's epoch, 2000-01-01. */
 const EPOCH_DAYS = 10_957;
 
-/** A function that writes a value as a field. The value is not null. */
+/** A function that writes a non-null value as a field. */
 type Encoder = (writer: RowWriter, value: unknown) => void;
 
-/** @throws TypeError for a value of another kind */
+/** Encoders by column type. An encoder throws TypeError for a value of another kind. */
 const ENCODERS: Readonly<Record<ColumnType, Encoder>> = {
   text: (writer, value) => writer.text(typeof value === 'string' ? value : wrong('text', value)),
   int2: (writer, value) => writer.int2(integer(value)),
@@ -61,8 +63,8 @@ function integer(value: unknown): number {
 }
 
 /**
- * Appends rows to one table. Fields must be written in column order, exactly one call per column, between `begin` and `end`. Readers of large files may write
- * directly into `buffer` at `length` after `ensure`.
+ * Encodes rows of one table. Between `begin` and `end`, the caller writes the fields in column order, with exactly one call per column. Readers of large files
+ * may write directly into `buffer` at `length`, after a call of `ensure`.
  */
 export class RowWriter {
   readonly #types: readonly ColumnType[];
@@ -71,14 +73,14 @@ export class RowWriter {
   #rowStart = 0;
   /** Number of completed rows. */
   rows = 0;
-  /** Member id that is written to every row. */
+  /** Member id to write into every row. */
   memberId = 0;
   buffer: Buffer;
   length = 0;
 
   /**
    * @param columns staging columns without `member_id` and `position`
-   * @param flush receives a chunk of whole rows, without header and trailer. The buffer is not used again @param chunkBytes size of chunks
+   * @param flush receives a chunk of whole rows, without header and trailer, in a buffer that is not used again @param chunkBytes size of chunks in bytes
    */
   constructor(columns: Columns, flush: (chunk: Buffer) => void, chunkBytes: number = CHUNK_BYTES) {
     this.#types = typesOf(columns);
@@ -87,7 +89,7 @@ export class RowWriter {
     this.buffer = Buffer.allocUnsafeSlow(chunkBytes + LAST_ROW_BYTES);
   }
 
-  /** Ensures space for `bytes` more bytes at `length`. */
+  /** Ensures that the buffer has space for `bytes` more bytes at `length`. */
   ensure(bytes: number): void {
     const needed = this.length + bytes;
     if (needed <= this.buffer.length) return;
@@ -96,7 +98,7 @@ export class RowWriter {
     this.buffer = grown;
   }
 
-  /** Starts a row: field count, member_id, position. */
+  /** Starts a row: writes field count, member_id and position. */
   begin(position: number): void {
     this.#rowStart = this.length;
     this.ensure(22);
@@ -123,7 +125,7 @@ export class RowWriter {
     if (this.length >= this.#chunkBytes) this.flush();
   }
 
-  /** Flushes the buffered rows. */
+  /** Flushes all buffered rows. */
   flush(): void {
     if (this.length === 0) return;
     const chunk = this.buffer.subarray(0, this.length);
@@ -133,7 +135,7 @@ export class RowWriter {
     this.#flush(chunk);
   }
 
-  /** Appends whole rows from another writer of the same table. The rows get the `memberId` of this writer. */
+  /** Appends whole rows that another writer of the same table encoded. Replaces the member id of these rows by this writer's `memberId`. */
   append(chunk: Buffer): void {
     this.flush();
     for (let at = 0; at < chunk.length; this.rows += 1) {
@@ -193,13 +195,13 @@ export class RowWriter {
     this.length += 4 + written;
   }
 
-  /** Writes text from valid UTF-8 bytes. Also writes EWKB. */
+  /** Writes a field from bytes: text as valid UTF-8, or a geometry as EWKB. */
   bytes(source: Uint8Array, start: number = 0, end: number = source.length): void {
     const size = end - start;
     this.ensure(4 + size);
     const at = this.buffer.writeInt32BE(size, this.length);
     if (size < 24) {
-      // For a few bytes, a loop is faster than a call.
+      // For a few bytes, a loop is faster than `set`.
       for (let i = 0; i < size; i += 1) this.buffer[at + i] = source[start + i] ?? 0;
     } else {
       this.buffer.set(source.subarray(start, end), at);
@@ -207,7 +209,7 @@ export class RowWriter {
     this.length = at + size;
   }
 
-  /** @param oid the oid of the element type in PostgreSQL */
+  /** Writes an array. @param oid OID of the element type in PostgreSQL */
   array(oid: number, type: ColumnType, values: readonly unknown[]): void {
     const sizeAt = this.length;
     this.ensure(24);
@@ -220,7 +222,7 @@ export class RowWriter {
     this.buffer.writeInt32BE(this.length - sizeAt - 4, sizeAt);
   }
 
-  /** Writes a field in the type of its column. Null and undefined become null. @throws TypeError for a value of another kind. */
+  /** Writes a value as a field of the given type. Null and undefined become null. @throws TypeError for a value of another kind. */
   value(type: ColumnType, value: unknown): void {
     if (value === null || value === undefined) this.null();
     else ENCODERS[type](this, value);
@@ -242,9 +244,9 @@ export class RowWriter {
 }
 
 /**
- * Reads whole rows without header and trailer.
- * @param onField receives the field number, the offset and length of the field's bytes, and the row's position. Field 0 is member_id, field 1 is position, and
- * the columns follow. The length of null is −1
+ * Reads encoded rows, without header and trailer.
+ * @param onField called for each field with the field number, the offset and length of the field's bytes, and the row's position; field 0 is member_id, field 1
+ * is position, and a null has the length −1
  */
 export function readRows(
   chunk: Buffer, onField: (field: number, at: number, size: number, position: number) => void, onRow?: (position: number) => void,

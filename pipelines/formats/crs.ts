@@ -1,6 +1,6 @@
-/** Determines the CRS of a file. */
+/** Determines the EPSG number of a file's CRS. */
 /**
- * EPSG numbers by the name of the CRS, in a .prj without authority from ESRI, GDAL and OGC programs. Keys are in lower case and have only letters and digits.
+ * EPSG numbers by CRS name, for .prj files of ESRI, GDAL and OGC programs without an authority code. Keys are in lower case and have only letters and digits.
  */
 const CRS_BY_NAME: Readonly<Record<string, number>> = {
   gcswgs1984: 4326, wgs84: 4326, wgs1984: 4326, wgs84longitudelatitude: 4326, wgs84crs84: 4326,
@@ -28,9 +28,9 @@ for (const zone of [32, 33, 34]) {
 }
 
 /**
- * Returns the EPSG number of a CRS in WKT 1 (OGC or ESRI) or WKT 2, by the authority at the root. Without an authority, searches by name. For a CRS with
- * northing first, returns the CRS with easting first, because these files store easting first. For a 3D CRS, returns the 2D CRS. @returns null if authority and
- * name are unknown
+ * Returns the EPSG number of a CRS in WKT 1 (OGC or ESRI) or WKT 2. Uses the authority code at the root of the WKT, or otherwise the name. For a CRS with
+ * northing first, returns the equivalent CRS with easting first, because files store easting first. For a 3D CRS, returns the equivalent 2D CRS. @returns null
+ * if authority and name are unknown
  */
 export function epsgOfWkt(wkt: string): number | null {
   const text = wkt.trim();
@@ -45,7 +45,7 @@ export function epsgOfWkt(wkt: string): number | null {
 
 /**
  * Returns the EPSG number of a CRS by its name in GeoJSON and OGC services: `urn:ogc:def:crs:EPSG::3035`, `urn:ogc:def:crs:OGC:1.3:CRS84`, `EPSG:3035`,
- * `http://www.opengis.net/def/crs/EPSG/0/3035`. @returns null if the CRS is not known
+ * `http://www.opengis.net/def/crs/EPSG/0/3035`. @returns null if the CRS is unknown
  */
 export function epsgOfName(name: string): number | null {
   const code = /(?:^|[:/])EPSG(?:[:/][\d.]*)?[:/](\d+)$/i.exec(name.trim())?.[1];
@@ -53,5 +53,5 @@ export function epsgOfName(name: string): number | null {
   return /(?:^|[:/])CRS:?84$/i.test(name.trim()) ? 4326 : null;
 }
 
-/** CRSs that are equal in XY: the codes of RDN2008 with N-E and E-N order, and the geographic 3D and 2D codes. Only XY is kept. */
+/** Maps EPSG codes to codes of CRSs with the same XY coordinates: RDN2008 with N-E order to E-N order, and geographic 3D to 2D. Only XY is read. */
 const SAME_IN_XY: Readonly<Record<number, number>> = { 4979: 4326, 4937: 4258, 6705: 6706, 6707: 7791, 6708: 7792, 6709: 7793, 6875: 7794, 6876: 7795 };

@@ -1,6 +1,6 @@
 /**
- * Reads CSV record by record, for sources of up to some million records. The parser is csv-parse. This module adds decoding, line numbers, spellings of headers
- * and additional columns.
+ * Reads CSV record by record, for files of up to some million records. The parser is csv-parse. This module adds decoding, line numbers, alternative column
+ * names and the detection of added columns.
  */
 import { isAscii } from 'node:buffer';
 import { Readable, pipeline } from 'node:stream';
@@ -10,17 +10,20 @@ import { MappaleError, inputError } from '../errors.ts';
 import { ODD_TEXT, withoutDoubles } from './malformed-text.ts';
 import { isUtf8 } from './streams.ts';
 
-/** Maximum size of a record. Without a maximum, a record with an unclosed quote would contain the rest of the file. Publishers' records are much shorter. */
+/**
+ * Maximum size of a record, in characters. Without a maximum, a record with an unclosed quote would contain the rest of the file. Publishers' records are much
+ * shorter.
+ */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
-/** Maximum number of columns. The widest tables of publishers have some hundred. */
+/** Maximum number of columns. The widest tables of publishers have some hundred columns. */
 const MOST_COLUMNS = 2_000;
 
 export interface CsvOptions {
   /** Name of the file in messages: `Elenco.csv` or `outer.zip!inner.csv`. */
   readonly at: string;
   readonly delimiter: ';' | ',' | '\t' | '|';
-  /** Quote character, `"` by default. Null if the publisher does not use quotes, so that a quote is an ordinary character. */
+  /** Quote character, `"` by default. Null if the publisher does not quote fields, so that `"` is an ordinary character. */
   readonly quote?: '"' | null;
 }
 
@@ -30,7 +33,7 @@ export interface CsvRecord {
   readonly values: readonly string[];
   /** The record as published, decoded, without the line end. */
   readonly raw: string;
-  /** Error in the fields of the row, `column_count` or `unnamed_column`; null if there is none. */
+  /** Error in the fields of the record, `column_count` or `unnamed_column`; null if there is no error. */
   readonly problem: { readonly code: string; readonly message: string } | null;
 }
 
@@ -40,11 +43,11 @@ export interface CsvReader {
   /** 1-based number of the header's last line. */
   readonly headerLine: number;
   /**
-   * Yields the records in file order, without empty lines. Can be called only once.
+   * Yields the records in file order and skips empty lines. Can be called only once.
    * @throws input errors `CSV_MALFORMED`, `ENCODING_WRONG`
    */
   records(): AsyncIterable<CsvRecord>;
-  /** Closes the stream if not all records are read. */
+  /** Closes the stream. Call if not all records are read. */
   close(): void;
 }
 
@@ -69,7 +72,7 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_CHARACTERS,
   });
-  // The callback prevents an unhandled error. The iteration below gets the error from the parser.
+  // The callback prevents an unhandled error. The iteration below receives the error from the parser.
   pipeline(Readable.from(decoded(stream, at)), parser, () => undefined);
   const iterator = (parser as AsyncIterable<Parsed, undefined>)[Symbol.asyncIterator]();
   const next = async (): Promise<Parsed | null> => {
@@ -97,7 +100,7 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
   return { header, headerLine: first.info.lines, records, close: () => void parser.destroy() };
 }
 
-/** Returns the header line. @throws input errors `CSV_EMPTY`, `COLUMNS_TOO_MANY` */
+/** Returns the header line after checking it. @throws input errors `CSV_EMPTY`, `COLUMNS_TOO_MANY` */
 function checkedHeader(first: Parsed | null, at: string): Parsed {
   if (first === null) {
     throw inputError('the file is empty', {
@@ -113,7 +116,7 @@ function checkedHeader(first: Parsed | null, at: string): Parsed {
   return first;
 }
 
-/** Compares a record with the header. @param unnamed columns without a name, from 0 */
+/** Returns the error in the fields of a record, or null. @param unnamed indexes of columns without a name */
 function problemOf(record: readonly string[], header: readonly string[], unnamed: readonly number[]): CsvRecord['problem'] {
   if (record.length !== header.length) return { code: 'column_count', message: `expected ${header.length} fields, found ${record.length}` };
   const filled = unnamed.find((index) => record[index]?.trim() !== '');
@@ -122,7 +125,7 @@ function problemOf(record: readonly string[], header: readonly string[], unnamed
 }
 
 /**
- * Removes the line ends around a record. Counts characters, because a regular expression with an anchor at the end takes quadratic time on a field full of line
+ * Removes the line ends before and after a record. Uses a loop, because a regular expression anchored at the end takes quadratic time on a field full of line
  * ends.
  */
 function lineOf(raw: string): string {
@@ -143,22 +146,22 @@ function malformed(error: unknown, at: string): unknown {
   });
 }
 
-/** Bytes to decode. */
+/** A piece of the file to decode. */
 interface Piece {
   readonly bytes: Buffer;
-  /** True if no bytes follow. */
+  /** True for the last piece of the file. */
   readonly final: boolean;
 }
 
 /**
- * Decodes bytes strictly. An invalid byte is an error, and is not replaced. Text with a byte order mark is UTF-8. Text without a mark is UTF-8 if its first
- * bytes beyond ASCII are valid UTF-8, and otherwise windows-1252. UTF-16 is refused, because only spreadsheet programs write UTF-16.
+ * Decodes bytes strictly: an invalid byte is an error and is not replaced. A file with the byte order mark of UTF-8 is UTF-8. A file without the mark is UTF-8
+ * if its first non-ASCII bytes are valid UTF-8, and otherwise windows-1252. UTF-16 is refused, because only spreadsheet programs write UTF-16.
  */
 async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<string, void, undefined> {
   let decoder: TextDecoder | null = null;
-  /** Bytes that are not yet decoded, because more bytes are needed to determine the encoding. */
+  /** Bytes that wait for more bytes, which are needed to determine the encoding. */
   let held: Buffer = Buffer.alloc(0);
-  /** Number of line ends so far, and the last character. The last character is kept because wrongly decoded text may span two chunks. */
+  /** Number of line ends so far. */
   let lines = 0;
   let last = '';
   const wrong = (line: number, found: string, cause?: unknown): MappaleError => inputError('the encoding of the file is not the publisher\'s encoding', {
@@ -173,12 +176,12 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
   const textOf = ({ bytes, final }: Piece): string => {
     let text: string;
     try {
-      // The bytes are decoded as a stream, because some versions of Node decode a whole text in windows-1252 as Latin-1.
+      // Decodes windows-1252 as a stream, because some versions of Node otherwise decode windows-1252 as Latin-1.
       text = decoder === null ? bytes.toString('latin1') : decoder.decode(bytes, { stream: !final || decoder.encoding === 'windows-1252' });
     } catch (error) {
       throw wrong(lines + 1 + linesBeforeFault(bytes), 'bytes that are not valid UTF-8', error);
     }
-    // Some files contain a few names that were encoded twice. A file with only such names is detected later, from its rows.
+    // Ignores names that were encoded twice, because some files contain a few. A file that contains only such names is detected later, from the rows.
     const seen = withoutDoubles(last + text);
     const odd = ODD_TEXT.exec(seen);
     if (odd !== null) {
@@ -194,10 +197,10 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
   }
   for await (const { bytes, final } of pieces()) {
     held = Buffer.alloc(0);
-    // ASCII text does not show the encoding.
+    // ASCII bytes do not show the encoding, so the first other byte is needed.
     const beyond = decoder !== null || isAscii(bytes) ? -1 : bytes.findIndex((byte) => byte > 0x7f);
     if (beyond !== -1 && !final && bytes.length - beyond < 4) {
-      // A UTF-8 character has up to four bytes.
+      // Waits for more bytes, because a UTF-8 character has up to four bytes.
       held = bytes.subarray(beyond);
       yield textOf({ bytes: bytes.subarray(0, beyond), final: false });
       continue;
@@ -213,10 +216,10 @@ function countLines(text: string): number {
   return lines;
 }
 
-/** Returns the number of lines before the first byte that is not UTF-8. */
+/** Returns the number of lines before the first invalid UTF-8 byte. */
 function linesBeforeFault(bytes: Buffer): number {
   let start = 0;
-  // The byte continues a character.
+  // Skips bytes that continue a character of the piece before.
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   for (let lines = 0; ; lines += 1) {
     const end = bytes.indexOf(0x0a, start);
@@ -227,7 +230,7 @@ function linesBeforeFault(bytes: Buffer): number {
 
 /**
  * Normalises a column name. Converts the name to lower case, and removes accents, footnote marks such as `(2)`, line breaks, apostrophes and other punctuation.
- * `"Codice Catastale del\n Comune (3)"` → `codice_catastale_del_comune`. A column without a name becomes `''`.
+ * For example, `"Codice Catastale del\n Comune (3)"` becomes `codice_catastale_del_comune`. A column without a name becomes `''`.
  */
 export function normaliseHeader(name: string): string {
   return name
@@ -240,10 +243,10 @@ export function normaliseHeader(name: string): string {
 }
 
 /**
- * Reads the first lines of a table from its first bytes. Used only for recognising a file. csv-parse is not used, because it returns no cells of a row that
- * ends inside quotes. csv-parse also takes three times as long (measured on the first bytes of published files).
- * @param head first bytes, in any encoding that publishers or spreadsheet programs use
- * @returns cells as published, without quotes; the last row may be cut
+ * Reads the first rows of a table from the first bytes of the file. Used only for recognising files. Does not use csv-parse, which returns no cells of a row
+ * that ends inside quotes and takes three times as long (measured on published files).
+ * @param head first bytes of the file, in any encoding that publishers or spreadsheet programs use
+ * @returns rows of cells as published, without quotes; the last row may be incomplete
  */
 export function peekRows(head: Buffer, delimiter: CsvOptions['delimiter'], rows: number): string[][] {
   const text = peekText(head);
@@ -270,18 +273,18 @@ export function peekRows(head: Buffer, delimiter: CsvOptions['delimiter'], rows:
   return found;
 }
 
-/** Decodes the first bytes of a file: as UTF-16 with a byte order mark, as UTF-8 if valid, otherwise as windows-1252. */
+/** Decodes the first bytes of a file: as UTF-16 if they begin with its byte order mark, as UTF-8 if valid, otherwise as windows-1252. */
 function peekText(head: Buffer): string {
   let text = peeked.get(head);
   if (text === undefined) peeked.set(head, text = decodeHead(head));
   return text;
 }
 
-/** Decoded first bytes, which are cached because every source reads the same bytes. */
+/** Cache of decoded first bytes, because every source reads the same bytes. */
 const peeked = new WeakMap<Buffer, string>();
 
 function decodeHead(head: Buffer): string {
-  // The bytes are decoded as a stream, see `decoded`. An incomplete character at the end is left out.
+  // Decodes as a stream, as in `decoded`. This also omits an incomplete character at the end.
   const decode = (encoding: string, bytes: Buffer): string => new TextDecoder(encoding).decode(bytes, { stream: true });
   if (head[0] === 0xff && head[1] === 0xfe) return decode('utf-16le', head);
   if (head[0] === 0xfe && head[1] === 0xff) return decode('utf-16le', Buffer.from(head.subarray(0, head.length & ~1)).swap16());
@@ -289,18 +292,18 @@ function decodeHead(head: Buffer): string {
 }
 
 /**
- * The publisher's columns, by name of the edition, in the spelling of `ExpectedColumns`. `|` separates the spellings of one column. A column `''` is a cell
- * without a name.
+ * Columns of each edition of a file, by name of the edition, spelled as in `ExpectedColumns`. `|` separates alternative names of one column. `''` stands for a
+ * column without a name.
  */
 export type Editions = Readonly<Record<string, readonly string[]>>;
 
-/** Smallest share of an edition's columns with which a changed header is recognised. */
+/** Smallest share of an edition's columns that a changed header must have to be recognised. */
 const RESEMBLING = 0.6;
 
-/** Returns whether this is the header of an edition, possibly with changes. The changes are reported when the file is read. */
+/** Returns whether a header is that of an edition, possibly with changes. Changes are reported when the file is read. */
 export function resembles(found: readonly string[], editions: Editions): boolean {
   const wanted = Object.values(editions).map((columns) => columns.filter((column) => column !== ''));
-  // Most other tables have too few cells.
+  // Skips editions with many more columns, which excludes most tables of other sources quickly.
   const possible = wanted.filter((columns) => found.length >= columns.length * RESEMBLING);
   if (possible.length === 0) return false;
   const names = found.map(normaliseHeader);
@@ -308,48 +311,48 @@ export function resembles(found: readonly string[], editions: Editions): boolean
 }
 
 export interface ExpectedColumns<K extends string> {
-  /** Publisher's spellings by the project's name. Spellings are compared in the form of `normaliseHeader`. A final `*` matches any ending. */
+  /** Publisher's names of each column, by the project's name. Names are compared after `normaliseHeader`. A final `*` matches any ending. */
   readonly mapped: Readonly<Record<K, string | readonly string[]>>;
   /** Mapped columns that some known files lack. */
   readonly optional?: readonly NoInfer<K>[];
-  /** Published columns that are not used, in the same spelling, with reasons. The key `''` allows columns without a name. */
+  /** Published columns that the reader ignores, spelled as in `mapped`, with reasons. The key `''` allows columns without a name. */
   readonly ignored: Readonly<Record<string, string>>;
   /**
-   * Ignored columns (keys of `ignored`, `*` for all) that some known files lack, with the reason. All other columns are required. If `editions` is set,
-   * `editions` determines the required columns.
+   * Ignored columns (keys of `ignored`, or `*` for all) that some known files lack, with the reason. All other ignored columns are required. If `editions` is
+   * set, the editions determine the required columns instead.
    */
   readonly mayLack?: Readonly<Record<string, string>> | undefined;
-  /** All columns of each known edition, including unused columns. The header must have all columns of one edition, in any order. */
+  /** All columns of each known edition, including ignored columns. A header must have all columns of one edition, in any order. */
   readonly editions?: Editions;
-  /** Pattern of column names that contain data, such as a column for each day. These columns are never reported as added. */
+  /** Pattern for column names that are data, such as one column per day. Such columns are never reported as added. */
   readonly data?: RegExp;
   /** Name of the file in messages. */
   readonly at: string;
 }
 
-/** A column that no known edition has. */
+/** A column that the source does not know. */
 interface AddedColumn {
-  /** Name as published; for example `column 12` if the column has no name. */
+  /** Name as published; a text such as `column 12` if the column has no name. */
   readonly name: string;
-  /** Index in the record. */
+  /** Index of the column in a record. */
   readonly index: number;
 }
 
-/** The part of a `MemberSink` for added columns. */
+/** The method of a `MemberSink` that receives added columns. */
 export interface AddedColumnSink {
   added(column: string, sample?: string): void;
 }
 
-/** Maximum number of sample values of an added column. */
+/** Maximum number of sample values that are kept of an added column. */
 export const MOST_SAMPLES = 3;
 
-/** Columns of a file, found by their names. */
+/** Positions of the expected columns in a file, and the added columns. */
 export class FoundColumns<K extends string> {
-  /** Index in the record by the project's name; −1 for a missing optional column. */
+  /** Index of each column in a record, by the project's name; −1 for a missing optional column. */
   readonly indexes: Readonly<Record<K, number>>;
   readonly added: readonly AddedColumn[];
   #sink: AddedColumnSink | null = null;
-  /** Number of samples that are still needed, in the order of `added`. */
+  /** For each column in `added`, the number of samples that are still needed. */
   #wanted: number[] = [];
 
   constructor(indexes: Readonly<Record<K, number>>, added: readonly AddedColumn[]) {
@@ -357,7 +360,7 @@ export class FoundColumns<K extends string> {
     this.added = added;
   }
 
-  /** Reports the added columns to the member. `sample` and `fieldsOf` then report the values of the first records. */
+  /** Reports the added columns to a sink. Later calls of `sample` and `fieldsOf` report sample values of the first records. */
   reportTo(sink: AddedColumnSink): this {
     for (const { name } of this.added) sink.added(name);
     this.#sink = sink;
@@ -365,7 +368,7 @@ export class FoundColumns<K extends string> {
     return this;
   }
 
-  /** Reports a record's values in added columns, until there are enough samples. @param valueOf value by index in the record */
+  /** Reports a record's values in added columns, until there are enough samples. @param valueOf returns the value at an index of the record */
   sample(valueOf: (index: number) => unknown): void {
     if (this.#sink === null || this.#wanted.length === 0) return;
     for (const [each, { name, index }] of this.added.entries()) {
@@ -380,18 +383,18 @@ export class FoundColumns<K extends string> {
 }
 
 /**
- * Finds each column by name, in any position, for all formats. Columns with unknown names are added columns, which the caller reports with `reportTo`.
- * @throws input error `COLUMNS_CHANGED` with the missing columns, the repeated columns and the columns of another edition
+ * Finds the expected columns in a header by name, in any order. Also finds added columns, which the caller reports with `reportTo`. Used for all formats.
+ * @throws input error `COLUMNS_CHANGED`, which lists missing columns, repeated columns and columns of another edition
  */
 export function expectColumns<K extends string>(found: readonly string[], expected: ExpectedColumns<K>): FoundColumns<K> {
   const names = found.map(normaliseHeader);
   const isData = (index: number): boolean => expected.data?.test(found[index] ?? '') === true;
   const { indexes, missing, missed, doubled, taken } = findMapped(found, names, expected);
-  // Two columns with one name are ambiguous.
+  // Other columns must not repeat a name either, because such columns are ambiguous.
   const again = found.filter((_, index) => names[index] !== '' && !taken.has(index) && !isData(index) && names.indexOf(names[index] ?? '') < index);
   doubled.push(...new Set(again.map((name) => `"${name}"`)));
   const { lacking, strays, edition } = compareWithEditions(names, expected);
-  // Messages give both names of a mapped column.
+  // In messages, a mapped column has the project's name and the publisher's name.
   const lost = [...missing, ...lacking.filter((column) => !column.split('|').some((each) => missed.has(normaliseHeader(each)))).map((column) => column.split('|').map((each) => `"${each}"`).join(' or '))];
   const isKnown = knownBy(expected);
   const added = found.flatMap((name, index): AddedColumn[] => (taken.has(index) || isKnown(name) ? [] : [{ name: name.trim() === '' ? `column ${index + 1}` : name.replace(/\s+/g, ' ').trim(), index }]));
@@ -412,7 +415,7 @@ export function columnsChanged(at: string, detail: string): MappaleError {
   });
 }
 
-/** Returns whether a column of this name is known in any edition. */
+/** Returns a function that says whether the source knows a column name, in any edition. */
 export function knownBy({ mapped, ignored, editions = {}, data }: Omit<ExpectedColumns<string>, 'at'>): (name: string) => boolean {
   const patterns = [...Object.values(mapped).flat(), ...Object.keys(ignored), ...Object.values(editions).flat()];
   return (name) => {
@@ -423,11 +426,11 @@ export function knownBy({ mapped, ignored, editions = {}, data }: Omit<ExpectedC
 
 interface Mapped<K extends string> {
   readonly indexes: Record<K, number>;
-  /** Missing mapped columns: names for messages, and all normalised spellings. */
+  /** Missing mapped columns, as text for messages. */
   readonly missing: readonly string[];
   readonly missed: ReadonlySet<string>;
   readonly doubled: string[];
-  /** Indexes of all mapped columns. */
+  /** Indexes of all columns that match a mapped column. */
   readonly taken: ReadonlySet<number>;
 }
 
@@ -452,17 +455,17 @@ function findMapped<K extends string>(found: readonly string[], names: readonly 
 }
 
 interface Difference {
-  /** Edition with which the header is compared. Null if there are no editions, or if the header matches an edition. */
+  /** Name of the edition that the header resembles most. Null if there are no editions, or if the header matches an edition. */
   readonly edition: string | null;
   /** Columns of the edition that the header lacks. */
   readonly lacking: readonly string[];
-  /** Indexes of columns that only other editions have. */
+  /** Indexes of columns of the header that only other editions have. */
   readonly strays: readonly number[];
 }
 
 /**
- * Compares a header with the editions. The header must have all columns of one edition. If the header has a column of another edition, the header must have all
- * columns of that edition. Otherwise a column was removed.
+ * Compares a header with the editions. The header must have all columns of one edition. If the header also has a column of another edition, it must have all
+ * columns of the other edition too. Otherwise a column was removed.
  */
 function compareWithEditions<K extends string>(names: readonly string[], { editions, ignored, mayLack = {} }: ExpectedColumns<K>): Difference {
   if (editions === undefined) {
@@ -488,17 +491,21 @@ function compareWithEditions<K extends string>(names: readonly string[], { editi
   return { edition: nearest?.edition ?? null, lacking: nearest?.lacking ?? [], strays: strays.filter((index) => nearest?.has.has(index) !== true) };
 }
 
-/** Cache of normalised spellings, because spellings are compared with every file of a folder. */
+/** Cache of normalised column names, because the names are compared with every file of a folder. */
 const spellings = new Map<string, readonly { readonly normal: string; readonly open: boolean }[]>();
 
-/** Returns whether a name matches a pattern. @param pattern spellings separated by `|`; a final `*` matches any ending @param name normalised name */
+/**
+ * Returns whether a column name matches a pattern.
+ * @param pattern alternative names separated by `|`; a final `*` matches any ending
+ * @param name normalised name
+ */
 function matchesName(pattern: string, name: string): boolean {
   let known = spellings.get(pattern);
   if (known === undefined) spellings.set(pattern, known = pattern.split('|').map((each) => ({ normal: normaliseHeader(each.replace(/\*$/, '')), open: each.endsWith('*') })));
   return known.some(({ normal, open }) => (open ? name.startsWith(normal) : name === normal));
 }
 
-/** Returns the mapped fields of a record by the project's names; `''` for a missing optional column. Added columns are sampled. */
+/** Returns the mapped fields of a record by the project's names; `''` for a missing optional column. Also samples the values of added columns. */
 export function fieldsOf<K extends string>(values: readonly string[], columns: FoundColumns<K>): Record<K, string> {
   const { indexes } = columns;
   const fields = {} as Record<K, string>;

@@ -1,9 +1,9 @@
-/** Measures the free space on a disk. */
+/** Determines the free space on a disk. */
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Returns the bytes that this user can still write on the disk of a path. */
+/** Returns the number of bytes that this user can still write to the disk of a path. */
 export async function freeBytes(path: string): Promise<number> {
   let place = path;
   while (!existsSync(place)) place = dirname(place);

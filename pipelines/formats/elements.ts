@@ -1,53 +1,60 @@
-/** Reads the elements of a long XML document one after another. Each element is a tree with its text. Only one element is in memory at a time. */
+/**
+ * Reads wanted elements of a long XML document one after another. Returns each as a tree with the element's unchanged text. Only one wanted element is in
+ * memory at a time.
+ */
 import { SaxesParser } from 'saxes';
 import { MappaleError } from '../errors.ts';
 import { MOST_DEPTH } from './xml.ts';
 
-/** An element. Names have no prefix. */
+/** An XML element. Element names have no namespace prefix. */
 export interface Element {
   readonly name: string;
-  /** Attributes by name, with the prefix. */
+  /** Attributes by name, including the namespace prefix. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly Element[];
   /** Text of the element, without the text of its children. */
   readonly text: string;
-  /** Start and end in the document, in UTF-16 units. */
+  /** Start of the element in the document, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface FoundElement {
   readonly element: Element;
-  /** First fault inside the element; null if the element is well-formed. */
+  /** Message about the first fault inside the element; null if the element is well-formed. */
   readonly fault: string | null;
-  /** Returns the unchanged text of an element of the tree. */
+  /** Returns the unchanged XML text of an element in the tree. */
   readonly raw: (element: Element) => string;
-  /** Line and column of the end: `12:40`. */
+  /** Line and column of the element's end, such as `12:40`. */
   readonly place: string;
 }
 
 interface ElementHandler {
-  /** Name of a wanted element in messages: `a placemark`. */
+  /** Name of a wanted element in messages, such as `a placemark`. */
   readonly what: string;
-  /** Maximum length of text between two tags, and of a wanted element, in UTF-16 units. */
+  /** Maximum lengths of the text between two tags and of a wanted element, in UTF-16 units. */
   readonly most: { readonly text: number; readonly element: number };
   /** True if a fault in a wanted element makes the document unusable; false if the fault affects only that element. */
   readonly strict: boolean;
-  /** Returns whether the caller wants the tree of this element. Called for each element outside the wanted elements. */
+  /**
+   * Returns whether the caller wants the tree of an element. Called for each element that is not inside a wanted element.
+   * @param around name of the parent element
+   */
   wants(name: string, around: string | undefined): boolean;
   found(found: FoundElement): void;
-  /** Called for a fault outside the wanted elements, an exceeded limit, or an early end. The rest of the document is unusable. */
+  /** Called for a fault outside wanted elements, an exceeded limit, or an early end of the document. The rest of the document is then unusable. */
   broken(message: string): void;
 }
 
-/** Size in UTF-16 units of the pieces that the parser gets. The buffered text is measured after each piece. */
+/** Size in UTF-16 units of the pieces that are passed to the parser. The parser's buffered text is measured after each piece. */
 const PIECE = 65_536;
 /**
- * A subclass of the parser. Parsing with an instance of the class takes three times as long (measured: saxes 6 on Node 20, with all these handlers).
+ * Empty subclass of the parser, for speed. Parsing with an instance of SaxesParser itself takes three times as long (measured: saxes 6 on Node 20, with all
+ * these handlers).
  */
 class Parser extends SaxesParser {}
 
-/** Maximum length of the text that is kept from an element that is too long. */
+/** Number of UTF-16 units that are kept of an element that is too long. */
 const EXCERPT_CHARS = 65_536;
 
 interface Open extends Element {
@@ -57,22 +64,22 @@ interface Open extends Element {
 }
 
 /**
- * Reads text in pieces. `write` and `end` throw the errors of the handler. Nesting and the text between two events are limited, so that a document cannot
- * fill the memory.
+ * Parses a document that is written in pieces. `write` and `end` throw errors of the handler. The depth of nesting and the length of text between two tags are
+ * limited, so that a document cannot fill the memory.
  */
 export class ElementReader {
   readonly #parser = new Parser();
-  /** Number of UTF-16 units since the last event, which is the length of the parser's buffered text. */
+  /** Length of the text in the parser's buffer: the number of UTF-16 units since the last event. */
   #held = 0;
   readonly #handler: ElementHandler;
-  /** Names of the open elements outside wanted elements, and the open elements of the current wanted element. The outermost element comes first. */
+  /** Names of the open elements that are not inside a wanted element, outermost first. */
   readonly #around: string[] = [];
   readonly #open: Open[] = [];
-  /** Text since the start of the wanted element or of an incomplete tag, and the position of its first character. */
+  /** Document text since the start of the current wanted element, or since the start of an incomplete tag. */
   #kept = '';
   #keptFrom = 0;
   #fault: string | null = null;
-  /** Start of a wanted element that is skipped because of its length; null if no element is skipped. */
+  /** First characters of a wanted element that is skipped because it is too long; null if no element is skipped. */
   #excerpt: string | null = null;
 
   constructor(handler: ElementHandler) {
@@ -84,7 +91,7 @@ export class ElementReader {
     for (const event of ['xmldecl', 'processinginstruction', 'doctype', 'comment'] as const) parser.on(event, seen);
     let start = 0;
     parser.on('opentagstart', ({ name }) => {
-      // The position of the parser is after the character that ends the name.
+      // At this event, the parser's position is after the character that ends the name.
       start = parser.position - name.length - 2;
     });
     parser.on('opentag', ({ name, attributes }) => {
@@ -105,7 +112,7 @@ export class ElementReader {
     parser.on('error', ({ message }) => this.#fail(message));
   }
 
-  /** Returns the current position: `12:40`. */
+  /** Returns the current line and column, such as `12:40`. */
   get place(): string {
     return `${this.#parser.line}:${this.#parser.column}`;
   }
@@ -150,7 +157,7 @@ export class ElementReader {
     else this.#fault ??= message;
   }
 
-  /** Runs work of the parser. The parser cannot continue after an exceeded limit. Errors of the handler are thrown unchanged. */
+  /** Runs the parser. Reports an exceeded limit to the handler, because the parser then cannot continue. Errors of the handler are thrown unchanged. */
   #attempt(work: () => void): void {
     try {
       work();
@@ -187,7 +194,7 @@ export class ElementReader {
   }
 }
 
-/** Returns the name without its prefix. */
+/** Returns a name without its namespace prefix. */
 function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }

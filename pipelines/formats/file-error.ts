@@ -1,11 +1,11 @@
-/** Converts system errors about files and folders into messages. An unreadable entry is reported, and the run continues. */
+/** Converts system errors about files and folders to the program's errors, so that a run can report an unreadable file and continue. */
 import type { Stats } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import { quoted } from '../typed.ts';
 
-/** System errors that concern the process and not the file: too many open files, no memory. */
+/** Codes of system errors that concern the process and not the file, such as too many open files. */
 const NOT_OF_THE_FILE: readonly string[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
 const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT'];
 
@@ -14,14 +14,14 @@ export function isFull(error: unknown): boolean {
   return FULL.includes((error as NodeJS.ErrnoException | null)?.code);
 }
 
-/** Returns the error for a full disk of the output folder or of temporary files. */
+/** Returns the error for a full disk, on which the output or temporary files are written. */
 export function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
   return new MappaleError('the disk is full', {
     code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected free space, found: ${message}`, hint: 'Free space on that disk, then run the same command again.', fix: 'npx mappale prune',
   });
 }
 
-/** Returns the error for a failed write of GDAL. GDAL rarely reports the reason. @param format name of the format in GDAL */
+/** Returns the error for a file that GDAL could not write. GDAL rarely reports the reason. @param format GDAL's name of the format */
 export function notWritten(path: string, format: string, error: Error): MappaleError {
   return new MappaleError('GDAL could not write the file', {
     code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a whole ${format}, found: ${error.message}`,
@@ -33,17 +33,17 @@ export function notWritten(path: string, format: string, error: Error): MappaleE
 /** Returns whether a system error means a missing permission. */
 export function isForbidden(error: unknown): boolean {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
-  // On a read-only disk, `mkdir` with parents reports a missing folder.
+  // On a read-only disk, `mkdir` with the option `recursive` reports ENOENT.
   return ['EACCES', 'EPERM', 'EROFS'].includes(code) || (code === 'ENOENT' && syscall === 'mkdir');
 }
 
 /**
- * @param at name of the file in messages
- * @returns an input error with the reason, or `DISK_FULL` (exit 2); null if the error is not a system error of this file
+ * Converts a system error about a file to an error of the program. @param at name of the file in messages @returns an input error with the reason, or
+ * `DISK_FULL` (exit 2); null if the error is not a system error of this file
  */
 export function fileError(error: unknown, at: string): MappaleError | null {
   if (error instanceof MappaleError) return error;
-  // A full disk is not an error of the file that is read. A full disk must not remove a file from a region.
+  // A full disk does not concern the file that is read. The error must not cause the region to be built without this file.
   if (isFull(error)) return diskFull(error as NodeJS.ErrnoException);
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || NOT_OF_THE_FILE.includes(code)) return null;
@@ -57,7 +57,7 @@ const FORBIDDEN = [
   'Give this user the right to read the file (chmod u+rX, or chown), or move the file out of the folder.',
 ] as const;
 
-/** Message, error code, found text and hint, by the system's error code. */
+/** Message, error code of the program, found text and hint, by the system's error code. */
 export const FILE_WORDS: Readonly<Record<string, readonly [string, string, string, string]>> = {
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,

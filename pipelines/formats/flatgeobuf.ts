@@ -1,20 +1,20 @@
 /**
- * Reads the FlatGeobuf files that GDAL writes for `gdal-wasm.ts`. The files have exact numbers, no spatial index, and features in file order. Format:
+ * Reads the FlatGeobuf files that GDAL writes for `gdal-wasm.ts`. These files contain numbers exactly, features in file order and no spatial index. Format:
  * FlatGeobuf 3.0 (header.fbs, feature.fbs); FlatBuffers, "Internals".
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { VectorValue } from './vector.ts';
 
 const MAGIC_BYTES = 8;
-/** Number of bytes to read at a time. */
+/** Number of bytes per read. */
 const CHUNK_BYTES = 1_048_576;
-/** Fields of the tables, with their numbers in the schema. */
+/** Numbers of the fields in FlatGeobuf's schema, by table. */
 const HEADER = { columns: 7 } as const;
 const COLUMN = { type: 1 } as const;
 const FEATURE = { geometry: 0, properties: 1 } as const;
 const GEOMETRY = { ends: 0, xy: 1, type: 6, parts: 7 } as const;
 
-/** A table of a FlatBuffer. */
+/** A FlatBuffer table, from which fields are read by number. */
 class Table {
   readonly #bytes: Buffer;
   readonly #at: number;
@@ -48,13 +48,13 @@ class Table {
     return Array.from({ length: count }, (_, index) => this.#bytes.readUInt32LE(from + index * 4));
   }
 
-  /** Returns the bytes of a vector. @param width size of an element, in bytes */
+  /** Returns the bytes of a vector field. @param width size of an element in bytes */
   bytes(field: number, width: number): Buffer {
     const { from, count } = this.#vector(field);
     return this.#bytes.subarray(from, from + count * width);
   }
 
-  /** Returns the offset of a field's value; null if the field has the default value. */
+  /** Returns the offset of a field's value; null if the field is omitted because it has the default value. */
   #place(field: number): number | null {
     const table = this.#at - this.#bytes.readInt32LE(this.#at);
     const slot = 4 + field * 2;
@@ -72,7 +72,7 @@ class Table {
 }
 
 export interface FlatFeature {
-  /** Values in the order of the file's columns; null if the feature has no value. */
+  /** Values in the order of the file's columns; null for a missing value. */
   readonly values: readonly VectorValue[];
   /** Geometry as WKB in XY; null for a missing or empty geometry. */
   readonly wkb: Buffer | null;
@@ -80,7 +80,7 @@ export interface FlatFeature {
   readonly size: number;
 }
 
-/** An open file, which the caller must close. */
+/** An open FlatGeobuf file, which the caller must close. */
 export class FlatGeobufFile {
   readonly #file: number;
   readonly #types: readonly number[];
@@ -108,7 +108,7 @@ export class FlatGeobufFile {
     closeSync(this.#file);
   }
 
-  /** Reads a size and returns that number of bytes; null at the end of the file. */
+  /** Reads a size, and returns as many bytes. Returns null at the end of the file. */
   #sized(): Buffer | null {
     const size = this.#take(4);
     if (size.length === 0) return null;
@@ -133,7 +133,7 @@ export class FlatGeobufFile {
   }
 }
 
-/** Reads a value, by the type of its column. @returns the value and its length */
+/** Functions that read a property value, by column type. Each returns the value and its length in bytes. */
 const VALUES: Readonly<Record<number, (bytes: Buffer, at: number) => readonly [VectorValue, number]>> = {
   0: (bytes, at) => [bytes.readInt8(at), 1],
   1: (bytes, at) => [bytes.readUInt8(at), 1],
@@ -175,7 +175,7 @@ function valuesOf(bytes: Buffer, types: readonly number[]): VectorValue[] {
 
 const POSITION_BYTES = 16;
 
-/** Returns the WKB of a geometry in pieces. @param fallback type of parts without a type */
+/** Returns the WKB of a geometry, as a list of buffers. @param fallback type for parts that state no type */
 function wkbOf(geometry: Table, fallback: number): Buffer[] {
   const type = geometry.byte(GEOMETRY.type) || fallback;
   const xy = geometry.bytes(GEOMETRY.xy, 8);
@@ -202,7 +202,7 @@ function wkbOf(geometry: Table, fallback: number): Buffer[] {
   }
 }
 
-/** Returns the lines of a geometry, split at the given ends. */
+/** Splits the coordinates of a geometry into lines or rings, at the ends that the geometry states. */
 function lines(geometry: Table, xy: Buffer): Buffer[] {
   const ends = geometry.numbers(GEOMETRY.ends);
   if (ends.length === 0) return xy.length === 0 ? [] : [xy];

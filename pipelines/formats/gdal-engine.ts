@@ -16,7 +16,7 @@ const LOADERS: EngineLoaders = { native: loadNative, wasm: loadWasm };
 const chosen = new Map<VectorEngine | null, Promise<ChosenEngine>>();
 
 /**
- * Returns the engine of this process. The engine is chosen at the first call. @param only the engine that a test requests, or null. @throws `GDAL_MISSING`
+ * Returns the engine of this process, which the first call chooses. @param only engine that a test requests, or null @throws MappaleError `GDAL_MISSING`
  * (usage)
  */
 export function gdalEngine(only: VectorEngine | null): Promise<ChosenEngine> {
@@ -26,9 +26,8 @@ export function gdalEngine(only: VectorEngine | null): Promise<ChosenEngine> {
 }
 
 /**
- * Chooses the engine: gdal-async if it loads, otherwise gdal3.js.
- * @param only the engine that a test requests, or null
- * @throws `GDAL_MISSING` (usage) with a hint
+ * Chooses gdal-async if the package can be loaded, otherwise gdal3.js.
+ * @param only engine that a test requests, or null @throws MappaleError `GDAL_MISSING` (usage) with the command that installs the package
  */
 export async function chooseEngine(only: VectorEngine | null, loaders: EngineLoaders = LOADERS): Promise<ChosenEngine> {
   let fallback: string | null = null;

@@ -1,7 +1,8 @@
 /**
- * Runs GDAL with gdal-async, a binding to compiled code. Only this file imports gdal-async, and only when GDAL is needed. The authors of gdal-async do not
- * guarantee that the binding works in threads. The binding works in the first thread that loads it, even if the thread or the process ends during a call. A
- * second thread cannot load the binding (3.12.3, observed). So one thread loads the binding for all files, and the main thread never loads the binding.
+ * Runs GDAL with gdal-async, a binding to native code. Only this file imports gdal-async, and only when GDAL is needed. The authors of gdal-async do not
+ * guarantee that the binding works in worker threads. Observed with 3.12.3: the binding works in the first thread that loads it, even if the thread or the
+ * process ends during a call, but a second thread cannot load it. One worker thread therefore loads the binding for all files, and the main thread never loads
+ * the binding.
  */
 import { rm } from 'node:fs/promises';
 import type * as Gdal from 'gdal-async';
@@ -15,7 +16,7 @@ type Gdal = typeof Gdal;
 
 let loaded: Gdal | undefined;
 
-/** @throws Error if the package is not installed, or does not fit this version of Node */
+/** Loads gdal-async. @throws Error if the package is not installed, or was compiled for another version of Node */
 export async function loadNative(): Promise<LoadedEngine> {
   const { version } = await loadGdal();
   return { version, calls };
@@ -24,9 +25,9 @@ export async function loadNative(): Promise<LoadedEngine> {
 async function loadGdal(): Promise<Gdal> {
   if (loaded !== undefined) return loaded;
   const gdal = (await import('gdal-async')).default as unknown as Gdal;
-  // The checks of `vector.ts` report GDAL's warnings with file and position.
+  // Silences GDAL's own warnings, because the checks in `vector.ts` report problems with file and position.
   gdal.quiet();
-  // GDAL searches all CRSs for the CRS of a .prj, which takes a tenth of a second for each shapefile. `shapefile.ts` reads the .prj instead.
+  // GDAL would search all CRSs for a match of the .prj, which takes a tenth of a second per shapefile. `shapefile.ts` reads the .prj instead.
   gdal.config.set('USE_OSR_FIND_MATCHES', 'NO');
   loaded = gdal;
   return gdal;
@@ -48,9 +49,9 @@ function keep(dataset: Gdal.Dataset): number {
 }
 
 /**
- * First dataset of each CRS object. gdal-async 3.12 identifies a CRS by its memory address. After a dataset is closed, another CRS may reuse the address.
- * gdal-async then returns the CRS of the closed dataset (3.5 % of 400 openings, observed). A CRS of another dataset is therefore rejected. The caller opens the
- * file again while the first dataset is still open, so the next CRS has another address.
+ * The first dataset that returned each CRS object. gdal-async 3.12 identifies a CRS by its memory address, which another CRS may reuse after a dataset is
+ * closed. gdal-async then returns the CRS of the closed dataset (observed in 3.5 % of 400 openings). A CRS object of another dataset is therefore rejected. The
+ * file is then opened again while the rejected dataset is still open, so that the next CRS has another address.
  */
 const firstOf = new WeakMap<Gdal.SpatialReference, number>();
 
@@ -59,7 +60,7 @@ function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
   return firstOf.get(system) === dataset;
 }
 
-/** @returns the result of `get`; null if GDAL does not support the CRS, which is then treated as missing */
+/** Returns the result of `get`, or null if GDAL throws because it does not support the CRS. Such a CRS is treated as missing. */
 function understood<T>(get: () => T): T | null {
   try {
     return get();
@@ -81,7 +82,7 @@ const calls: GdalCalls = {
         const number = keep(dataset);
         const layers = dataset.layers.map((layer) => ({ layer, system: understood(() => layer.srs) }));
         const systems = layers.flatMap(({ system }) => (system === null ? [] : [system]));
-        // If the first dataset is still open when the same CRS object is returned, the driver uses one CRS object for all files.
+        // Accepts a CRS object that is returned twice while the first dataset is open, because the driver then uses one object for all files.
         if (systems.every((system) => isOf(system, number) || seen.has(system))) {
           return { dataset: number, layers: layers.map(({ layer, system }) => layerFacts(gdal, layer, system)) };
         }
@@ -159,8 +160,8 @@ const calls: GdalCalls = {
 };
 
 /**
- * Runs work and throws an error that GDAL only recorded. For example, a FlatGeobuf is written when it is closed. If the disk is full, the file is then
- * truncated without an exception (3.6, observed).
+ * Runs work, and throws an error that GDAL recorded without throwing. For example, GDAL writes a FlatGeobuf when the file is closed. On a full disk, the file
+ * is then truncated without an exception (observed with 3.6).
  */
 function heard(gdal: Gdal, work: () => void): void {
   gdal.lastError = null;
@@ -197,7 +198,7 @@ function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeatu
     const geometryError = checkWkb(wkb);
     return { ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
   } catch (error) {
-    // gdal-async has no class for curves and TIN surfaces, and throws an error for them.
+    // gdal-async throws for curves and TIN surfaces, because it has no classes for them.
     return { ewkb: null, missing: false, geometryError: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -209,6 +210,6 @@ function plainValue(value: unknown): VectorValue {
   const { year, month, day, hour, minute, second } = value as Partial<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>>;
   const two = (...parts: readonly (number | undefined)[]): string[] => parts.map((part = 0) => String(Math.trunc(part)).padStart(2, '0'));
   const date = [String(year).padStart(4, '0'), ...two(month, day)].join('-');
-  // gdal-async leaves out date parts that are 0.
+  // gdal-async omits parts of a date or time that are 0.
   return hour === undefined && minute === undefined && second === undefined ? date : `${date}T${two(hour, minute, second).join(':')}`;
 }

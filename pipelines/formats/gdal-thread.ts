@@ -1,18 +1,18 @@
-/** Entry point of the thread that `vector.ts` starts. */
+/** Entry point of the thread that runs GDAL. `vector.ts` starts this thread. */
 import type { EngineFacts, GdalCalls, VectorEngine } from './gdal.ts';
 import { gdalEngine } from './gdal-engine.ts';
 import { serve } from './thread.ts';
 
-/** Calls of the engine, and a call that returns facts about the engine. */
+/** Calls that the thread answers: those of the engine, and one that returns facts about the engine. */
 interface ThreadCalls extends GdalCalls {
   version(): Promise<EngineFacts>;
 }
 
-/** Message to the thread. */
+/** A call, as a message to the thread. */
 export interface Call<Name extends keyof ThreadCalls = keyof ThreadCalls> {
   readonly name: Name;
   readonly args: Parameters<ThreadCalls[Name]>;
-  /** The engine that a test requests, or null. */
+  /** Engine that a test requests, or null. */
   readonly only: VectorEngine | null;
 }
 

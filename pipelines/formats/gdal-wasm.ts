@@ -1,7 +1,7 @@
 /**
- * Runs GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js has GDAL's commands, but no access to single features. For reading, GDAL
- * converts a layer to a FlatGeobuf in the temporary folder, which `flatgeobuf.ts` reads. For writing, GDAL converts a CSV to the format of the file. Only
- * this file loads gdal3.js.
+ * Runs GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js offers GDAL's command-line programs, but no access to single features. To read
+ * a layer, GDAL converts the layer to a temporary FlatGeobuf, which `flatgeobuf.ts` reads. To write a layer, this module writes a CSV, which GDAL converts to
+ * the target format. Only this file loads gdal3.js.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ import { BATCH_BYTES, BATCH_FEATURES, FIXED_DATE, type GdalBatch, type GdalCalls
 import type { VectorField, VectorValue } from './vector.ts';
 import { checkWkb, geoJsonWkb, toEwkb } from './wkb.ts';
 
-/** Members of the Emscripten module that the engine calls. */
+/** Members of the Emscripten module that this engine uses. */
 interface Emscripten {
   ccall(name: string, result: 'number' | 'string' | null, types: readonly string[], args: readonly (string | number)[]): unknown;
   _malloc(bytes: number): number;
@@ -26,7 +26,7 @@ interface Emscripten {
   readonly NODEFS: { realPath: (node: unknown) => string; getMode: (path: string) => number };
 }
 
-/** Folder in the module's file system where the machine's file system is mounted. */
+/** Folder in the module's file system on which the machine's file system is mounted. */
 const HOST = '/host';
 /** `GDAL_OF_VECTOR`. */
 const OF_VECTOR = 4;
@@ -38,10 +38,10 @@ interface Message {
   readonly text: string;
 }
 
-/** An instance of GDAL. */
+/** An instance of GDAL in WebAssembly. */
 class Wasm {
   readonly #module: Emscripten;
-  /** Errors and warnings since the last call of `quiet`. */
+  /** GDAL's errors and warnings since the last call of `quiet`. */
   messages: Message[] = [];
 
   constructor(module: Emscripten) {
@@ -68,7 +68,7 @@ class Wasm {
     return this.#module.UTF8ToString(at);
   }
 
-  /** Calls a function with the address of a list of texts. */
+  /** Copies a list of texts into the module's memory, and passes its address to `work`. */
   withList<T>(texts: readonly string[], work: (list: number) => T): T {
     const places = texts.map((text) => {
       const bytes = this.#module.lengthBytesUTF8(text) + 1;
@@ -85,7 +85,7 @@ class Wasm {
     });
   }
 
-  /** Calls a function with the address of a list of numbers. */
+  /** Copies a list of numbers into the module's memory, and passes its address to `work`. */
   withNumbers<T>(numbers: readonly number[], work: (list: number) => T): T {
     const list = this.#module._malloc(numbers.length * 4);
     numbers.forEach((number, index) => this.#module.setValue(list + index * 4, number, 'i32'));
@@ -96,7 +96,7 @@ class Wasm {
     }
   }
 
-  /** @throws Error with GDAL's reason */
+  /** Opens a dataset. @throws Error with GDAL's reason */
   open(path: string, drivers: readonly string[], options: readonly string[] = []): number {
     this.messages = [];
     const dataset = this.withList(drivers, (list) => this.withList(options, (more) => this.number('GDALOpenEx', HOST + resolve(path), OF_VECTOR, list, more, 0)));
@@ -104,13 +104,13 @@ class Wasm {
     return dataset;
   }
 
-  /** Writes a layer of a dataset to a file. @param options the options of ogr2ogr @throws Error with GDAL's reason */
+  /** Converts a layer of a dataset to a file. @param options options of ogr2ogr @throws Error with GDAL's reason */
   translate(dataset: number, path: string, options: readonly string[]): void {
     this.messages = [];
     const given = this.withList(options, (list) => this.number('GDALVectorTranslateOptionsNew', list, 0));
     const written = this.withNumbers([dataset], (list) => this.withNumbers([0], (usage) => this.number('GDALVectorTranslate', HOST + resolve(path), 0, 1, list, given, usage)));
     this.number('GDALVectorTranslateOptionsFree', given);
-    if (written === 0) throw new Error(this.#reason() ?? 'the layer cannot be translated');
+    if (written === 0) throw new Error(this.#reason() ?? 'the layer cannot be converted');
     this.number('GDALClose', written);
   }
 
@@ -118,7 +118,7 @@ class Wasm {
     this.number('GDALClose', dataset);
   }
 
-  /** @throws Error if GDAL reported a failure */
+  /** Checks the last write. @throws Error if GDAL reported a failure */
   checkWritten(): void {
     const reason = this.messages.some(({ level }) => level >= FAILURE) ? this.#reason() : null;
     if (reason !== null) throw new Error(reason);
@@ -129,7 +129,7 @@ class Wasm {
   }
 }
 
-/** Makes the module resolve symbolic links, because the target of a link may be outside the mounted folder. */
+/** Makes the module's file system resolve symbolic links on the machine, because the target of a link may be outside the mounted folder. */
 function followLinks(system: Emscripten['NODEFS']): void {
   const [realPath, getMode] = [system.realPath, system.getMode];
   const target = (path: string): string => {
@@ -156,12 +156,12 @@ async function instantiate(): Promise<Wasm> {
   return new Wasm(module as Emscripten);
 }
 
-/** Version of GDAL in gdal3.js 2.8.1, which has no function for the version. A test compares this constant with the bytes of the program. */
+/** Version of GDAL in gdal3.js 2.8.1, which offers no function for the version. A test compares this constant with the version text in the WebAssembly file. */
 export const WASM_VERSION = '3.8.4';
 
 let loaded: Promise<Wasm> | null = null;
 
-/** @throws Error if the package is not installed */
+/** Loads gdal3.js. @throws Error if the package is not installed */
 export async function loadWasm(): Promise<LoadedEngine> {
   await instance();
   return { version: WASM_VERSION, calls };
@@ -172,7 +172,7 @@ function instance(): Promise<Wasm> {
   return loaded;
 }
 
-/** Runs GDAL. After a failure during a call, the instance is not used again. */
+/** Runs a call of GDAL. If the call crashes, the instance is not used again. */
 function guarded<T>(work: () => T): T {
   try {
     return work();
@@ -188,12 +188,12 @@ function guarded<T>(work: () => T): T {
 interface Reading {
   readonly folder: string;
   readonly file: FlatGeobufFile;
-  /** True if GDAL reported errors. Any error may be the reason why a feature has no geometry. */
+  /** True if GDAL reported errors during the conversion, any of which may explain why a feature has no geometry. */
   readonly hasMessages: boolean;
   readonly failure: string | null;
-  /** Columns after the layer's fields, from `addedTo`. */
+  /** Names of the columns that the conversion added after the layer's fields. */
   readonly added: readonly string[];
-  /** Number of features that have been read. */
+  /** Number of features read so far. */
   count: number;
 }
 
@@ -239,12 +239,15 @@ function layersOf(gdal: Wasm, dataset: number): GdalLayer[] {
   }));
 }
 
-/** Columns to add after the fields of a layer. A column is left out if a field has the same name. */
+/**
+ * Columns that the conversion adds after the fields of a layer, as [GDAL's field, name of the column]. A column is omitted if the layer has a field with the
+ * name of GDAL's field.
+ */
 const ADDED = [['FID', 'mappale fid'], ['OGR_GEOMETRY', 'mappale geometry']] as const;
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '\\"')}"`;
 
-/** Returns a statement in GDAL's SQL dialect, which reads the open dataset and no database. @param columns quoted names of the columns */
+/** Returns a query in GDAL's SQL dialect, which reads the open dataset and not the database. @param columns column names, quoted */
 function selection(columns: readonly string[], table: string): string {
   return ['SELECT', columns.join(', '), 'FROM', quoted(table)].join(' ');
 }
@@ -254,7 +257,7 @@ function addedTo(layer: GdalLayer): string[] {
   return ADDED.filter(([value]) => !names.has(value)).map(([, name]) => name);
 }
 
-/** Returns the options of ogr2ogr that translate a layer to a FlatGeobuf. @param fid the fid of the only feature to translate, or null for all features */
+/** Returns the ogr2ogr options that convert a layer to a FlatGeobuf. @param fid fid of the only feature to convert, or null for all features */
 function readOptions(layer: GdalLayer, fid: number | null): string[] {
   const added = addedTo(layer);
   const columns = ['*', ...ADDED.filter(([, name]) => added.includes(name)).map(([value, name]) => `${value} AS ${quoted(name)}`)];
@@ -283,7 +286,7 @@ function stopReading(dataset: ReadDataset): void {
   dataset.reading = null;
 }
 
-/** Returns GDAL's message about a feature without geometry; null if there is none. Translates only this feature. */
+/** Returns GDAL's message about a feature without geometry, or null. Converts this feature alone, so that the message belongs to the feature. */
 function whyMissing({ gdal, dataset, reading }: ReadDataset, layer: GdalLayer, fid: number): string | null {
   if (reading === null || !reading.hasMessages) return null;
   try {
@@ -294,17 +297,20 @@ function whyMissing({ gdal, dataset, reading }: ReadDataset, layer: GdalLayer, f
   }
 }
 
-/** WKB types by the names in `OGR_GEOMETRY`. */
+/** WKB type numbers, by the names that `OGR_GEOMETRY` returns. */
 const GEOMETRY_TYPES: Readonly<Record<string, number>> = {
   POINT: 1, LINESTRING: 2, POLYGON: 3, MULTIPOINT: 4, MULTILINESTRING: 5, MULTIPOLYGON: 6, GEOMETRYCOLLECTION: 7, CIRCULARSTRING: 8, COMPOUNDCURVE: 9,
   CURVEPOLYGON: 10, MULTICURVE: 11, MULTISURFACE: 12, POLYHEDRALSURFACE: 15, TIN: 16, TRIANGLE: 17,
 };
 
-/** Types that gdal-async cannot read (curved polygons and surfaces), with the message of gdal-async. Both engines reject the same features. */
+/**
+ * WKB types that gdal-async cannot read (curved polygons and surfaces). This engine rejects them with the same message, so that both engines reject the same
+ * features.
+ */
 const UNSUPPORTED_TYPES: ReadonlySet<number> = new Set([10, 12, 15, 16, 17]);
 const UNSUPPORTED = 'Tried to create unsupported geometry type';
 
-/** WKB of an empty geometry, which a FlatGeobuf cannot store. An empty point has NaN as coordinates. */
+/** Returns the WKB of an empty geometry, because a FlatGeobuf cannot store empty geometries. An empty point has NaN coordinates. */
 function emptyWkb(name: VectorValue): Buffer | null {
   const type = GEOMETRY_TYPES[String(name)];
   if (type === undefined) return null;
@@ -327,7 +333,9 @@ function featureOf(open: ReadDataset, { added, count }: Reading, layer: GdalLaye
   return { fid, values, ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
 }
 
-/** Converts a value. A FlatGeobuf stores dates with a time, `2020-01-01T00:00:00`. As in gdal-async, midnight is left out, and an empty date is null. */
+/**
+ * Converts a value to the form of gdal-async. A FlatGeobuf stores dates with a time, `2020-01-01T00:00:00`. Omits midnight, and converts an empty date to null.
+ */
 function plainValue(value: VectorValue, type: VectorField['type']): VectorValue {
   if (typeof value !== 'string' || (type !== 'date' && type !== 'datetime')) return value;
   const moment = value.slice(0, 19).replaceAll('/', '-');
@@ -342,7 +350,7 @@ function readBatch(open: ReadDataset, layer: GdalLayer, srid: number): GdalBatch
   for (let bytes = 0; features.length < BATCH_FEATURES && bytes < BATCH_BYTES;) {
     const next = reading.file.next();
     if (next === null) {
-      // GDAL also reports failures from which it recovers. After any other failure, features are missing.
+      // Ignores failures from which GDAL recovered. After any other failure, features are missing.
       const failure = reading.failure !== null && reading.count < layer.featureCount ? new Error(reading.failure) : null;
       return { features, ended: true, failure };
     }
@@ -357,7 +365,7 @@ function readBatch(open: ReadDataset, layer: GdalLayer, srid: number): GdalBatch
 
 interface WrittenLayer {
   readonly layer: GeoPackageLayer;
-  /** CSV of the layer, with the open file while features are added. */
+  /** Path of the layer's CSV file. */
   readonly table: string;
   readonly file: number;
 }
@@ -369,13 +377,13 @@ interface WrittenDataset {
   readonly date: string;
   readonly folder: string;
   readonly open: Map<string, WrittenLayer>;
-  /** Layers that have been added to the file. */
+  /** Number of layers that have been written to the file. */
   written: number;
 }
 
 const COLUMN_TYPES = { string: 'String', integer: 'Integer64', real: 'Real', date: 'Date' } as const;
 
-/** First character of text values, so that an empty text differs from a missing text. */
+/** Prefix of text values in the CSV, so that an empty text differs from a missing text. */
 const MARK = '=';
 
 function cell(value: VectorValue, type: GeoPackageLayer['fields'][number]['type']): string {
@@ -397,7 +405,7 @@ function startLayer({ folder, open }: WrittenDataset, layer: GeoPackageLayer): v
   open.set(layer.name, { layer, table, file });
 }
 
-/** Returns the options of ogr2ogr that convert the CSV of a layer to the format of the file. */
+/** Returns the ogr2ogr options that convert the CSV of a layer to the target format. */
 function writeOptions({ format, written }: WrittenDataset, { layer, table }: WrittenLayer): string[] {
   const { name, srid, geometry, fields, options = [] } = layer;
   const columns = fields.map((field, index) => `${field.type === 'string' ? `SUBSTR(f${index}, ${MARK.length + 1})` : `f${index}`} AS ${quoted(field.name)}`);
@@ -423,7 +431,7 @@ function writeLayer(dataset: WrittenDataset, layer: WrittenLayer): void {
   }
 }
 
-// --- the calls -----------------------------------------------------------------------------------------------------
+// --- calls of the engine -----------------------------------------------------------------------------------------------------
 
 const calls: GdalCalls = {
   async open(path, drivers, encoding) {

@@ -1,7 +1,7 @@
 /**
- * Defines the program's interface to GDAL: calls with plain data, which can be sent to a thread. GDAL's functions block, so `vector.ts` runs them in a thread.
- * Two engines implement the interface: gdal-async (`gdal-native.ts`), an optional package, and gdal3.js (`gdal-wasm.ts`), which is slower but needs no
- * compilation. Both return the same rows.
+ * Defines the program's interface to GDAL, with plain data that can be sent to a thread. GDAL's functions block, so `vector.ts` runs these functions in a
+ * thread. Two engines implement the interface: gdal-async (`gdal-native.ts`), an optional package, and gdal3.js (`gdal-wasm.ts`), which is slower but needs no
+ * compilation. Both engines return the same features.
  */
 import { GDAL_SETUP } from '../typed.ts';
 import type { VectorField, VectorValue } from './vector.ts';
@@ -11,9 +11,9 @@ export interface GdalLayer {
   readonly spatial: boolean;
   readonly fields: readonly VectorField[];
   readonly featureCount: number;
-  /** WKT of the CRS; null if the file has no WKT. */
+  /** CRS of the layer as WKT; null if the file contains no WKT. */
   readonly wkt: string | null;
-  /** EPSG number if the file has a number without WKT; null if the file has another name. */
+  /** EPSG number of the CRS, for files that state the CRS without WKT; null if the file states another name. */
   readonly epsg?: number | null;
 }
 
@@ -22,9 +22,9 @@ export interface GdalFeature {
   /** Values in the order of the layer's fields. */
   readonly values: readonly VectorValue[];
   readonly ewkb: Uint8Array | null;
-  /** True if GDAL reports no geometry. */
+  /** True if the feature has no geometry. */
   readonly missing: boolean;
-  /** Reason why `ewkb` is null although there is a geometry. */
+  /** Reason why `ewkb` is null although the feature has a geometry. */
   readonly geometryError: string | null;
 }
 
@@ -32,11 +32,11 @@ export interface GdalBatch {
   readonly features: readonly GdalFeature[];
   /** True after the last feature. */
   readonly ended: boolean;
-  /** Error that GDAL threw after the last feature, or null. */
+  /** Error with which GDAL stopped reading, or null. */
   readonly failure: unknown;
 }
 
-/** Formats that can be written. Shapefiles are written by another module. */
+/** Formats that GDAL writes. Another module writes shapefiles. */
 export type WrittenFormat = 'GPKG' | 'OpenFileGDB' | 'FlatGeobuf';
 
 export interface GeoPackageFeature {
@@ -49,14 +49,14 @@ export interface GeoPackageFeature {
 export interface GeoPackageLayer {
   readonly name: string;
   readonly srid: number;
-  /** Type of the geometries. `None` for a table without geometries. */
+  /** Type of the geometries; `None` for a table without geometries. */
   readonly geometry: 'None' | 'Point' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' | 'MultiPolygon25D' | 'Unknown';
-  /** Options of the format for the layer, such as `XYSCALE=1e8`. */
+  /** Layer creation options of the format, such as `XYSCALE=1e8`. */
   readonly options?: readonly string[];
   readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' | 'date' }[];
 }
 
-/** Names of the engines: the names of their packages. */
+/** Names of the engines, which are the names of the npm packages. */
 export const VECTOR_ENGINES = ['gdal-async', 'gdal3.js'] as const;
 export type VectorEngine = (typeof VECTOR_ENGINES)[number];
 
@@ -64,19 +64,23 @@ export interface EngineFacts {
   readonly engine: VectorEngine;
   /** Version of GDAL. */
   readonly version: string;
-  /** Reason why the faster engine is not used. Null if the faster engine is used, or if a setting excludes it. */
+  /** Reason why the faster engine cannot be used. Null if the faster engine is used, or if a setting selects the other engine. */
   readonly fallback: string | null;
 }
 
-/** Calls that the thread answers. Numbers identify datasets, and indexes identify layers. */
+/** Calls that an engine implements. A number identifies an open dataset, and an index identifies a layer. */
 export interface GdalCalls {
-  /** Opens a dataset. @param encoding the encoding of a shapefile's text; null if the format defines the encoding */
+  /** Opens a dataset. @param encoding encoding of the text in a shapefile; null if the format defines the encoding */
   open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }>;
-  /** Returns a batch of features of a layer. @param which `first` starts again with the first feature @param srid SRID that is written into the geometries */
+  /**
+   * Returns a batch of features of a layer.
+   * @param which `first` starts with the first feature, `next` continues
+   * @param srid SRID to write into the geometries
+   */
   read(dataset: number, index: number, srid: number, which: 'first' | 'next'): Promise<GdalBatch>;
   /** Closes a dataset. @throws Error if buffered data cannot be written */
   close(dataset: number): Promise<void>;
-  /** Creates a file or folder, or replaces an existing file or folder. @param date time in UTC that is written into a GeoPackage instead of the current time */
+  /** Creates a file or folder for a dataset, and replaces an existing one. @param date time in UTC to write into a GeoPackage instead of the current time */
   create(path: string, format: WrittenFormat, date?: string): Promise<number>;
   addLayer(dataset: number, layer: GeoPackageLayer): Promise<void>;
   addFeatures(dataset: number, layerName: string, features: readonly GeoPackageFeature[]): Promise<void>;
@@ -84,7 +88,7 @@ export interface GdalCalls {
   flush(dataset: number, layerName: string): Promise<void>;
 }
 
-/** Describes the engine in one line, with advice if a faster engine is available. */
+/** Returns a line of text about the engine, with advice if a faster engine is available. */
 export function engineText({ engine, version, fallback }: EngineFacts): string {
   return `GDAL ${version} (${engine}${fallback === null ? '' : `; faster with gdal-async: ${GDAL_SETUP}`})`;
 }
