@@ -43,7 +43,7 @@ serve: setup ## Serve the API and the map on localhost
 unit: develop ## Run the tests that need no database, in seconds
 	@$(vitest) --project unit $(ARGS)
 
-test: develop ## Run the tests on the databases of this machine, without the long random tests
+test: develop ## Run the tests on each database engine of this machine, without the long random tests
 	@$(vitest) --project '!random*' $(ARGS)
 
 test-all: develop ## Run every test, as in continuous integration

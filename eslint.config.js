@@ -18,7 +18,7 @@ export default defineConfig(
     rules: {
       // Messages often contain numbers and flags. Objects that print as `[object Object]` are still an error.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: false }],
-      // A function may have to be async because its interface requires a promise, although the function awaits nothing.
+      // An interface may require a promise, so a function may have to be async although the function awaits nothing.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true }],
       // Enums are forbidden, so the rule on assignments to enums is off. The rule would take a sixth of the lint time.

@@ -82,7 +82,7 @@ export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
 
 /** Settings of one source. Unset settings are null. */
 export interface SourceSettings {
-  /** `MAPPALE_<SOURCE>_URL` without the login: base address that replaces the publisher's for the source's files. */
+  /** `MAPPALE_<SOURCE>_URL` without the login: address that replaces the publisher's base address. */
   readonly url: string | null;
   /** `user:password` of `MAPPALE_<SOURCE>_URL` (secret). */
   readonly login: string | null;

@@ -37,7 +37,7 @@ export interface ErrorFacts {
   readonly source?: string | undefined;
   /** Region whose load or publication failed, by its slug; `italia` for the tables of Italy. */
   readonly region?: string | undefined;
-  /** Files with the error. Set if other files of the release or region can still be used. */
+  /** Files that have the error. Set if other files of the release or region can still be used. */
   readonly files?: readonly FaultyFile[] | undefined;
   readonly cause?: unknown;
 }

@@ -26,8 +26,8 @@ const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–�
 const TWICE = new RegExp(`[\u00c2\u00c3\u00e3]([\u0080-\u00bf${WINDOWS_1252.replaceAll(' ', '')}])`, 'g');
 
 /**
- * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), also in lower case (`Cirã²`). A final Ã becomes À,
- * because no Italian name ends with Ã and the second byte of À was lost.
+ * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), also in lower case (`Cirã²`). Replaces a final Ã by À,
+ * because no Italian name ends with Ã. The second byte of À was lost.
  */
 export function repairLetters(text: string): string {
   if (!/[\u00c2\u00c3\u00e3]/.test(text)) return text;
@@ -39,7 +39,8 @@ export function repairLetters(text: string): string {
 }
 
 /**
- * Converts text to lower case, and removes accents, compatibility forms and typographic apostrophes. Repairs wrongly decoded letters. Keeps `°` and `'`.
+ * Converts text to lower case without accents. Replaces compatibility characters and typographic apostrophes by plain characters. Repairs wrongly decoded
+ * letters. Keeps `°` and `'`.
  */
 export function fold(text: string): string {
   // Nearly all names are plain ASCII. In ASCII, only upper case and the grave accent used as an apostrophe must be replaced.
@@ -228,9 +229,9 @@ export function streetNames(odonimo: string, lingua1: string | null, lingua2: st
 }
 
 /**
- * Returns the search key of a comune's or locality's name: folded words without articles and prepositions, with `san` for all forms of saint. `Reggio
- * nell'Emilia` and `Reggio Emilia`, `La Spezia` and `Spezia`, `S. Giorgio` and `San Giorgio` have the same key. `core.comune_key` in SQL returns the same keys
- * for ISTAT's names. A test checks that `comuneKey` and `core.comune_key` agree.
+ * Returns the search key of a comune's or locality's name: folded words without articles and prepositions, with `san` for all forms of saint. For example,
+ * `Reggio nell'Emilia` and `Reggio Emilia` have the same key, as have `S. Giorgio` and `San Giorgio`. `core.comune_key` in SQL returns the same keys for
+ * ISTAT's names. A test checks that `comuneKey` and `core.comune_key` agree.
  */
 export function comuneKey(name: string): string {
   const all = fold(name).replaceAll("'", ' ').match(/[a-z0-9]+/g) ?? [];

@@ -42,7 +42,7 @@ export interface Reading extends Ending, Place {
   readonly called?: readonly string[];
 }
 
-/** Comuni that the query names, and other comuni that the caller names. */
+/** A conflict: the query names one comune, and the caller names another. */
 export interface Contradiction {
   /** Cadastral codes. */
   readonly query: readonly string[];
@@ -104,7 +104,7 @@ interface Cut {
 /**
  * @param query text that the user typed
  * @param city name or cadastral code of the comune that the caller gave; null if not given
- * @param findComune the gazetteer
+ * @param findComune looks up names in the gazetteer
  * @returns readings, likeliest first
  */
 export async function parseQuery(query: string, city: string | null, findComune: FindComune): Promise<ParsedQuery> {
@@ -145,7 +145,7 @@ export async function parseQuery(query: string, city: string | null, findComune:
 
 /**
  * Returns the comuni with a given name (Italian, second-language or former) or cadastral code.
- * @param findComune the gazetteer
+ * @param findComune looks up names in the gazetteer
  * @returns cadastral codes; empty for an unknown name
  */
 export async function findCity(city: string, findComune: FindComune): Promise<readonly string[]> {
@@ -267,7 +267,7 @@ function cutAt(text: string, start: number, end: number, ending: Ending): Cut {
   return before.length === 0 ? { street: after.slice(0, 1), ending, comune: after.slice(1) } : { street: before, ending, comune: after };
 }
 
-/** Returns whether a number belongs to the name of a king or pope: `Vittorio Emanuele 2` without another number. */
+/** Returns whether a number may be part of a king's or pope's name, as in `Via Vittorio Emanuele 2`. */
 function isRegnal(text: string, { start, ending: { number, exponent, colour } }: Civico): boolean {
   const [, before = '', name = ''] = /(?:([a-z]+)\s+)?(?<![a-z])([a-z]+)\s+$/.exec(text.slice(0, start)) ?? [];
   // San Paolo and San Giovanni are not kings or popes.
@@ -324,8 +324,8 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
 }
 
 /**
- * Returns whether a separate letter after a number is an exponent. In `12 a Milano`, `12 e 14` and `3 s Giorgio` the letter is a word. A capital letter (`12 A
- * Milano`) is an exponent.
+ * Returns whether a separate letter after a number is an exponent. In `12 a Milano`, `12 e 14` and `3 s Giorgio` the letter is a word. A capital letter, as in
+ * `12 A Milano`, is an exponent.
  */
 function isExponentLetter(letter: string, rest: string, digits: string, original: string): boolean {
   return !/^\s+[a-z]/.test(rest) || !'aeios'.includes(letter) || new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
@@ -346,7 +346,7 @@ interface Collector {
   readonly add: (street: string, named: NamedPlace, how: Pick<Found, 'position'> & Partial<Pick<Found, 'mayNameComune'>>) => void;
 }
 
-/** A split of the query, with the decision about its number. */
+/** A split of the query, and whether the number belongs to the street's name. */
 interface ChosenCut extends Cut {
   /** True if the number is part of the street's name. */
   readonly whole: boolean;
@@ -429,7 +429,7 @@ async function placeAround(before: readonly Segment[], behind: readonly Segment[
   return named.sure ? named : placeOf(before, lookup);
 }
 
-/** Reads a text in which no separate place follows the street. The first or last words may be the comune if enough words remain for the street. */
+/** Reads a text in which no separate place follows the street. The first or last words of the text may be the comune if enough words remain for the street. */
 async function readWords(text: string, ending: Ending, given: NamedPlace | null, lookup: Lookup, add: Collector['add']): Promise<void> {
   const { province, gazetteer } = lookup;
   const placeOfBoth = (first: Segment, second: Segment): Promise<NamedPlace> => placeOf([first, second], { ...lookup, names: 'exact' });
@@ -458,7 +458,7 @@ async function readWords(text: string, ending: Ending, given: NamedPlace | null,
 
 /** A place that the last words of a text may name, and the text before these words. */
 interface End {
-  /** Text before the place. */
+  /** Text that precedes the place. */
   readonly rest: string;
   readonly segment: Segment;
   readonly place: NamedPlace;

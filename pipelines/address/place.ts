@@ -156,7 +156,7 @@ export class Gazetteer {
   }
 }
 
-/** Old car plate codes of renamed provinces, which people still write. */
+/** Maps old car plate codes, which people still write, to the current codes of renamed provinces. */
 const RENAMED: Readonly<Record<string, string>> = { fo: 'fc', ps: 'pu' };
 
 /**
@@ -213,8 +213,8 @@ export const PART_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the last words of a text that may be a comune, longest first. Each is returned with and without a following car plate code, and without a preceding
- * CAP.
+ * Returns the last words of a text that may be a comune, longest first. Each candidate is returned with and without a following car plate code, and without a
+ * preceding CAP.
  */
 export function suffixes(text: string): Suffix[] {
   const found: Suffix[] = [];
@@ -382,7 +382,7 @@ async function ofSeveral(
 
 /**
  * Returns the hits that are compatible with the name after the comune, and the locality if this name is a locality.
- * @param own search key of the hits
+ * @param own search key with which the hits were found
  */
 async function agreeing(
   hits: readonly ComuneHit[], own: string, following: { readonly text: string; readonly called: Called | null }, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
@@ -397,7 +397,7 @@ async function agreeing(
   const part = localityKey(text);
   const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
   if (withPart.length > 0) return { hits: withPart, locality: part };
-  // A text is a locality if it begins with a word such as `frazione`, or if any comune has a locality of this name.
+  // A text is a locality if it begins with a word such as `frazione`, or if any comune has a locality with this name.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
   const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, lookup);
   return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };

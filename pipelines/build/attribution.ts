@@ -21,7 +21,7 @@ interface Citation {
 /** Sources of a section for one group of parcels. */
 interface Cited {
   readonly section: string;
-  /** Keys of the group, as `record.sql` of the section returns them: the section, a slash and the key. The largest group has only the section as its key. */
+  /** Keys of the parcels in the group, with the section and a slash in front, as in `record.sql`. The key of the largest group is the section alone. */
   readonly keys: readonly string[];
   /** Period of each source, by source id. */
   readonly periods: ReadonlyMap<string, string>;
@@ -43,7 +43,7 @@ interface CitedRow extends Record<string, unknown> {
   readonly vintage: string | null;
 }
 
-/** Vintages by section, key of parcels and source. */
+/** Vintages of the cited files, by section, key of the group and source. */
 type Found = ReadonlyMap<string, ReadonlyMap<string, Vintages>>;
 
 /**

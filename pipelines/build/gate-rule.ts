@@ -1,6 +1,6 @@
 /**
- * Applies the rule of the quality gate, without a database. Every checked statistic of a province or comune has one limit. A limit bounds either the change
- * from the published value or the value itself.
+ * Decides which statistics the quality gate refuses. Needs no database. Every checked statistic of a province or comune has one limit. A limit bounds either
+ * the change from the published value or the value itself.
  */
 import { WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigures } from '../db/figures.ts';
 import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';
@@ -26,9 +26,9 @@ const SHARE_LOST = 0.2;
 const MOVED = 0.25;
 /** Smallest number of lost rows that the gate refuses, unless no row is left. */
 const LOST_ROWS = 2;
-/** Smallest number of published values with which the count of rare values is compared. */
+/** For fields with few values: smallest number of published values with which the number of values is compared. */
 const RARE = 20;
-/** Largest growth of the number of values with which quantiles are compared. Above this factor, most values have no published value for a comparison. */
+/** Largest factor by which the number of values may grow if quantiles are compared. Above this factor, most values have no published value for a comparison. */
 const GROWN = 2;
 /**
  * Smallest number of values with which a quantile is compared. In smaller samples, two or three values determine the 95th percentile. For example, removing two
@@ -47,8 +47,8 @@ const CHANGED_SHARE = 0.05;
 const FEW_CHANGED = 0.5;
 /**
  * Limit for the net number of values that cross a quantile in one direction, in standard deviations. If the distribution is the same, changed values cross a
- * quantile in both directions. The net number then has a standard deviation of √(2 × changed × p × (1 − p)). By chance, four standard deviations occur once in
- * 15,000 comparisons. A limit of three (once in 370) would cause a false alarm each year.
+ * quantile in both directions. The net number then has a standard deviation of √(2 × changed × p × (1 − p)). By chance, the net number exceeds four standard
+ * deviations once in 15,000 comparisons. It exceeds three standard deviations once in 370, which would cause a false alarm each year.
  */
 const DEVIATIONS = 4;
 /** Tolerance for rounding errors of shares. In binary, 1 − 0.8 is less than 0.2. */
@@ -166,7 +166,7 @@ type PlaceOfSlice = Pick<Changes, 'slice' | 'province' | 'comune'>;
 
 /** Checks whether changed values explain a moved quantile. The values of a field are compared once for all places. */
 function explaining(changes: Comparison['changes']): {
-  /** Returns the limits that were exceeded although the changed values do not explain the move. */
+  /** Returns those of the exceeded limits that the changed values do not explain. */
   not(moved: readonly QuantileLimit[], field: string, place: PlaceOfSlice, comuni: readonly string[] | null): Promise<QuantileLimit[]>;
 } {
   const known = new Map<string, Promise<readonly Changes[]>>();
@@ -187,7 +187,7 @@ function explaining(changes: Comparison['changes']): {
  */
 function isMovement({ before, after, changed, crossed }: Changes, quantile: Quantile): boolean {
   const most = Math.max(before, after);
-  // Of two values, at most one can cross the median. If all values changed, no unchanged value supports the old quantile.
+  // Of two values, at most one can cross the median. A change of all values therefore also counts as a movement.
   if (Math.min(before, after) < ENOUGH) return changed >= FEW_CHANGED * most && (crossed[quantile] >= LOST_ROWS - ROUNDING || changed >= most);
   const share = QUANTILES[quantile];
   return changed >= Math.max(CHANGED, CHANGED_SHARE * most) && crossed[quantile] > DEVIATIONS * Math.sqrt(2 * changed * share * (1 - share));
@@ -242,7 +242,7 @@ const ROWS: Limit = {
   refuses: ({ rows: before }, { rows: after }) => before > after && before - after >= ROWS_LOST * before - ROUNDING && isPattern(before - after, after),
 };
 
-/** Refuses the loss of values in a fifth of the rows. Also refuses the loss of too many values of a field with few values. */
+/** Refuses a loss of values in a fifth of the rows. For fields with few values, also refuses the loss of too large a share of these values. */
 function filled(name: string, field: FieldGate): Limit[] {
   const isTruth = field.kind === 'truth';
   const shareOf = shareOfValues(name);

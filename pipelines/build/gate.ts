@@ -40,8 +40,8 @@ interface GateOptions {
 }
 
 /**
- * Measures every built table that `contract/gates.ts` lists, and compares it with the published table. If the published table lacked one of the sources, only
- * the new table is checked, as on a first load.
+ * Measures every built table that `contract/gates.ts` lists, and compares the statistics with those of the published table. If the published table lacked one
+ * of the sources, only the new table is checked, as on a first load.
  * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and the statistic before and after, as text and in `data` as JSON
  */
 export async function gate(database: Database, joined: Joined, { subject, acceptance, log, parallel }: GateOptions): Promise<Gated> {
@@ -51,7 +51,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
     return [
       await listComuni(session),
       incremental === null ? [] : await incremental.comuniReached(session),
-      // Without a copy of all parcels, measuring is faster for a few comuni.
+      // For a few comuni, measuring is faster if the places of all parcels are not copied first.
       region === 0 ? null : incremental === null ? await writePlaces(session, all) : all,
     ] as const;
   });
@@ -114,7 +114,7 @@ async function keptFigures(session: Session, region: number, relation: Relation,
   return kept.every((each) => each.province === WHOLE || isMeasured(each)) ? kept : [];
 }
 
-/** Statistics of the published table, and the comuni whose rows have changed since its publication. */
+/** Statistics of the published table, and the comuni whose rows have changed since the publication. */
 interface Reached extends Pick<Comparison, 'provinceOf'> {
   readonly kept: readonly Figures[];
   readonly reached: readonly string[];
@@ -152,7 +152,7 @@ async function listComuni(session: Session): Promise<Pick<Comparison, 'provinceO
     nameOf: (province, comune) => {
       if (comune === WHOLE) return 'all rows';
       if (comune !== null) return `${comune} ${listed.get(comune)?.name ?? ''}`.trimEnd();
-      return province === '' ? 'comuni that are not listed' : `province ${province} ${provinces.get(province) ?? ''}`;
+      return province === '' ? 'comuni that are not in ISTAT\'s list' : `province ${province} ${provinces.get(province) ?? ''}`;
     },
   };
 }

@@ -220,7 +220,7 @@ export class IncrementalBuild {
     return this.#patch(session, product, newRows(table), await makePatch(session, this.schema, newRows(table), await this.#was(session, relation), fids));
   }
 
-  /** Keeps the published table if its input tables have the same rows. Parcels count as the same if their outline is unchanged. */
+  /** Keeps the published table if its input tables have the same rows. Changed parcels do not matter if the outline of all parcels is unchanged. */
   async #takeUnchanged(session: Session, { relation, file }: Product): Promise<Result | null> {
     for (const { relation: read } of this.#products.filter(({ relation: each, stale }) => stale !== null && file.reads.includes(each))) {
       if (read === PARCELS ? await this.#outlineDiffers(session) : this.results.get(read)?.patch !== null) return null;
@@ -309,14 +309,14 @@ export class IncrementalBuild {
     const { relation, file: { incremental: how, file, reads } } = product;
     if (how === null || how.by === 'members' || how.by === 'content') throw new Error(`${file} has no -- incremental: line that names the parcels on which a row depends`);
     const table = tableOf(relation);
-    // If an input table was built for further parcels, this table is also built for these further parcels.
+    // If an input table was also rebuilt for other parcels, this table is rebuilt for those parcels too.
     const others = reads.flatMap((read) => ((this.#reaches.get(read) ?? 'changed') === 'changed' ? [] : this.results.get(read)?.patch?.fids ?? []));
     const parcels = await this.#was(session, PARCELS);
     if (how.by === 'parcels' || how.by === 'sharing') {
       const start = others.length === 0 ? 'changed' : this.#name(`${table}_start`, file, table);
       if (start !== 'changed') await findWith(session, this.schema, start, parcels, others);
       if (how.by === 'parcels') return start;
-      // First runs the SQL for these parcels only, to find other parcels that share a value with them.
+      // First runs the SQL for these parcels only, to find other parcels with the same values.
       await this.#runFor(session, product, start);
       const reach = this.#name(`${table}_sharing`, file, how.column);
       await findSharing(session, this.schema, { reach, start, parcels, was: await this.#was(session, relation), table, column: how.column });

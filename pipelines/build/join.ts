@@ -107,7 +107,7 @@ async function provideInputs(build: Build, session: Session): Promise<ReadonlySe
   }
   await provideMembers(session, schema, rankFiles(inventory.used(region)));
   for (const product of products) if (product.stale === null) await providePublished(session, schema, product.relation, product.published);
-  // Completed tables also need their layers, because checks and attributions read layers.
+  // The layers of completed tables are provided too, because checks and attributions read layers.
   const attributions = region === 0 ? [] : readSectionFiles('attribution');
   for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
     if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, region });
@@ -165,7 +165,8 @@ async function buildTable({ region, schema, nodes, seconds, log }: Build, produc
 
 /**
  * Compares two tables by their last build time, longest first, so that no core is idle at the end. On a first build no time is known. Raster sweeps then come
- * first, because they run in this process while the database builds another table. Tables that read many other tables follow, because they usually take long.
+ * first, because sweeps run in this process while the database builds another table. Tables that read many other tables follow, because such tables usually
+ * take long.
  */
 function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Product) => number {
   const weight = ({ relation, file }: Product): number => before.get(relation) ?? (file.sweep === null ? file.reads.length : Number.MAX_VALUE);
@@ -188,7 +189,7 @@ export async function leftBuilds(session: Session, regions: readonly number[]): 
   return regions.map(buildSchema).filter((schema) => there.has(schema));
 }
 
-/** Drops the workspace of a region, its lanes and its records in the ledger. */
+/** Drops the workspace of a region and the schemas of parallel jobs, and deletes the records of the build in the ledger. */
 export async function dropBuild(session: Session, region: number): Promise<void> {
   for (const schema of [...(await leftLanes(session, region)), buildSchema(region)]) await dropSchema(session, schema);
   await session.query(publication('forget_built'), [region]);

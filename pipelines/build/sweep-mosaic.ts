@@ -114,7 +114,7 @@ export class Blocks {
 
   async #raster(tile: Tile): Promise<Raster> {
     let raster = this.#open.get(tile);
-    // The most recently used file is last.
+    // Moves the file to the end, because the first file in the map is closed first.
     this.#open.delete(tile);
     if (raster === undefined) {
       if (tile.open === null) throw new Error(`raster ${tile.name} is needed, but its file is missing or has changed`);
@@ -202,7 +202,8 @@ export class Mosaic {
   async #read(
     first: readonly [Placed, number][], row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null,
   ): Promise<void> {
-    // Blocks are read one after another, so that no file is closed during a read. The blocks are kept in `held`, because together they may exceed the cache.
+    // Blocks are read one after another, so that no file is closed during a read. The blocks are kept in `held`, because the blocks of one row may exceed the
+    // cache.
     const held = new Map<number, Block>();
     for (let missing: readonly [Placed, number][] | null = first; missing !== null; missing = this.#fill(row, firstColumn, count, into, origin, held)) {
       for (const [placed, number] of missing) held.set(number, await this.#blocks.read(placed, number));

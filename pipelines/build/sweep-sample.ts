@@ -22,7 +22,7 @@ interface Sample {
 export interface Sampler {
   /** Selects the tiles that a shape needs. @returns false if the file of a tile is missing; the sample is then empty */
   look(shape: Shape, column: number, row: number): boolean;
-  /** @returns a promise only if something must be read */
+  /** Samples the cells of a shape. @returns a promise if blocks must be read, otherwise undefined */
   gather(shape: Shape, column: number, row: number): Promise<void> | undefined;
   /** Returns the sample and begins a new sample. */
   take(): Sample;

@@ -54,7 +54,7 @@ export async function runTableFile(
   }
 }
 
-/** Runs one sweep. @returns the number of read bytes, for measurements */
+/** Runs one sweep. @returns the number of bytes read, for measurements */
 async function sweepCells(session: Session, schema: string, sweep: Sweep, detail: Detail): Promise<{ readonly bytesRead: number }> {
   const columns: Columns = 'sample' in sweep ? { value: 'float8' } : sweep.columns;
   const tables = { into: { schema, table: sweep.into }, runs: { schema, table: `${sweep.into}_run` } };

@@ -1,6 +1,6 @@
 /**
- * Reads the evidence for a source's file format: real bytes of the publisher, a verbatim header, and documents. `sources/<id>/notes.md` lists these three items
- * in the section `## Evidence`.
+ * Reads the evidence for a source's file format: real bytes of the publisher, a verbatim header, and documents. The section `## Evidence` of
+ * `sources/<id>/notes.md` lists the evidence.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -46,10 +46,10 @@ export const COVERAGE_MEANING = 'mapped: empty means none here; not_mapped: the 
 export const parcelFacts = {
   fid: whole.describe('Identifier, stable across reloads'),
   gml_id: z.string().describe('Published identifier of the feature (gml:id); for parcels of a land register, the cadastral reference'),
-  label: z.string().describe('Number of the parcel (particella). In a land register the number of a building parcel begins with a dot'),
-  cadastral_reference: z.string().describe('CCCCZFFFFAS.label; in the land registers of Trentino-Alto Adige IT.TN.<comune catastale>.label or IT.BZ.…'),
+  label: z.string().describe('Number of the parcel (particella). In a land register, the number of a building parcel begins with a dot'),
+  cadastral_reference: z.string().describe('National cadastral reference: CCCCZFFFFAS.label; in the land registers of Trentino-Alto Adige IT.TN.<comune catastale>.label or IT.BZ.…'),
   municipality,
-  area_m2: z.number().min(0).describe('True ground area'),
+  area_m2: z.number().min(0).describe('Area of the parcel on the ground, not in the map projection'),
   centroid,
 };
 

@@ -17,14 +17,14 @@ const provenance = (position: string): Layer['columns'] => ({
   position: [RECORD.position, position],
 });
 
-/** Returns the statements that create a source's staging tables, as an SQL file whose path names the statements in the ledger. */
+/** Returns the SQL that creates a source's staging tables. The file name identifies the SQL in the ledger. */
 export function stagingTables(id: string, tables: Source['tables']): SqlFile {
   const statements = Object.entries(tables).map(([table, columns]) => `create unlogged table ${table} ${listed({ ...RECORD, ...columns })};\n`);
   const header = `-- reads: none\n-- writes: ${Object.keys(tables).map((table) => `staging.${table}`).join(', ')}\n`;
   return parseSqlFile(`sources/${id}/staging.sql`, [header, ...statements].join('\n'));
 }
 
-/** Returns the statements that create and describe a source's layer tables, as an SQL file whose path names the statements in the ledger. */
+/** Returns the SQL that creates and describes a source's layer tables. The file name identifies the SQL in the ledger. */
 export function layerTables(id: string, layers: Source['layers']): SqlFile {
   const names = Object.keys(layers);
   const header = `-- purpose: the layers ${names.join(', ')}\n-- reads: none\n-- writes: ${names.map((name) => `layer.${name}`).join(', ')}\n`;

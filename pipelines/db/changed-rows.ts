@@ -83,7 +83,7 @@ async function makeParcels(session: Session, schema: string, which: Reach, state
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: changedRows(statement, { schema, ...names }) } });
 }
 
-/** A way to find the parcels around given parcels. */
+/** Name of a set of parcels around given parcels, and the statement that finds these parcels. */
 interface Reached {
   readonly which: 'near' | 'meeting';
   /** Name of the statement that creates a table of the fids around given parcels. */

@@ -85,7 +85,9 @@ function conditionsOf({ parts, is, whole }: Identity): { known: string; broken: 
   return { known: `${total} is not null and num_nonnulls(${columns.join(', ')}) > 0`, broken: `${columns.map((column) => `coalesce(${column}, 0)`).join(' + ')} > ${total}` };
 }
 
-/** Returns the SQL expressions for the slice and the place of a row. In these expressions, `t` is the table and `c` the comune. */
+/**
+ * Returns the SQL expressions for the slice and the place of a row. In these expressions, `t` is the alias of the table, and `c` is the column with the comune.
+ */
 function placed({ by, slice }: TableGate): string[] {
   const sliced = slice === undefined ? figures('no_slice') : figures(slice.presence === true ? 'slice_by_presence' : 'slice_by_value', { column: slice.column, name: slice.column });
   if (by === 'whole') return [sliced, figures('whole_place', { whole: WHOLE })];

@@ -40,7 +40,7 @@ interface FileRows {
   readonly releaseIds: readonly number[];
 }
 
-/** A file that is current for some places only. */
+/** A file whose rows are current for some places only. */
 export interface FilePart extends FileRows {
   readonly places: readonly SeriesPlace[];
 }
@@ -51,7 +51,7 @@ export interface LayerRows {
   readonly releases: readonly number[];
   /** Files of other releases whose rows are all current. */
   readonly files: readonly FileRows[];
-  /** Files that are current for some places only. */
+  /** Files whose rows are current for some places only. */
   readonly parts: readonly FilePart[];
   /** Columns of the layer for series and place; null if the layer has no such columns. If null, `parts` is empty. */
   readonly columns: PlaceColumns | null;

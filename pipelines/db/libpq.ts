@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { LibpqSettings } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 
-/** Reads the password file. This is a package of the driver, which has no type declarations. */
+/** Reads the password file. The driver's package `pgpass` has no type declarations. */
 const pgpass = createRequire(import.meta.url)('pgpass') as (place: SocketPlace, callback: (password: string | undefined) => void) => void;
 
 interface SocketPlace {

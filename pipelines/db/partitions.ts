@@ -53,7 +53,7 @@ export async function proveBound(session: Session, { schema, table }: Place, par
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
   const different = await session.query<{ name: string; wanted: string; found: string }>(catalog('differing_columns'), tables);
   if (different.length > 0) {
-    throw new Error(`the columns of ${parent} differ from the columns of the table that its file builds: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
+    throw new Error(`the SQL file of ${parent} builds a table with other columns than expected: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
   }
   await runEach(session, catalog('prove'), [...tables, split === 'whole' ? null : boundOf(split, key).check]);
 }

@@ -247,7 +247,7 @@ async function collectNoGeometryStatistics(session: Session): Promise<void> {
 
 /**
  * Creates and stores a snapshot from which this program creates embedded databases. The snapshot of all tables starts from the snapshot of the extensions.
- * @param prepare creates the content in a new database
+ * @param prepare creates the content of the snapshot in a new database
  */
 export async function createSnapshot(content: SnapshotContent, prepare: (database: Database) => Promise<unknown>): Promise<void> {
   const snapshot = content === 'tables' ? await readSnapshot() : undefined;

@@ -22,7 +22,7 @@ interface ReaderOptions {
 
 /** State of the connections of one kind. */
 export interface Pool {
-  /** `answers`, or `counts` for counting requests. */
+  /** Kind of connections: `answers`, or `counts` for counting requests. */
   readonly name: 'answers' | 'counts';
   /** Number of open connections. */
   readonly size: number;
@@ -55,8 +55,8 @@ export interface Reader {
   /** True if statements run with the rights of the role `mappale_api`; false if they run with the rights of the login. */
   readonly restricted: boolean;
   /**
-   * Rights of the login: superuser, owner of the tables, or neither (`ordinary`); null on PGlite. These rights matter, because a session can always switch back
-   * to the login.
+   * Rights of the login: superuser, owner of the tables, or neither (`ordinary`); null on PGlite. The rights of the login matter, because a session can always
+   * switch back to the login.
    */
   readonly login: 'superuser' | 'owner' | 'ordinary' | null;
   /** Largest number of parallel requests. Further requests wait. */

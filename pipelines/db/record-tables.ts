@@ -22,7 +22,7 @@ export function recordFiles(): SqlFile[] {
   return [...readSectionFiles('record'), ...readSqlFolder('sql/record')];
 }
 
-/** Returns the tables that the headers of these SQL files list as read. */
+/** Returns the tables that the functions of a record read, as listed in the headers of the SQL files. */
 export function recordTables(session: Session): Promise<RecordTable[]> {
   const read = recordFiles().flatMap(({ reads }) => reads.filter((relation) => ['core', 'section'].includes(schemaOf(relation))));
   return tablesOf(session, [...new Set(read)].sort());

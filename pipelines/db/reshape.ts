@@ -15,7 +15,7 @@ const catalog = statementsOf('catalog');
 interface Reshaped {
   /** Steps that were done, as text. Empty if nothing changed or only comments changed. */
   readonly steps: readonly string[];
-  /** Reasons why rows cannot be kept. If there are reasons, nothing was changed. */
+  /** Reasons why rows cannot be kept. If the list is not empty, nothing was changed. */
   readonly losses: readonly string[];
 }
 
@@ -85,7 +85,7 @@ async function follow(session: Session, relation: Relation): Promise<{ steps: st
   const changes = await columnChanges(session, { schema: OLD_LAYERS, table }, { schema: 'layer', table });
   losses.push(...changes.losses);
   if (losses.length > 0) return { steps, losses };
-  // Views in the workspaces of a killed run may depend on the columns.
+  // Drops workspaces, because views in the workspace of a killed run may depend on the columns.
   if (changes.actions.some(({ frees }) => frees)) await dropWorkspaces(session);
   for (const { sql, note } of changes.actions) {
     const against = await objection(session, `alter table ${oldTable} ${sql}`);

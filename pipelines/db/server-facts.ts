@@ -48,7 +48,7 @@ export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFact
   return one(session, statementsOf('server')('facts'));
 }
 
-/** Returns an error for each unmet requirement, most serious first. @param access requirements for writing are stricter than for reading */
+/** Returns an error for each unmet requirement, most serious first. @param access intended access; writing has more requirements than reading */
 export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, access: Access): MappaleError[] {
   const faults: MappaleError[] = [];
   const fault = (message: string, code: string, detail: string, hint: string, fix?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, fix }));

@@ -6,7 +6,7 @@ export type Row = Record<string, unknown>;
 export interface Session {
   /** Runs one statement with parameters `$1 …`. @throws MappaleError (kind `database`). */
   query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
-  /** Runs several statements as one implicit transaction. `origin` names the file in error messages. */
+  /** Runs several statements as one implicit transaction. @param origin name of the file, for error messages */
   script(sql: string, origin: string): Promise<void>;
   /** Runs work in a transaction, which is rolled back if the work throws. Cannot be nested. @param work receives the session of the transaction */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;

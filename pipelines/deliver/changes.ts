@@ -6,7 +6,7 @@ import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { cellsOf, columnsOf, type Ask, type Cell } from './columns.ts';
 
-/** GeoJSON in EPSG:4326, longitude latitude. */
+/** GeoJSON geometry in EPSG:4326, longitude before latitude. */
 interface Geometry {
   readonly type: string;
   readonly coordinates: unknown;
@@ -14,7 +14,7 @@ interface Geometry {
 
 /** A parcel that a publication added, removed or changed. */
 export interface ChangeLine {
-  /** Number in the changelog. Rollbacks and withdrawals also have numbers. */
+  /** Number of the publication in the changelog. Rollbacks and withdrawals also have numbers. */
   readonly publication: number;
   /** UTC */
   readonly published_at: string;
@@ -23,7 +23,9 @@ export interface ChangeLine {
   readonly cadastral_reference: string;
   /** Cadastral code. Null for a parcel of a land register that disappeared because its region was withdrawn. */
   readonly comune: string | null;
-  /** New values by export column, and `geometry`. An added parcel has all values, a changed parcel only those that differ, and a removed parcel none. */
+  /**
+   * New values by export column, and `geometry`. An added parcel has all values, a changed parcel only those that differ, and a removed parcel has no values.
+   */
   readonly columns: Readonly<Record<string, Cell | Geometry>>;
 }
 
@@ -83,7 +85,7 @@ interface Wanted {
 }
 
 /**
- * Compares the next parcels that a publication may have changed. A batch may have no lines even if more batches follow.
+ * Compares the next parcels that a publication may have changed. A batch may contain no changes although more batches follow.
  * @throws MappaleError (kind `database`)
  */
 export async function changesBatch(ask: Ask, { region, from, until, most }: Wanted): Promise<ChangesBatch | ChangesRefusal> {

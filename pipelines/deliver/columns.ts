@@ -81,7 +81,7 @@ function plain(schema: z.ZodType): z.ZodType {
 /** Calls a function of the schema `api` that returns one row. */
 export type Ask = <T extends Record<string, unknown>>(statement: string, parameters: readonly unknown[]) => Promise<T>;
 
-/** The row that such a function returns. */
+/** The row that a function of the schema `api` returns. */
 export type AnswerRows = {
   /** Text that identifies the publications from which the answer comes. */
   readonly publication: string;

@@ -20,7 +20,7 @@ export function metadataPath(path: string): string {
   return `${path}-metadata.json`;
 }
 
-/** Returns the text of the metadata file. */
+/** Returns the text of the metadata file of a CSV. */
 export function csvMetadata({ url, title, delimiter, columns, licences, publishedAt }: TableFacts): string {
   return `${JSON.stringify({
     '@context': ['http://www.w3.org/ns/csvw', { '@language': 'en' }],

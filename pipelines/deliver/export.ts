@@ -24,7 +24,7 @@ import { EXPORTED_ZOOMS, regionTile } from './tiles.ts';
 
 const statement = statementsOf('deliver');
 
-/** Number of parcels per query. Larger batches are not faster, and most of the memory is used by the batches of parallel queries. */
+/** Number of parcels per query. Larger batches are not faster, and the batches of parallel queries use most of the memory. */
 const BATCH = 1_000;
 
 interface ExportedRow {

@@ -158,7 +158,7 @@ function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {
 
 async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel' })[], gazetteer: FindComune): Promise<Places> {
   const comuni = await Promise.all(named.map(({ comune }) => findCity(comune, gazetteer)));
-  // Names that no comune has are looked up too, because a comune catastale may have such a name.
+  // Also looks up names that no comune has, because a comune catastale may have such a name.
   const asked = named.flatMap((each, index) => {
     const codes = comuni[index] ?? [];
     return (codes.length === 0 ? [null] : codes).map((belfiore) => ({ ...each, place: index + 1, belfiore }));

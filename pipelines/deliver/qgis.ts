@@ -1,4 +1,4 @@
-/** Writes styles, field aliases and a project for QGIS. With these, QGIS draws an exported GeoPackage like the map. */
+/** Writes styles, field aliases and a project for QGIS, so that QGIS draws an exported GeoPackage like the map. */
 import { escapedXml } from '../formats/xml-text.ts';
 import type { Section } from '../contract/section.ts';
 import { mapOf } from '../contract/section-maps.ts';

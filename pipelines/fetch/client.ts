@@ -2,7 +2,7 @@
  * HTTP client for one publisher. Uses one connection, follows redirects, and retries if the server is busy.
  *
  * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent, and supports connection limits and timeouts. `fetch` decompresses the
- * bytes, so that `Content-Length` and ranges do not match the bytes.
+ * body, so that `Content-Length` and ranges do not match the received bytes.
  */
 import type { LookupFunction } from 'node:net';
 import { Readable, type Transform } from 'node:stream';
@@ -129,7 +129,7 @@ export class Publisher {
   }
 
   #unreachable(url: string, error: unknown): MappaleError {
-    const through = this.#proxies.http === null && this.#proxies.https === null ? 'If this machine needs a proxy, set HTTPS_PROXY=http://PROXY:PORT. ' : 'HTTPS_PROXY and HTTP_PROXY set the proxy, and NO_PROXY the hosts without a proxy. ';
+    const through = this.#proxies.http === null && this.#proxies.https === null ? 'If this machine needs a proxy, set HTTPS_PROXY=http://PROXY:PORT. ' : 'HTTPS_PROXY and HTTP_PROXY set the proxy, and NO_PROXY lists the hosts to contact without a proxy. ';
     return inputError('the publisher cannot be reached', {
       code: 'DOWNLOAD_UNREACHABLE', at: this.#hide(url), detail: `expected an answer, found: ${this.#hide(reasonOf(error))}`,
       hint: `Check the internet connection and open the address in a browser. Then run the command again. Downloaded files are kept. ${through}`.trim(), cause: error,
@@ -164,7 +164,7 @@ export class Publisher {
     throw this.#redirected(first, `more than ${REDIRECTS} redirects`, 'Open the address in a browser. The publisher may require a login, or may have moved the file.');
   }
 
-  /** Returns the headers for a request. Includes credentials only if the host is the one for which the credentials were configured. */
+  /** Returns the headers for a request. Includes credentials only for the host for which the credentials were configured. */
   #headersTo(url: string, first: string, { authorization, ...headers }: Readonly<Record<string, string>>): Record<string, string> {
     const { origin, host } = new URL(url);
     const cookies = [...this.#cookies.get(host) ?? []].map(([name, value]) => `${name}=${value}`).join('; ');

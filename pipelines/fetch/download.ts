@@ -220,7 +220,7 @@ async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroun
   const found = linksOf(page).find((each) => link.test(each) && URL.canParse(each, answer.url));
   if (found !== undefined) return new URL(found, answer.url).href;
   throw inputError('the page no longer links the file', {
-    code: 'DOWNLOAD_LINK', at: around.hide(url), detail: `expected a link like ${link.source}, found ${linksOf(page).length} other links`,
+    code: 'DOWNLOAD_LINK', at: around.hide(url), detail: `expected a link that matches ${link.source}, found ${linksOf(page).length} other links`,
     hint: `The page has changed. Open the page and download the file. Save the file with its original name in ${wanted.folder}.`,
   });
 }
@@ -305,7 +305,7 @@ function opaque(etag: string): string {
   return etag.replace(/^W\//, '');
 }
 
-/** Returns whether headers or bytes prove that the server's file equals the local file. If they do not, the file is downloaded and compared. */
+/** Returns whether headers or bytes prove that the server's file equals the local file. Without such proof, the file is downloaded and compared. */
 async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, around: Surroundings): Promise<boolean> {
   if (found.bytes !== null && found.bytes !== kept.bytes) return false;
   if (kept.url === around.hide(found.url)) {
@@ -343,7 +343,7 @@ function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
   });
 }
 
-/** Returns the error for a write error of the data folder, or null for other errors. */
+/** Returns the error for a failed write to the data folder, or null for other errors. */
 export function unwritable(error: unknown, folder: string): MappaleError | null {
   if (isFull(error)) return diskFull(join(folder, 'x'), 'expected space for the rest, found a full disk', error);
   const { code = '', message } = error as NodeJS.ErrnoException;

@@ -24,7 +24,7 @@ export interface FetchOptions {
   readonly regions: readonly Region[];
   /** Data folder, which contains one folder per source, named by the source's id. */
   readonly folder: string;
-  /** Ids of the sources to download; null for all sources except those that are downloaded only on request. */
+  /** Ids of the sources to download; null for all sources except sources that are downloaded only if named. */
   readonly only: readonly string[] | null;
   /** True to report which files would be downloaded. Only the first bytes of each file are then requested. */
   readonly dryRun: boolean;

@@ -141,7 +141,7 @@ function otherPage(at: string, wanted: Wanted, { answer, bytes }: Pick<Page, 'an
   return inputError('the publisher sent another table', { code: 'DOWNLOAD_OTHER', at, detail, hint: `Nothing was stored, and the existing file stays. ${byHand(wanted)}` });
 }
 
-/** Requests one page, with retries if the connection breaks. @param at address for messages */
+/** Requests one page, with retries if the connection breaks. @param at address of the page, for messages */
 async function onePage(url: string, at: string, wanted: Wanted, around: Surroundings): Promise<Page> {
   for (let attempt = 0; ; attempt += 1) {
     const bounds = { ...wanted.bounds, most: Math.min(wanted.bounds.most, LARGEST_PAGE) };

@@ -161,7 +161,7 @@ export class RowWriter {
     this.length = this.buffer.writeInt32BE(value, this.buffer.writeInt32BE(4, this.length));
   }
 
-  /** @param value a safe integer or a bigint */
+  /** Writes an int8 field. @param value a safe integer or a bigint */
   int8(value: number | bigint): void {
     this.ensure(12);
     this.length = this.buffer.writeBigInt64BE(BigInt(value), this.buffer.writeInt32BE(8, this.length));

@@ -181,7 +181,8 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
     } catch (error) {
       throw wrong(lines + 1 + linesBeforeFault(bytes), 'bytes that are not valid UTF-8', error);
     }
-    // Ignores names that were encoded twice, because some files contain a few. A file that contains only such names is detected later, from the rows.
+    // Ignores names that were encoded twice, because some files contain a few such names. A file that contains only such names is detected later, from the
+    // rows.
     const seen = withoutDoubles(last + text);
     const odd = ODD_TEXT.exec(seen);
     if (odd !== null) {
@@ -219,7 +220,7 @@ function countLines(text: string): number {
 /** Returns the number of lines before the first invalid UTF-8 byte. */
 function linesBeforeFault(bytes: Buffer): number {
   let start = 0;
-  // Skips bytes that continue a character of the piece before.
+  // Skips bytes that continue a character from the preceding piece.
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   for (let lines = 0; ; lines += 1) {
     const end = bytes.indexOf(0x0a, start);
@@ -273,7 +274,7 @@ export function peekRows(head: Buffer, delimiter: CsvOptions['delimiter'], rows:
   return found;
 }
 
-/** Decodes the first bytes of a file: as UTF-16 if they begin with its byte order mark, as UTF-8 if valid, otherwise as windows-1252. */
+/** Decodes the first bytes of a file: as UTF-16 after a UTF-16 byte order mark, as UTF-8 if valid, otherwise as windows-1252. */
 function peekText(head: Buffer): string {
   let text = peeked.get(head);
   if (text === undefined) peeked.set(head, text = decodeHead(head));
@@ -464,8 +465,8 @@ interface Difference {
 }
 
 /**
- * Compares a header with the editions. The header must have all columns of one edition. If the header also has a column of another edition, it must have all
- * columns of the other edition too. Otherwise a column was removed.
+ * Compares a header with the editions. The header must have all columns of one edition. If the header also has a column of another edition, the header must
+ * have all columns of the other edition too. Otherwise a column was removed.
  */
 function compareWithEditions<K extends string>(names: readonly string[], { editions, ignored, mayLack = {} }: ExpectedColumns<K>): Difference {
   if (editions === undefined) {

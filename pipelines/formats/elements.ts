@@ -1,6 +1,6 @@
 /**
- * Reads wanted elements of a long XML document one after another. Returns each as a tree with the element's unchanged text. Only one wanted element is in
- * memory at a time.
+ * Reads wanted elements of a long XML document one after another. Returns each wanted element as a tree, together with the element's unchanged text. Only one
+ * wanted element is in memory at a time.
  */
 import { SaxesParser } from 'saxes';
 import { MappaleError } from '../errors.ts';

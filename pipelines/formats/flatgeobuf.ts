@@ -1,6 +1,6 @@
 /**
- * Reads the FlatGeobuf files that GDAL writes for `gdal-wasm.ts`. These files contain numbers exactly, features in file order and no spatial index. Format:
- * FlatGeobuf 3.0 (header.fbs, feature.fbs); FlatBuffers, "Internals".
+ * Reads the FlatGeobuf files that GDAL writes for `gdal-wasm.ts`. These files contain exact numbers and no spatial index, and the features are in file order.
+ * Format: FlatGeobuf 3.0 (header.fbs, feature.fbs); FlatBuffers, "Internals".
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { VectorValue } from './vector.ts';
@@ -108,7 +108,7 @@ export class FlatGeobufFile {
     closeSync(this.#file);
   }
 
-  /** Reads a size, and returns as many bytes. Returns null at the end of the file. */
+  /** Reads a size, and then returns the given number of bytes. Returns null at the end of the file. */
   #sized(): Buffer | null {
     const size = this.#take(4);
     if (size.length === 0) return null;

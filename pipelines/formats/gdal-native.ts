@@ -1,8 +1,8 @@
 /**
  * Runs GDAL with gdal-async, a binding to native code. Only this file imports gdal-async, and only when GDAL is needed. The authors of gdal-async do not
  * guarantee that the binding works in worker threads. Observed with 3.12.3: the binding works in the first thread that loads it, even if the thread or the
- * process ends during a call, but a second thread cannot load it. One worker thread therefore loads the binding for all files, and the main thread never loads
- * the binding.
+ * process ends during a call, but a second thread cannot load the binding. One worker thread therefore loads the binding for all files, and the main thread
+ * never loads the binding.
  */
 import { rm } from 'node:fs/promises';
 import type * as Gdal from 'gdal-async';
@@ -60,7 +60,7 @@ function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
   return firstOf.get(system) === dataset;
 }
 
-/** Returns the result of `get`, or null if GDAL throws because it does not support the CRS. Such a CRS is treated as missing. */
+/** Returns the result of `get`, or null if GDAL throws because GDAL does not support the CRS. Such a CRS is treated as missing. */
 function understood<T>(get: () => T): T | null {
   try {
     return get();
@@ -198,7 +198,7 @@ function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeatu
     const geometryError = checkWkb(wkb);
     return { ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
   } catch (error) {
-    // gdal-async throws for curves and TIN surfaces, because it has no classes for them.
+    // gdal-async throws for curves and TIN surfaces, because gdal-async has no classes for such geometries.
     return { ewkb: null, missing: false, geometryError: error instanceof Error ? error.message : String(error) };
   }
 }

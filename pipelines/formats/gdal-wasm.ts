@@ -68,7 +68,7 @@ class Wasm {
     return this.#module.UTF8ToString(at);
   }
 
-  /** Copies a list of texts into the module's memory, and passes its address to `work`. */
+  /** Copies a list of texts into the module's memory, and passes the address of the list to `work`. */
   withList<T>(texts: readonly string[], work: (list: number) => T): T {
     const places = texts.map((text) => {
       const bytes = this.#module.lengthBytesUTF8(text) + 1;
@@ -85,7 +85,7 @@ class Wasm {
     });
   }
 
-  /** Copies a list of numbers into the module's memory, and passes its address to `work`. */
+  /** Copies a list of numbers into the module's memory, and passes the address of the list to `work`. */
   withNumbers<T>(numbers: readonly number[], work: (list: number) => T): T {
     const list = this.#module._malloc(numbers.length * 4);
     numbers.forEach((number, index) => this.#module.setValue(list + index * 4, number, 'i32'));
@@ -188,7 +188,7 @@ function guarded<T>(work: () => T): T {
 interface Reading {
   readonly folder: string;
   readonly file: FlatGeobufFile;
-  /** True if GDAL reported errors during the conversion, any of which may explain why a feature has no geometry. */
+  /** True if GDAL reported errors during the conversion. Any of these errors may explain why a feature has no geometry. */
   readonly hasMessages: boolean;
   readonly failure: string | null;
   /** Names of the columns that the conversion added after the layer's fields. */
@@ -240,8 +240,8 @@ function layersOf(gdal: Wasm, dataset: number): GdalLayer[] {
 }
 
 /**
- * Columns that the conversion adds after the fields of a layer, as [GDAL's field, name of the column]. A column is omitted if the layer has a field with the
- * name of GDAL's field.
+ * Columns that the conversion adds after the fields of a layer, as [GDAL's field, name of the column]. A column is omitted if the layer already has a field
+ * with this name.
  */
 const ADDED = [['FID', 'mappale fid'], ['OGR_GEOMETRY', 'mappale geometry']] as const;
 
@@ -304,8 +304,8 @@ const GEOMETRY_TYPES: Readonly<Record<string, number>> = {
 };
 
 /**
- * WKB types that gdal-async cannot read (curved polygons and surfaces). This engine rejects them with the same message, so that both engines reject the same
- * features.
+ * WKB types that gdal-async cannot read (curved polygons and surfaces). This engine rejects such features with the message of gdal-async, so that both engines
+ * reject the same features.
  */
 const UNSUPPORTED_TYPES: ReadonlySet<number> = new Set([10, 12, 15, 16, 17]);
 const UNSUPPORTED = 'Tried to create unsupported geometry type';

@@ -61,7 +61,7 @@ function itemOf({ name, region, item }: ExportedFile, files: string): Json {
   const { data } = item.assets;
   return {
     ...item,
-    // Adds the file name, because the items of one export have the same identifier in every format.
+    // Adds the file name to the identifier, because the items of one export have the same identifier in every format.
     id: `${item.id}-${name}`, collection: region.slug,
     links: [
       { rel: 'root', href: '../catalog.json', type: JSON_TYPE },

@@ -13,12 +13,12 @@ export default defineItalian({
     'Identifier, stable across reloads': 'Identificativo, stabile anche dopo nuovi caricamenti',
     'Published identifier of the feature (gml:id); for parcels of a land register, the cadastral reference':
       'Identificativo dell’oggetto come pubblicato (gml:id); nel Libro fondiario il riferimento',
-    'Number of the parcel (particella). In a land register the number of a building parcel begins with a dot':
+    'Number of the parcel (particella). In a land register, the number of a building parcel begins with a dot':
       'Numero della particella; nel Libro fondiario quello di una particella edificiale comincia con un punto',
-    'CCCCZFFFFAS.label; in the land registers of Trentino-Alto Adige IT.TN.<comune catastale>.label or IT.BZ.…':
-      'CCCCZFFFFAS.particella; nei Libri fondiari del Trentino-Alto Adige IT.TN.<comune catastale>.particella o IT.BZ.…',
+    'National cadastral reference: CCCCZFFFFAS.label; in the land registers of Trentino-Alto Adige IT.TN.<comune catastale>.label or IT.BZ.…':
+      'Riferimento catastale nazionale: CCCCZFFFFAS.particella; nei Libri fondiari del Trentino-Alto Adige IT.TN.<comune catastale>.particella o IT.BZ.…',
     'Cadastral code of the comune: a letter and three digits': 'Codice catastale del comune: una lettera e tre cifre',
-    'True ground area': 'Superficie reale al suolo',
+    'Area of the parcel on the ground, not in the map projection': 'Superficie reale al suolo',
     'Degrees, EPSG:4326': 'Gradi, EPSG:4326',
     'Land, or a strip of road or water that is mapped like a parcel': 'Terreno, oppure le fasce di strade e acque rappresentate come particelle',
     'Cadastral identification': 'Come la identifica il catasto',
