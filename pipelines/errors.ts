@@ -5,7 +5,7 @@
 import { maskTaxCode } from './mask-tax-code.ts';
 import { asInstalled } from './typed.ts';
 
-/** Exit codes of the process by kind of failure. The README documents them. */
+/** Exit codes of the process by kind of failure. The README documents the exit codes. */
 export const EXIT = {
   done: 0,
   bug: 1,

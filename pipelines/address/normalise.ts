@@ -1,6 +1,6 @@
 /**
- * Normalises Italian street and comune names. Street names of ANNCSU are normalised when they are staged, and queries when they are parsed. Different spellings
- * of one name then have equal types and tokens.
+ * Normalises Italian street and comune names. Street names of ANNCSU are normalised before they are staged, and queries before they are searched. Different
+ * spellings of one name then have equal types and tokens.
  */
 import {
   ABBREVIATIONS, COUNTED, GERMAN_ENDINGS, MONTHS, NUMBERED_TYPES, OTHER_TYPES, PARTICLES, REGNAL, ROUTES, SAINTS, STREET_TYPES, TITLES,

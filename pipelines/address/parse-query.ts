@@ -56,7 +56,7 @@ export interface ParsedQuery {
   readonly contradiction: Contradiction | null;
 }
 
-/** Largest number of readings. Each reading is a database search. */
+/** Largest number of readings of a query. Each reading is a database search. */
 export const MOST_READINGS = 6;
 /** Largest number of names that are read for one street. Streets in places with two official languages have two names. */
 const MOST_NAMES = 2;

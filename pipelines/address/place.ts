@@ -397,7 +397,7 @@ async function agreeing(
   const part = localityKey(text);
   const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
   if (withPart.length > 0) return { hits: withPart, locality: part };
-  // A text is a locality if it begins with a word such as `frazione`, or if any comune has a locality with this name.
+  // A text is a locality if the text begins with a word such as `frazione`, or if any comune has a locality with this name.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
   const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, lookup);
   return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };

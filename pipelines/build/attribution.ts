@@ -96,7 +96,7 @@ interface CitedTable {
   readonly file: SqlFile | undefined;
 }
 
-/** Returns the tables of sections. All other tables are only inputs of these tables. */
+/** Returns the tables of sections, without tables that are only inputs of other tables. */
 function citedTables(products: readonly Product[]): CitedTable[] {
   const files = new Map(readSectionFiles('attribution').map((file): [string | null, SqlFile] => [file.section, file]));
   return products.flatMap((product) => {

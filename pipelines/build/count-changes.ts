@@ -1,6 +1,6 @@
 /**
- * Counts the parcels that a publication changed, and records how recent the publication's sources are. The changelog of a single parcel is read from the
- * history tables instead.
+ * Counts the parcels that a publication changed, and records how recent the publication's sources are. The history tables contain the changelog of single
+ * parcels.
  */
 import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';

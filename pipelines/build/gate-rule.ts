@@ -41,14 +41,14 @@ const ENOUGH = 50;
 const CHANGED = 5;
 const CHANGED_SHARE = 0.05;
 /**
- * Smallest share of changed values with which quantiles of fewer than `ENOUGH` values are compared. This finds, for example, incomes multiplied by 10 in a
- * province with six comuni.
+ * Smallest share of changed values with which quantiles of fewer than `ENOUGH` values are compared. For example, this limit detects incomes multiplied by 10 in
+ * a province with six comuni.
  */
 const FEW_CHANGED = 0.5;
 /**
  * Limit for the net number of values that cross a quantile in one direction, in standard deviations. If the distribution is the same, changed values cross a
  * quantile in both directions. The net number then has a standard deviation of √(2 × changed × p × (1 − p)). By chance, the net number exceeds four standard
- * deviations once in 15,000 comparisons. It exceeds three standard deviations once in 370, which would cause a false alarm each year.
+ * deviations once in 15,000 comparisons. Three standard deviations would be exceeded once in 370, which means a false alarm each year.
  */
 const DEVIATIONS = 4;
 /** Tolerance for rounding errors of shares. In binary, 1 − 0.8 is less than 0.2. */

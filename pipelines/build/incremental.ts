@@ -298,7 +298,7 @@ export class IncrementalBuild {
     const parcels = this.#products.find(({ relation }) => relation === PARCELS);
     if (parcels === undefined || parcels.stale === null) return (this.#changed = 0);
     if (this.#changed !== null) return this.#changed;
-    // The parcels are complete in the workspace, because they were completely rebuilt or because an earlier run built them.
+    // The parcels are complete in the workspace, because this run completely rebuilt the table or an earlier run built it.
     const how = parcels.file.incremental;
     await this.#findSame(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : []);
     return (this.#changed = await findChanged(session, this.schema, await this.#was(session, PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));

@@ -48,7 +48,7 @@ function key(text: string): string {
   return text.normalize('NFD').toLowerCase().replace(/[^a-z]/g, '');
 }
 
-/** Other names of regions, by key: names in a second official language, which publishers print after or instead of the Italian name, and foreign names. */
+/** Other names of regions, by key: foreign names, and names in a second official language. Publishers print the latter after or instead of the Italian name. */
 const ALIASES: Readonly<Record<string, number>> = {
   valledaostavalleedaoste: 2, valleaosta: 2, trentinoaltoadigesudtirol: 4, trentinoaltoadigepatrento: 4,
   trentinoaltoadigepabolzano: 4, trentino: 4, altoadige: 4, sudtirol: 4,

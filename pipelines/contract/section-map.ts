@@ -16,7 +16,7 @@ export interface SectionMap {
 export interface MapPanel {
   /** Fields that the summary of the parcel shows, as paths in the block. */
   readonly summary?: readonly string[];
-  /** Labels of fields, by name of the field. The columns of the list have headings instead. */
+  /** Labels of fields, by name of the field. The columns of the list have no labels, because `list` contains their headings. */
   readonly words?: Readonly<Record<string, string>>;
   /** Texts shown for values that are words, by value. */
   readonly values?: Readonly<Record<string, string>>;

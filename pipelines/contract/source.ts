@@ -199,7 +199,9 @@ export interface Sink {
    * member is not parsed.
    */
   reuse(facts: MemberFacts): Promise<boolean>;
-  /** Returns the result of `reuse` without recording it, for readers that look at later members in advance. Omitted by sinks that never reuse members. */
+  /**
+   * Returns the result of `reuse` without recording the reuse, for readers that look at later members in advance. Omitted by sinks that never reuse members.
+   */
   reusable?(facts: MemberFacts): boolean;
   /**
    * Reports a known part of the file that is not read, with the reason. Omitted by sinks without reports.

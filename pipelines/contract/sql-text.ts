@@ -1,8 +1,8 @@
 /** Normalises SQL text, to compare SQL without comments and layout. Two texts with the same tokens have the same effect. */
 
 /**
- * Matches one part of an SQL text: a comment, blanks, a string, a quoted name, a dollar quote, a word, a number, an operator or a single sign. Capture groups:
- * line comment, start of a block comment, blanks, dollar quote.
+ * Matches one token of an SQL text: comment, blanks, string, quoted name, dollar quote, word, number, operator or single sign. Capture groups: line comment,
+ * start of a block comment, blanks, dollar quote.
  */
 const PART = new RegExp([
   String.raw`(--[^\n]*)`,

@@ -74,7 +74,7 @@ export function rounded(value: number, digits: 1 | 2): number {
   const scale = digits === 1 ? 10 : 100;
   const scaled = Math.abs(value) * scale;
   const whole = Math.floor(scaled);
-  // Near a half, the binary product is not exact enough. The decimal digits of the value are used instead.
+  // Near a half, the binary product is not exact enough, so the decimal digits of the value decide.
   const up = Math.abs(scaled - whole - 0.5) < 1e-6 ? Number(`${Math.abs(value).toPrecision(15)}e${digits}`) - whole >= 0.5 : scaled - whole > 0.5;
   // Adding zero turns −0 into 0, because the database has no −0.
   return (Math.sign(value) * (whole + (up ? 1 : 0))) / scale + 0;

@@ -123,19 +123,19 @@ const M_OF_LONGITUDE = 74_000;
 const M_OF_LATITUDE = 110_000;
 
 /**
- * Creates `near_fid` with the parcels whose rows may change: changed parcels, and parcels within a distance of the old or new geometry of a changed parcel.
- * Also creates `near_parcel` with all parcels on which these rows depend.
+ * Creates `near_fid` with the changed parcels and all parcels within a distance of their old or new geometry. Also creates `near_parcel` with all parcels on
+ * which these rows depend.
  */
 export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
   await findReached(session, schema, was, { which: 'near', statement: 'within', names: { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE } });
 }
 
-/** Creates the table `…_fid` with the fids of changed parcels and of other parcels. @param others tables with the fids of the other parcels */
+/** Creates the table `…_fid` of a set: the changed parcels, and other given parcels. @param others tables with the fids of the other parcels */
 export async function findFids(session: Session, schema: string, reach: Reach, others: readonly Place[]): Promise<void> {
   await makeFids(session, schema, reach, 'with_others', { others: { sql: others.map((table) => changedRows('or_fids_of', { table })).join('\n') } });
 }
 
-/** Creates the tables `…_fid` and `…_parcel` of changed parcels and other parcels. @param others tables with the fids of the other parcels */
+/** Creates the tables `…_fid` and `…_parcel` of a set: the changed parcels, and other given parcels. @param others tables with the fids of the other parcels */
 export async function findWith(session: Session, schema: string, reach: Reach, parcels: Place, others: readonly Place[]): Promise<void> {
   await findFids(session, schema, reach, others);
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });

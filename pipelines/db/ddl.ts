@@ -55,7 +55,7 @@ export async function analyze(session: Session, schema: string, table: string): 
   await session.query(catalog('analyze', { table: { schema, table } }));
 }
 
-/** Analyzes a table that consists mostly of copied rows, with a third of the usual sample. This is enough for the planner. */
+/** Analyzes a table that consists mostly of copied rows. Uses a third of the usual sample, which is enough for the planner. */
 export async function analyzeRoughly(session: Session, schema: string, table: string): Promise<void> {
   await session.script(catalog('analyze_roughly', { table: { schema, table } }), 'sql/statements/catalog.sql, analyze_roughly');
 }
@@ -77,7 +77,7 @@ export async function renameIndexes(session: Session, schema: string, table: str
   await runEach(session, catalog('rename_indexes'), [ident(schema, table), partition]);
 }
 
-/** Copies the comments of a table and its columns to the table that replaces it. */
+/** Copies the comments of a table and its columns to the replacement of the table. */
 export async function copyComments(session: Session, from: Place, to: Place): Promise<void> {
   await runEach(session, catalog('copy_comments'), [ident(from.schema, from.table), ident(to.schema, to.table)]);
 }

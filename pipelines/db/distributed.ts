@@ -104,7 +104,7 @@ export class OnNodes {
     return new OnNodes(database, region, published);
   }
 
-  /** Returns whether an SQL file can run on the nodes. This requires that each row depends on one parcel only. */
+  /** Returns whether an SQL file can run on the nodes, because each row depends on one parcel only. */
   takes({ incremental, sweep }: SqlFile): boolean {
     return incremental?.by === 'parcels' && sweep === null;
   }

@@ -146,10 +146,10 @@ export interface Changes {
   readonly before: number;
   readonly after: number;
   /**
-   * Number of changed values: the number of values only in the old version or the number of values only in the new version, whichever is larger.
+   * Number of changed values: the values only in the old version, or the values only in the new version, whichever are more.
    */
   readonly changed: number;
-  /** Net number of values that crossed the old quantile in the direction in which the quantile moved; 0 if the quantile did not move. */
+  /** Net number of values that crossed the old quantile in the direction of the quantile's move; 0 if the quantile did not move. */
   readonly crossed: { readonly median: number; readonly p95: number };
 }
 

@@ -104,7 +104,7 @@ function seenOf(table: RecordTable): string {
   return statement('seen', {
     view: { schema: PAST, table: tableOf(relation) }, shown: { sql: shown.join(',\n  ') },
     from: { schema: schemaOf(relation), table: tableOf(relation) }, history: historyOf(relation), relation,
-    swap: swapOf(table), unreplaced: unreplacedIn(table, digestOfRow(content)), description: `The table ${relation} at the past time that the transaction reads`,
+    swap: swapOf(table), unreplaced: unreplacedIn(table, digestOfRow(content)), description: `Rows of ${relation} as of the past time that the transaction reads`,
   });
 }
 

@@ -138,7 +138,7 @@ function publishedAtHand(session: Session, schema: string, relation: Relation, p
 export async function provideParcels(session: Session, schema: string, partition: string, fids: readonly number[], scope: 'one' | 'comune'): Promise<void> {
   const from = { schema: 'core', table: partition };
   const rows = { sql: workspace(scope === 'one' ? 'some_parcels' : 'parcels_of_comuni', { from, fids }) };
-  // Parcels on other nodes are copied, because they cannot be joined with tables on the coordinator.
+  // Copies parcels on other nodes, because such parcels cannot be joined with tables on the coordinator.
   await session.query(workspace((await isOnNodes(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
 }
 

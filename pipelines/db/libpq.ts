@@ -66,8 +66,8 @@ function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, s
 }
 
 /**
- * Returns the password for a server on a default socket from the password file. libpq looks up such a server as `localhost`, but the driver looks up the folder
- * of the socket.
+ * Returns the password for a server on a default socket from the password file. For such a server, libpq looks up `localhost`, but the driver looks up the
+ * folder of the socket.
  * @returns undefined if the file has no password for the server
  */
 export async function socketPassword(place: SocketPlace): Promise<string | undefined> {

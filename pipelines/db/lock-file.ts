@@ -80,7 +80,7 @@ async function showLife(folder: string): Promise<Life | null> {
   const server = createServer((socket) => socket.destroy());
   return inFolder(folder, (short) => new Promise<Life | null>((resolve) => {
     server.once('error', () => resolve(null));
-    // Lets every user connect, because every user who can read the lock must be able to check it.
+    // Lets every user connect, because every user who can read the lock file must be able to check the lock.
     server.listen({ path: join(short, name), readableAll: true, writableAll: true }, () => {
       server.unref();
       resolve({ name, server });

@@ -22,7 +22,7 @@ const READ_BUFFERS = 'shared_buffers=16MB';
 /** Setting that creates new files of the write-ahead log instead of recycling old files. New files contain zeros, which compress well. */
 const NO_RECYCLED_LOG = 'wal_recycle=off';
 
-/** Number of bytes of a COPY that are buffered before they are sent to the database. */
+/** Buffer size of a COPY in bytes. A full buffer is sent to the database. */
 const COPY_BYTES = 4 * 1024 * 1024;
 
 type Opened = Awaited<ReturnType<typeof createPglite>>;
@@ -190,8 +190,7 @@ const unwinding = {
 };
 
 /**
- * Opens the embedded database. Creates or removes nothing before it has checked that the folder contains an embedded database or can be used for a new
- * database.
+ * Opens the embedded database. First checks that the folder contains an embedded database or can be used for a new database, and only then changes files.
  * @param folder folder of the database, or `memory`
  * @param access `read` creates nothing and starts sessions read-only
  * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process uses the folder; `DATABASE_OUT_OF_DATE` (exit 6) if

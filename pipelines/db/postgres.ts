@@ -11,7 +11,7 @@ import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
 import { repairedAt, resolveAddress, type ServerAddress } from './server-address.ts';
 import { ident, type Access, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
-// Returns int8 values (ids, counts) as numbers. Values of type numeric stay text unless a query casts them to float8.
+// Returns int8 values (ids, counts) as numbers. Values of type numeric stay text unless a query casts the values to float8.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);

@@ -52,7 +52,7 @@ interface Bounds {
 
 export interface Reader {
   readonly engine: Database['engine'];
-  /** True if statements run with the rights of the role `mappale_api`; false if they run with the rights of the login. */
+  /** True if statements run with the rights of the role `mappale_api`; false if statements run with the rights of the login. */
   readonly restricted: boolean;
   /**
    * Rights of the login: superuser, owner of the tables, or neither (`ordinary`); null on PGlite. The rights of the login matter, because a session can always
@@ -112,7 +112,7 @@ export async function openPostgresReader(url: string, { connections, statementTi
   const settings = servingSettings({ citus, restricted, statementTimeoutMs });
   const open = (max: number, more: readonly string[]): pg.Pool => openPool(address, pooled ? [] : [...settings, ...more], {
     max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
-    // This client-side limit is longer than the server's. The limit applies only if the server no longer answers.
+    // The client's limit is longer than the server's, and applies only if the server no longer answers.
     query_timeout: statementTimeoutMs + 2000,
     // Idle connections stay open, because a new connection is slow until its plans are cached.
     idleTimeoutMillis: 0,
@@ -155,8 +155,8 @@ function servingSettings(login: { readonly citus: boolean; readonly restricted: 
     // Forbids parallel workers. An answer takes one millisecond, but starting workers takes ten. The planner would start workers to find a point among a
     // million parcels.
     'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
-    // On Citus, does not force generic plans. Citus cannot plan distributed queries of several steps without parameter values, and gives generic plans a high
-    // cost so that PostgreSQL avoids them.
+    // On Citus, does not force generic plans, because Citus cannot plan distributed queries of several steps without parameter values. Citus gives generic
+    // plans a high cost, so that PostgreSQL avoids such plans.
     `plan_cache_mode=${login.citus ? 'auto' : 'force_generic_plan'}`,
     `statement_timeout=${Math.trunc(login.statementTimeoutMs)}`, ...(login.restricted ? [`role=${ROLE}`] : []),
   ];

@@ -15,7 +15,7 @@ interface Rights extends Record<string, unknown> {
 }
 
 /**
- * Checks the rights that sql/api/usage.sql grants, because the login that runs `migrate` may lack the right to grant them. The role must exist and be able to
+ * Checks the rights that sql/api/usage.sql grants. The login that runs `migrate` may lack the right to grant these rights. The role must exist and be able to
  * execute the API functions. The role must not be able to create temporary tables or large objects, although PostgreSQL allows this by default.
  * @returns statements that a superuser still has to run
  */

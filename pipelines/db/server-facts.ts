@@ -33,14 +33,14 @@ export const SEARCH_PATH = 'public';
  */
 export const SESSION_SETTINGS: readonly string[] = [
   `search_path=${SEARCH_PATH}`, 'default_transaction_isolation=read\\ committed', 'default_transaction_deferrable=off',
-  // These settings affect the conversion between values and text.
+  // Settings that affect the conversion between values and text.
   'timezone=UTC', 'datestyle=ISO', 'intervalstyle=postgres', 'bytea_output=hex', 'xmlbinary=base64', 'extra_float_digits=1', 'array_nulls=on',
   'standard_conforming_strings=on', 'backslash_quote=safe_encoding', 'transform_null_equals=off',
-  // This setting affects how catalogue functions quote names. The program uses the output of these functions to create tables and functions.
+  // `quote_all_identifiers` affects how catalogue functions quote names. The program uses the output of these functions to create tables and functions.
   'quote_all_identifiers=off',
   // With a limit on GIN results, a search would find fewer rows.
   'gin_fuzzy_search_limit=0',
-  // These settings turn timeouts off. Readers wait for a swap, loads take hours, and the connection that holds the run's lock is idle during a load.
+  // Settings that turn timeouts off, because readers wait for a swap, loads take hours, and the connection that holds the run's lock is idle during a load.
   'lock_timeout=0', 'idle_in_transaction_session_timeout=0', 'idle_session_timeout=0',
 ];
 

@@ -36,7 +36,7 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...all(SECTIONS.map(sectionTables), 'section'),
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
-    // Keeps the file with the grants last, because it grants the API server's role the rights on all functions.
+    // Keeps `usage.sql` last, because this file grants the API server's role the rights on all functions.
     ...all([...recordFiles(), ...readSectionFiles('columns'), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
     ...all(readSqlFolder('sql/statements').filter(({ file }) => [HISTORY_FILE, REGION_SCHEMAS_FILE].includes(file)), 'view'),
   ];

@@ -1,7 +1,7 @@
 /**
- * Reads the SQL statements in `sql/statements`. Values are parameters (`$1`). Generated names of tables, schemas and columns are inserted as in psql:
- * `:"table"` becomes a quoted name, and `:"t.columns"` becomes a list of column names qualified by `t`. Views accept no parameters, so values are inserted as
- * literals, such as `:'region'`. An empty list becomes null.
+ * Reads the SQL statements in `sql/statements`. Values are parameters (`$1`). Generated names are inserted as in psql. `:"table"` becomes a quoted name, and
+ * `:"t.columns"` becomes a list of column names qualified by `t`. Views accept no parameters, so values are inserted as literals, such as `:'region'`. An empty
+ * list becomes null.
  */
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';

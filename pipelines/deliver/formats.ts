@@ -148,7 +148,7 @@ const geopackage: Format = {
   },
 };
 
-/** Returns the table `layer_styles`, from which QGIS reads the styles of a layer. QGIS applies the first style when it opens the layer. */
+/** Returns the table `layer_styles`, from which QGIS reads the styles of a layer. QGIS applies the first style when the layer is opened. */
 function layerStyles({ columns, publishedAt }: ExportFacts): WrittenTable {
   const names = ['f_table_catalog', 'f_table_schema', 'f_table_name', 'f_geometry_column', 'styleName', 'styleQML', 'styleSLD', 'useAsDefault', 'description', 'owner', 'ui', 'update_time'];
   const aliases = qgisAliases(columns, layerField);

@@ -104,7 +104,7 @@ interface Unreadable {
 
 /** Reads the key of a row. @param fieldOf returns the text of a column by the column's main name; empty if the column is empty or missing */
 export function readKey(key: Key, fieldOf: (name: string) => string): Named | Unreadable {
-  // Refuses NUL characters, because PostgreSQL cannot store them and would refuse the whole batch.
+  // Refuses text with NUL characters, which PostgreSQL cannot store. PostgreSQL would refuse the whole batch.
   const nul = Object.keys(COLUMNS[key]).find((name) => fieldOf(name).includes('\0'));
   if (nul !== undefined) return unreadable(nul, 'text, found a NUL character', '\0');
   switch (key) {

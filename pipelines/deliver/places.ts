@@ -33,7 +33,7 @@ const MATCHED: readonly OutputColumn[] = [
   { name: 'match_type', type: 'text', description: 'Part of the address that matched: number, number_without_exponent, nearest_number or street; null: no match' },
   { name: 'match_score', type: 'float8', description: 'Similarity of the given address and the matched address, 0–1; null: no match' },
   { name: 'matched_address', type: 'text', description: 'Matched address; null: no match' },
-  { name: 'matched_address_id', type: 'int8', description: 'PROGRESSIVO_ACCESSO of ANNCSU; null: no match' },
+  { name: 'matched_address_id', type: 'int8', description: 'PROGRESSIVO_ACCESSO of the matched address in ANNCSU; null: no match' },
   { name: 'matched_lat', type: 'float8', description: 'Latitude of the matched address, EPSG:4326; null: no match' },
   { name: 'matched_lng', type: 'float8', description: 'Longitude of the matched address, EPSG:4326; null: no match' },
 ];

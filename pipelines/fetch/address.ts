@@ -53,7 +53,7 @@ function wordsOf(address: string): number[] {
   return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0), ...tail];
 }
 
-/** Returns whether the name or address of a host alone shows that the host is private, without a lookup. @param hostname host as `URL` returns it */
+/** Returns whether a host is certainly private, judged by name or address without a lookup. @param hostname host as `URL` returns it */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase();
   if (isIP(host) !== 0) return !isPublicAddress(host);

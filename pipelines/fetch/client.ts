@@ -22,7 +22,7 @@ export interface Bounds {
   readonly most: number;
   /** Host that the operator configured, which may be private. Null if the operator configured no host. */
   readonly named: string | null;
-  /** Host and port of the server whose answers messages may quote. */
+  /** Host and port of the server whose answers may be quoted in messages. */
   readonly shown: string;
 }
 

@@ -57,7 +57,7 @@ function leave(signal: NodeJS.Signals): void {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Writes a file atomically. @param write writes the content to the given temporary path; if it fails, the file is removed @param ending extension of the
+ * Writes a file atomically. @param write writes the content to the given temporary path; if `write` throws, the file is removed @param ending extension of the
  * temporary path, for writers that depend on the extension @throws MappaleError `DISK_FULL` (exit 2); errors of `write`
  */
 export async function writeAtomically<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {

@@ -244,9 +244,8 @@ export class RowWriter {
 }
 
 /**
- * Reads encoded rows, without header and trailer.
- * @param onField called for each field with the field number, the offset and length of the field's bytes, and the row's position; field 0 is member_id, field 1
- * is position, and a null has the length −1
+ * Reads encoded rows, without header and trailer. Field 0 is member_id, and field 1 is position. A null has the length −1. @param onField called for each
+ * field, with the field number, the offset and length of the field's bytes, and the row's position
  */
 export function readRows(
   chunk: Buffer, onField: (field: number, at: number, size: number, position: number) => void, onRow?: (position: number) => void,

@@ -245,7 +245,7 @@ export function normaliseHeader(name: string): string {
 
 /**
  * Reads the first rows of a table from the first bytes of the file. Used only for recognising files. Does not use csv-parse, which returns no cells of a row
- * that ends inside quotes and takes three times as long (measured on published files).
+ * that ends inside quotes. csv-parse also takes three times as long (measured on published files).
  * @param head first bytes of the file, in any encoding that publishers or spreadsheet programs use
  * @returns rows of cells as published, without quotes; the last row may be incomplete
  */
@@ -320,7 +320,7 @@ export interface ExpectedColumns<K extends string> {
   readonly ignored: Readonly<Record<string, string>>;
   /**
    * Ignored columns (keys of `ignored`, or `*` for all) that some known files lack, with the reason. All other ignored columns are required. If `editions` is
-   * set, the editions determine the required columns instead.
+   * set, only the editions determine which columns are required.
    */
   readonly mayLack?: Readonly<Record<string, string>> | undefined;
   /** All columns of each known edition, including ignored columns. A header must have all columns of one edition, in any order. */

@@ -1,8 +1,8 @@
 /**
  * Runs GDAL with gdal-async, a binding to native code. Only this file imports gdal-async, and only when GDAL is needed. The authors of gdal-async do not
  * guarantee that the binding works in worker threads. Observed with 3.12.3: the binding works in the first thread that loads it, even if the thread or the
- * process ends during a call, but a second thread cannot load the binding. One worker thread therefore loads the binding for all files, and the main thread
- * never loads the binding.
+ * process ends during a call. A second thread cannot load the binding. One worker thread therefore loads the binding for all files, and the main thread never
+ * loads the binding.
  */
 import { rm } from 'node:fs/promises';
 import type * as Gdal from 'gdal-async';
@@ -49,9 +49,9 @@ function keep(dataset: Gdal.Dataset): number {
 }
 
 /**
- * The first dataset that returned each CRS object. gdal-async 3.12 identifies a CRS by its memory address, which another CRS may reuse after a dataset is
- * closed. gdal-async then returns the CRS of the closed dataset (observed in 3.5 % of 400 openings). A CRS object of another dataset is therefore rejected. The
- * file is then opened again while the rejected dataset is still open, so that the next CRS has another address.
+ * The first dataset that returned each CRS object. Version 3.12 of gdal-async identifies a CRS by its memory address, which another CRS may reuse after a
+ * dataset is closed. In this case, gdal-async returns the CRS of the closed dataset (observed in 3.5 % of 400 openings). A CRS object of another dataset is
+ * therefore rejected. The file is then opened again while the rejected dataset is still open, so that the next CRS has another address.
  */
 const firstOf = new WeakMap<Gdal.SpatialReference, number>();
 

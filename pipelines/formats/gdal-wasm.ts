@@ -1,7 +1,7 @@
 /**
- * Runs GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js offers GDAL's command-line programs, but no access to single features. To read
- * a layer, GDAL converts the layer to a temporary FlatGeobuf, which `flatgeobuf.ts` reads. To write a layer, this module writes a CSV, which GDAL converts to
- * the target format. Only this file loads gdal3.js.
+ * Runs GDAL as WebAssembly (gdal3.js), for machines without gdal-async. The package offers GDAL's command-line programs, but no access to single features. To
+ * read a layer, GDAL converts the layer to a temporary FlatGeobuf, which `flatgeobuf.ts` reads. To write a layer, this module writes a CSV, which GDAL converts
+ * to the target format. Only this file loads gdal3.js.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
