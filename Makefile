@@ -1,7 +1,9 @@
 # Commands of mappale. `make help` lists them.
 #
-#   REGION=molise             region to load: its name, or its ISTAT code (1–20) DATA="/data/a /data/b"    folders with the publishers' files (paths without
-#   spaces) DATABASE_URL=postgres://… database with PostGIS; default: an embedded database in .mappale/ FILES="a.zip b.csv"       files to validate
+#   REGION=molise             region to load: its name, or its ISTAT code (1–20)
+#   DATA="/data/a /data/b"    folders with the publishers' files (paths without spaces)
+#   DATABASE_URL=postgres://… database with PostGIS; default: an embedded database in .mappale/
+#   FILES="a.zip b.csv"       files to validate
 #   ARGS="--json"             more options for the command: `npx mappale COMMAND --help` lists them
 
 mappale := node pipelines/mappale.mjs

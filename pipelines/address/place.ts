@@ -229,7 +229,7 @@ export function suffixes(text: string): Suffix[] {
       found.push({ text: sigla === null ? after : `${after} ${sigla}`, rest, key, sigla, tied: TIE.test(before.split(' ').at(-1) ?? '') || TIED.test(after.split(' ')[0] ?? '') });
     }
   }
-  // The longest candidate comes first. Of two candidates with the same words, the one with a car plate code comes first.
+  // The longest candidate comes first. If two candidates have the same words, the candidate with a car plate code comes first.
   return found.sort((a, b) => a.rest.length - b.rest.length || Number(b.sigla !== null) - Number(a.sigla !== null));
 }
 

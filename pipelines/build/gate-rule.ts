@@ -187,7 +187,7 @@ function explaining(changes: Comparison['changes']): {
  */
 function isMovement({ before, after, changed, crossed }: Changes, quantile: Quantile): boolean {
   const most = Math.max(before, after);
-  // Of two values, at most one can cross the median. A change of all values therefore also counts as a movement.
+  // At most one of two values can cross the median. A change of all values therefore also counts as a movement.
   if (Math.min(before, after) < ENOUGH) return changed >= FEW_CHANGED * most && (crossed[quantile] >= LOST_ROWS - ROUNDING || changed >= most);
   const share = QUANTILES[quantile];
   return changed >= Math.max(CHANGED, CHANGED_SHARE * most) && crossed[quantile] > DEVIATIONS * Math.sqrt(2 * changed * share * (1 - share));

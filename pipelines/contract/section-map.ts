@@ -36,7 +36,7 @@ export interface MapPanel {
     readonly field?: string;
     readonly caption?: string;
     readonly latestFirst?: true;
-    /** Sentence above the table. A field name in braces stands for the field's value in the first row. */
+    /** Sentence above the table. A field name in braces is replaced by the field's value in the first row. */
     readonly note?: string;
     /** Headings of the shown fields, by field. In the field name of a nested object, a dot separates object and field. */
     readonly columns: Readonly<Record<string, string>>;

@@ -33,7 +33,7 @@ export interface Figures {
   readonly identities: Readonly<Record<string, IdentityFigures>>;
 }
 
-/** Province name that stands for the whole table, if the table has no places. */
+/** Province name in the statistics of a whole table, if the table has no places. */
 export const WHOLE = '*';
 
 /** A table to measure, with the table of parcels if the rows belong to parcels. */

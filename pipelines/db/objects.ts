@@ -24,7 +24,7 @@ const REGIONAL = 'region_N';
 
 type Kind = 'schema' | 'extension' | 'table' | 'view' | 'column' | 'constraint' | 'index' | 'function' | 'grant';
 
-/** A database object. The object's name starts with the schema, and `region_N` stands for a regional schema. */
+/** A database object. The object's name starts with the schema. `region_N` replaces the names of regional schemas. */
 export interface Found extends Record<string, unknown> {
   /** Name of the schema. Empty if the object is not in a schema. */
   readonly schema: string;

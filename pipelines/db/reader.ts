@@ -36,9 +36,9 @@ function countingOf(connections: number): number {
 }
 
 /**
- * Divides the connections of one process among several processes. All processes together, including connections for counting, use no more connections than one
- * process. @param connections number of connections for answers that one process would use @returns number of connections for answers of each process; 0 if
- * there are too few connections
+ * Divides the connections of one process among several processes. All processes together, including connections for counting, use at most as many connections
+ * as one process. @param connections number of connections for answers that one process would use @returns number of connections for answers of each process; 0
+ * if there are too few connections
  */
 export function connectionsOfEach(connections: number, processes: number): number {
   const room = Math.floor((connections + countingOf(connections)) / processes);

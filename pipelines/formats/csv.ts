@@ -293,8 +293,8 @@ function decodeHead(head: Buffer): string {
 }
 
 /**
- * Columns of each edition of a file, by name of the edition, spelled as in `ExpectedColumns`. `|` separates alternative names of one column. `''` stands for a
- * column without a name.
+ * Columns of each edition of a file, by name of the edition, spelled as in `ExpectedColumns`. `|` separates alternative names of one column. `''` is a column
+ * without a name.
  */
 export type Editions = Readonly<Record<string, readonly string[]>>;
 
