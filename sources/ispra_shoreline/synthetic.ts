@@ -70,7 +70,8 @@ function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[
     const [x, y] = nearestOnSegment(corner, from, to);
     return Math.hypot(x - corner[0], y - corner[1]);
   })));
-  // The approximation checks only the corners of a parcel. An edge can be nearer than the corners by less than its length, which is about 50 m.
+  // The approximation checks only the corners of a parcel. An edge can be nearer to the shore than the corners, but by less than the length of the edge,
+  // which is about 50 m.
   const least = Math.min(...rough);
   if (least > RADIUS_M + 100) return Infinity;
   let nearest = Infinity;

@@ -26,7 +26,7 @@ export const INDICATOR_FILE = /(?:^|\/)R\d{2}_(?=[^/]*\.(?:xlsx|csv)$)[^/]*sezio
  * Returns the edition of a header.
  * @param names normalised column names
  * @returns the year of the data; null if the columns are not indicators of 2021 census sections
- * @throws `CENSUS_EDITION` if the name of the file has another year than its columns
+ * @throws `CENSUS_EDITION` if the name of the file states another year than the columns
  */
 export function editionOf(names: readonly string[], fileName: string): number | null {
   if (!resembles(names, INDICATOR_EDITIONS)) return null;

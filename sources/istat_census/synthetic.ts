@@ -128,7 +128,7 @@ function split(total: number, parts: number, random: Random): number[] {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Returns all published indicators of a census section, which are consistent with one another. */
+/** Returns all published indicators of a census section. The indicators are consistent with one another. */
 function figuresOf(random: Random): Record<string, number> {
   const total = 1 + random.below(180);
   const figures: Record<string, number> = Object.fromEntries(HEADER.slice(11).map((name) => [name, 0]));

@@ -13,7 +13,7 @@ export const manifest: Manifest = {
   },
   vintageRule:
     'for a workbook, the date in the name of its sheet (`CODICI al 01_01_2026` → `2026-01-01`). For a CSV, which has no date, the date or year in the file name (`Elenco-comuni-italiani_2023.csv` → `2023`). '
-    + 'If the name has no date, the first year that the columns imply. This is the year after the last closed numbering (`dal 2017 al 2025` → `2026`), '
+    + 'If the name has no date, the first year that the columns imply is used. This is the year after the last closed numbering (`dal 2017 al 2025` → `2026`), '
     + 'or the year of the newest NUTS',
   downloads: [
     {

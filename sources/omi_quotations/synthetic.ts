@@ -4,7 +4,7 @@
  * comune have not changed since 2018.
  *
  * A zone is a block of whole sheets, so a parcel is in one zone with all its area. The position of a parcel's representative point does not matter.
- * In each comune, one zone is the outline of a single parcel, which is a hole in the zone around it.
+ * In each comune, one zone is the outline of a single parcel. This zone is a hole in another zone.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

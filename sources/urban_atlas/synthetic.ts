@@ -16,7 +16,7 @@ import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 /** Number of cells of a block including half of the streets around the block, and half the width of a street. Streets are 8 m wide. */
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
 const STREET = 0.1;
-/** Width in cells of the road along the border. A block extends at most to the middle of the border's cells. */
+/** Width of the road along the border, in cells. A block extends at most to the middle of the border's cells. */
 const BORDER = 0.6;
 /** One in this number of comuni has a file. */
 const TOWNS = 8;
