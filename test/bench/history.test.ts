@@ -44,7 +44,7 @@ describe('a state of the code', () => {
     expect(() => findState(history, 'ab')).toThrow('matches more than one state');
     expect(() => findState(history, 'fff')).toThrow('no benchmark was run on fff');
     expect(() => findState(history, 'last~3')).toThrow('no benchmark was run on last~3');
-    expect(() => findState([], 'last')).toThrow('no bench was run');
+    expect(() => findState([], 'last')).toThrow('no benchmark was run');
   });
 
   it('has the last measurement of each bench and size', () => {
