@@ -68,21 +68,27 @@ export async function citationsOf(database: Database, joined: Joined, sources: r
   const tables = citedTables(products);
   const kept = await inWorkspace(database, schema, async (session) => {
     const same = await keptSections(session, joined, tables, sources);
-    await citeRows(session, tables.filter(({ section }) => !same.has(section)), cite);
+    await citeRows(session, tables.filter(({ section }) => !same.sections.has(section)), cite);
     return same;
   });
   const made = citationsFrom(found, sources, region);
-  if (kept.size === 0) return made;
-  const before = await publishedCitations(database, region, kept, known);
-  const isMade = ({ section }: { readonly section: string }): boolean => !kept.has(section);
-  return { all: [...made.all.filter(isMade), ...before.all], cited: [...made.cited.filter(isMade), ...before.cited] };
+  if (kept.sections.size === 0) return made;
+  const before = await publishedCitations(database, region, new Set([...kept.sections, EVERY_ANSWER]), known);
+  const isKept = ({ section, source }: Citation): boolean => (section === EVERY_ANSWER ? kept.mandatory.has(source.id) : kept.sections.has(section));
+  const all = [...made.all.filter((each) => !isKept(each)), ...before.all.filter(isKept)];
+  return withMandatory({ all, cited: [...made.cited, ...before.cited].filter(({ section }) => section !== EVERY_ANSWER) });
 }
 
 function citationsFrom(found: Found, sources: readonly RegisteredSource[], region: number): Citations {
   const all = sources.flatMap((source) => citationsOfSource(source, found, region));
-  const cited = [...found].flatMap(([section, keys]) => groupsOf(section, keys));
-  const mandatory = new Map(all.filter(({ section }) => section === EVERY_ANSWER).map(({ source: { id }, period }) => [id, period]));
-  return { all, cited: mandatory.size === 0 ? cited : [...cited, { section: EVERY_ANSWER, keys: [EVERY_ANSWER], periods: mandatory }] };
+  return withMandatory({ all, cited: [...found].flatMap(([section, keys]) => groupsOf(section, keys)) });
+}
+
+/** Adds the combination of the mandatory sources, which are shown with every answer. */
+function withMandatory({ all, cited }: Citations): Citations {
+  const mandatory = all.filter(({ section }) => section === EVERY_ANSWER).map(({ source: { id }, period }) => [id, period] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return { all, cited: mandatory.length === 0 ? cited : [...cited, { section: EVERY_ANSWER, keys: [EVERY_ANSWER], periods: new Map(mandatory) }] };
 }
 
 /** Section name of the sources that are cited with every API answer. */
@@ -121,19 +127,27 @@ async function citeRows(
   }
 }
 
-/** Returns the sections that keep their published citations. Includes `*` if all sections with mandatory sources keep their citations. */
+/** Sections that keep their published citations, and mandatory sources that keep the period shown with every answer. */
+interface Kept {
+  readonly sections: ReadonlySet<string>;
+  readonly mandatory: ReadonlySet<string>;
+}
+
 async function keptSections(
   session: Session, { incremental, products }: Joined, tables: readonly CitedTable[], sources: readonly RegisteredSource[],
-): Promise<ReadonlySet<string>> {
-  if (incremental === null) return new Set();
-  const kept = new Set([EVERY_ANSWER]);
+): Promise<Kept> {
+  const kept = new Set<string>();
+  if (incremental === null) return { sections: kept, mandatory: kept };
   for (const table of tables) if (await isSameCitation(session, { products, incremental }, table)) kept.add(table.section);
   const mandatory = new Set(sources.filter(({ manifest }) => manifest.attribution.mandatory === true).map(({ id }) => id));
   const sourcesOf = ({ product: { cited }, file }: CitedTable): string[] => [...cited.map(({ sourceId }) => sourceId), ...file?.cites ?? []];
-  const together = tables.filter((table) => sourcesOf(table).some((id) => mandatory.has(id))).map(({ section }) => section);
-  // The period of a mandatory source covers the source's vintages in all sections.
-  if (together.some((section) => !kept.has(section))) for (const section of [EVERY_ANSWER, ...together]) kept.delete(section);
-  return kept;
+  // The period of a mandatory source covers its vintages in all sections, so these sections keep their citations together.
+  for (let lost: CitedTable[] = tables.filter(({ section }) => !kept.has(section)); lost.length > 0;) {
+    const ids = lost.flatMap(sourcesOf).filter((id) => mandatory.delete(id));
+    lost = tables.filter((table) => kept.has(table.section) && sourcesOf(table).some((id) => ids.includes(id)));
+    for (const { section } of lost) kept.delete(section);
+  }
+  return { sections: kept, mandatory };
 }
 
 /**
@@ -152,8 +166,12 @@ async function isSameCitation(
   if (stale.some((result) => result === undefined)) return false;
   if (stale.every((result) => result?.patch === null)) return true;
   if (file.incremental?.by !== 'parcels') return false;
-  const { before, after } = await incremental.rowsBeforeAndAfter<CitedRow>(session, file, reads);
-  return sameRows(before, after);
+  const isSame = async (which: 'changed' | 'comuni'): Promise<boolean> => {
+    const { before, after } = await incremental.rowsBeforeAndAfter<CitedRow>(session, file, { reads, which });
+    return sameRows(before, after);
+  };
+  // If changed parcels have other citations, other parcels of their comuni often have these citations before and after.
+  return (await isSame('changed')) || isSame('comuni');
 }
 
 /** Returns whether a layer may differ from the layer from which the published tables were built. Returns true for a layer that no table reads. */

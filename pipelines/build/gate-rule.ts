@@ -2,7 +2,7 @@
  * Decides which statistics the quality gate refuses. Needs no database. Every checked statistic of a province or comune has one limit. A limit bounds either
  * the change from the published value or the value itself.
  */
-import { WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigures } from '../db/figures.ts';
+import { QUANTILES, sumOf, WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigures, type Quantile } from '../db/figures.ts';
 import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';
 import type { Relation } from '../contract/sql-files.ts';
 
@@ -78,10 +78,6 @@ interface Limit {
   readonly of: (place: Figures) => number | null;
   readonly refuses: (before: Figures, after: Figures) => boolean;
 }
-
-/** Quantiles that have limits, with the share of values up to each quantile. */
-const QUANTILES = { median: 0.5, p95: 0.95 } as const;
-type Quantile = keyof typeof QUANTILES;
 
 interface QuantileLimit extends Limit {
   readonly quantile: Quantile;
@@ -194,7 +190,7 @@ function isMovement({ before, after, changed, crossed }: Changes, quantile: Quan
 }
 
 /** Statistics of a place without rows. */
-const NOTHING: Figures = { slice: '', province: '', comune: '', rows: 0, fields: {}, identities: {} };
+const NOTHING: Figures = { slice: '', province: '', comune: '', rows: 0, fields: {}, identities: {}, windows: null };
 
 function fieldOf({ fields }: Figures, name: string): FieldFigures {
   return fields[name] ?? { values: 0, median: null, p95: null, outside: 0 };
@@ -219,17 +215,9 @@ function find(figures: readonly Figures[], slice: string, province?: string): Fi
 
 /** Adds up the statistics of places. Quantiles cannot be added and are taken from `measured`. */
 function combined(gate: TableGate, places: readonly Figures[], measured: Figures = NOTHING): Figures {
-  const add = (of: (place: Figures) => number): number => places.reduce((total, place) => total + of(place), 0);
-  return {
-    ...measured,
-    rows: add(({ rows }) => rows),
-    fields: Object.fromEntries(Object.keys(gate.fields).map((name) => [name, {
-      ...fieldOf(measured, name), values: add((place) => valuesOf(place, name)), outside: add((place) => fieldOf(place, name).outside),
-    }])),
-    identities: Object.fromEntries((gate.identities ?? []).map(identityName).map((name) => [name, {
-      known: add((place) => identityOf(place, name).known), broken: add((place) => identityOf(place, name).broken),
-    }])),
-  };
+  const { rows, fields, identities } = sumOf(gate, places);
+  const withQuantiles = Object.entries(fields).map(([name, { values, outside }]) => [name, { ...fieldOf(measured, name), values, outside }] as const);
+  return { ...measured, rows, fields: Object.fromEntries(withQuantiles), identities };
 }
 
 function isPattern(lost: number, left: number): boolean {

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
 import { inWorkspace } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
-import { compareValues, measure, writePlaces, WHOLE, type Figures, type IdentityFigures, type Measured } from '../db/figures.ts';
+import {
+  changedProvince, compareValues, differencesOf, hasOneRowPerParcel, measure, rowsOfLargestProvince, writePlaces, WHOLE,
+  type Figures, type IdentityFigures, type Measured,
+} from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
 import { ROOT } from '../config.ts';
 import { MappaleError } from '../errors.ts';
@@ -15,6 +18,7 @@ import { textTable } from '../text-table.ts';
 import { inParallel } from '../parallel.ts';
 import { compare, type Comparison, type Violation } from './gate-rule.ts';
 import { figuresOf, type Acceptance } from '../ledger/ledger.ts';
+import type { PlacesReached } from './incremental.ts';
 import type { Joined } from './join.ts';
 import { statementsOf } from '../db/statements.ts';
 
@@ -45,36 +49,33 @@ interface GateOptions {
  * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and the statistic before and after, as text and in `data` as JSON
  */
 export async function gate(database: Database, joined: Joined, { subject, acceptance, log, parallel }: GateOptions): Promise<Gated> {
-  const { schema, region, incremental } = joined;
-  const [comuni, reached, parcels] = await inWorkspace(database, schema, async (session) => {
-    const all = { schema, table: 'parcel' };
-    return [
-      await listComuni(session),
-      incremental === null ? [] : await incremental.comuniReached(session),
-      // For a few comuni, measuring is faster if the places of all parcels are not copied first.
-      region === 0 ? null : incremental === null ? await writePlaces(session, all) : all,
-    ] as const;
-  });
+  const { schema, region } = joined;
+  const [comuni, parcels] = await inWorkspace(database, schema, async (session) => [await listComuni(session), await listParcels(session, joined)] as const);
   // Tables on other nodes are measured one after another, because each must be copied first.
   const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
   const measured = (await inParallel(most, joined.built, async ({ relation, published, hasNewSource }) => {
     const watched = gateOf(relation);
     if (watched === null) return [];
     return inWorkspace(database, schema, async (session) => {
-      const now: Measured = { table: { schema, table: tableOf(relation) }, parcels };
+      const now: Measured = { table: { schema, table: tableOf(relation) }, parcels: parcels?.all ?? null };
       const isFirst = published === null || hasNewSource;
       const kept = isFirst ? [] : await keptFigures(session, region, relation, watched);
       const was = isFirst ? null : (): Promise<Measured> => measuredWas(session, joined, { schema: schemaOf(relation), table: published });
-      const measureWas = async (only?: readonly string[]): Promise<Figures[]> => (was === null ? [] : measure(session, watched, await was(), only));
+      const measureWas = async (only: readonly string[] | null = null): Promise<Figures[]> =>
+        (was === null ? [] : measure(session, watched, await was(), { only }));
+      const measureAll = async (only: readonly string[] | null): Promise<Figures[]> => {
+        if (only !== null) log.debug(`  gate: ${relation}: measures ${only.length} comuni again`);
+        const rowsOfProvince = parcels !== null && hasWindows(relation, watched) ? await parcels.rowsOfProvince(session, watched, now) : null;
+        return measure(session, watched, now, { only, rowsOfProvince });
+      };
+      const patched = kept.length === 0 ? null : patchedOf(joined, parcels, relation);
       const after = [
-        ...(kept.length > 0 && incremental?.results.has(relation) === true
-          ? await measureReached(session, watched, now, { kept, reached, provinceOf: comuni.provinceOf })
-          : await measure(session, watched, now)),
+        ...(patched === null ? await measureAll(null) : await measureReached(session, watched, patched, { kept, provinceOf: comuni.provinceOf, measureAll })),
         ...(await runQueries(session, watched)),
       ];
       const violations = await compare({
         relation, gate: watched, before: kept.length > 0 ? kept : await measureWas(), after, ...comuni,
-        among: async (only) => ({ before: await measureWas(only), after: await measure(session, watched, now, only) }),
+        among: async (only) => ({ before: await measureWas(only), after: await measure(session, watched, now, { only }) }),
         changes: async (field, only) => (was === null ? [] : compareValues(session, watched, field, { before: await was(), after: now }, only)),
       });
       return [{ relation, figures: after, violations }];
@@ -94,7 +95,66 @@ export async function gate(database: Database, joined: Joined, { subject, accept
   });
 }
 
-/** Returns the published table and the published parcels, for measuring. */
+/** The parcels of a region, with which the gate finds the comune of a row. */
+interface Parcels {
+  /** All parcels. */
+  readonly all: Place;
+  /** Parcels of the comuni with changed rows, and these comuni. Null if all tables were built whole. */
+  readonly reached: PlacesReached | null;
+  /** Returns the number of a table's rows in the largest province, in one slice. */
+  readonly rowsOfProvince: (session: Session, watched: TableGate, table: Measured) => Promise<number>;
+}
+
+/** Lists the parcels of a region and their comuni. Returns null for the tables of Italy, which have no parcels. */
+async function listParcels(session: Session, joined: Joined): Promise<Parcels | null> {
+  const { schema, region, incremental } = joined;
+  if (region === 0) return null;
+  const built = { schema, table: 'parcel' };
+  let counted: Promise<number> | undefined;
+  const rowsOfProvince = async (of: Session, watched: TableGate, table: Measured): Promise<number> => {
+    if (watched.slice !== undefined || !(await hasOneRowPerParcel(of, table.table, built))) return rowsOfLargestProvince(of, watched, table);
+    return (counted ??= rowsOfLargestProvince(of, PLACES, { table: built, parcels: null }));
+  };
+  if (incremental === null) {
+    const all = { schema, table: 'parcel_place' };
+    await writePlaces(session, all, built);
+    return { all, reached: null, rowsOfProvince };
+  }
+  // For few comuni, measuring is faster without a copy of all parcels.
+  return { all: built, reached: await incremental.placesReached(session), rowsOfProvince };
+}
+
+/** A gate without fields, to count parcels by province. */
+const PLACES: TableGate = { section: 'basic', by: 'belfiore', fields: {}, excused: {} };
+
+/** Returns whether the windows of a table are kept. Tables without rows of parcels are small, and are measured whole. */
+function hasWindows(relation: Relation, { by }: TableGate): boolean {
+  return by === 'fid' || relation === 'core.parcel';
+}
+
+/** Rows of a patched table, and the comuni whose rows changed. */
+interface PatchedTable {
+  /** Rows of the reached comuni. */
+  readonly now: Measured;
+  /** Replaced rows. */
+  readonly gone: Measured;
+  readonly came: Measured;
+  readonly comuni: readonly string[];
+}
+
+/** Returns the changed rows of a table; null if the table was built whole. */
+function patchedOf({ incremental, products }: Joined, parcels: Parcels | null, relation: Relation): PatchedTable | null {
+  const patch = incremental?.results.get(relation)?.patch ?? null;
+  const published = products.find((product) => product.relation === relation)?.published ?? null;
+  if (parcels?.reached == null || patch === null || published === null) return null;
+  const { before, after, comuni } = parcels.reached;
+  return {
+    now: { table: { schema: schemaOf(relation), table: published }, parcels: after, patch },
+    gone: { table: patch.gone, parcels: before }, came: { table: patch.came, parcels: after }, comuni,
+  };
+}
+
+/** Returns the published table and its parcels. */
 async function measuredWas(session: Session, joined: Joined, table: Place): Promise<Measured> {
   const parcels = parcelsOf(joined);
   return { table: await atHand(session, joined.schema, table), parcels: parcels === null ? null : await atHand(session, joined.schema, parcels) };
@@ -114,19 +174,45 @@ async function keptFigures(session: Session, region: number, relation: Relation,
   return kept.every((each) => each.province === WHOLE || isMeasured(each)) ? kept : [];
 }
 
-/** Statistics of the published table, and the comuni whose rows have changed since the publication. */
-interface Reached extends Pick<Comparison, 'provinceOf'> {
+/** Statistics of the published table, and how to measure the provinces that cannot be computed from them. */
+interface Kept extends Pick<Comparison, 'provinceOf'> {
   readonly kept: readonly Figures[];
-  readonly reached: readonly string[];
+  readonly measureAll: (comuni: readonly string[]) => Promise<Figures[]>;
 }
 
-/** Measures a table that contains copied rows. Provinces without changed rows keep the stored statistics. */
-async function measureReached(session: Session, watched: TableGate, now: Measured, { kept, reached, provinceOf }: Reached): Promise<Figures[]> {
+/**
+ * Measures the comuni with changed rows. Other comuni keep their statistics. The statistics of a province are computed from its comuni and from the changed
+ * values. A province is measured again if a comune moved to another province, or if the changed values do not determine a quantile.
+ */
+async function measureReached(
+  session: Session, watched: TableGate, { now, gone, came, comuni }: PatchedTable, { kept, provinceOf, measureAll }: Kept,
+): Promise<Figures[]> {
   const places = kept.filter(({ province }) => province !== WHOLE);
+  const reached = new Set(comuni);
+  const unchanged = places.filter(({ comune }) => comune !== '' && !reached.has(comune));
+  const measured = (await measure(session, watched, now, { only: comuni })).filter(({ comune }) => comune !== '');
   const moved = places.filter(({ comune, province }) => comune !== '' && provinceOf(comune) !== province);
-  const provinces = new Set([...reached.map(provinceOf), ...moved.flatMap(({ comune, province }) => [province, provinceOf(comune)])]);
-  const comuni = new Set([...reached, ...places.flatMap(({ comune }) => (comune !== '' && provinces.has(provinceOf(comune)) ? [comune] : []))]);
-  return [...places.filter(({ province }) => !provinces.has(province)), ...(await measure(session, watched, now, [...comuni]))];
+  const again = new Set(moved.flatMap(({ comune, province }) => [province, provinceOf(comune)]));
+  const differences = await differencesOf(session, watched, { before: gone, after: came });
+  const changed = new Set(comuni.map(provinceOf));
+  const all = [...unchanged, ...measured];
+  const provinces = new Map(places.filter(({ comune, province }) => comune === '' && !changed.has(province)).map((each) => [keyOf(each), each]));
+  for (const each of all.filter(({ comune }) => changed.has(provinceOf(comune)))) {
+    const { slice, province } = each;
+    if (provinces.has(keyOf(each)) || again.has(province)) continue;
+    const isHere = (other: Pick<Figures, 'slice' | 'province'>): boolean => other.slice === slice && other.province === province;
+    const was = places.find((other) => other.comune === '' && isHere(other)) ?? null;
+    const found = changedProvince(watched, was, { comuni: all.filter(isHere), differences: differences.filter(isHere) });
+    if (found === null) again.add(province);
+    else provinces.set(keyOf(each), found);
+  }
+  const isKept = ({ comune, province }: Figures): boolean => !again.has(province) && !again.has(provinceOf(comune));
+  const rest = again.size === 0 ? [] : await measureAll(all.flatMap(({ comune }) => (again.has(provinceOf(comune)) ? [comune] : [])));
+  return [...[...all, ...provinces.values()].filter(isKept), ...rest];
+}
+
+function keyOf({ slice, province }: Figures): string {
+  return JSON.stringify([slice, province]);
 }
 
 /** Runs the table's gate queries and returns the results as statistics of the whole table. */
@@ -136,7 +222,7 @@ async function runQueries(session: Session, { queries = [] }: TableGate): Promis
     const rows = await session.query<{ slice: string; known: number; broken: number }>(readSqlFile(join(ROOT, file)).text);
     for (const { slice, known, broken } of rows) answers.set(slice, { ...answers.get(slice), [name]: { known, broken } });
   }
-  return [...answers].map(([slice, identities]) => ({ slice, province: WHOLE, comune: '', rows: 0, fields: {}, identities }));
+  return [...answers].map(([slice, identities]) => ({ slice, province: WHOLE, comune: '', rows: 0, fields: {}, identities, windows: null }));
 }
 
 /** Reads ISTAT's list of comuni from the published tables. */

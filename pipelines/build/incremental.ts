@@ -13,7 +13,7 @@ import { analyze, dropOthers, dropTable, giveTable, lookIn, renameTable } from '
 import { provideParcelsOf, providePublished } from '../db/layers.ts';
 import { atHand } from '../db/at-hand.ts';
 import type { Place } from '../db/statements.ts';
-import { comuniOfParcels } from '../db/figures.ts';
+import { comuniOfParcels, writePlaces } from '../db/figures.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import type { Row, Session } from '../db/index.ts';
 import type { Log } from '../log.ts';
@@ -49,6 +49,13 @@ interface Result {
   readonly digest: string;
 }
 
+/** The comuni with changed rows, and tables with the fids and comuni of their parcels. */
+export interface PlacesReached {
+  readonly before: Place;
+  readonly after: Place;
+  readonly comuni: readonly string[];
+}
+
 /** Returns whether each row of a table belongs to one parcel. */
 function hasRowsOfParcels({ file: { incremental: how } }: Product): boolean {
   return how !== null && how.by !== 'content';
@@ -71,6 +78,7 @@ export class IncrementalBuild {
   /** Number of changed, new and removed parcels; null until the number is determined. */
   #changed: number | null = null;
   #isIndexed = false;
+  #places: PlacesReached | null = null;
   /** True if the outline of all parcels together differs; null until the comparison is made. */
   #differs: boolean | null = null;
   /**
@@ -129,11 +137,17 @@ export class IncrementalBuild {
     this.#isIndexed = true;
   }
 
-  /** Returns the comuni in which rows of a patched table may differ from the published rows. */
-  async comuniReached(session: Session): Promise<string[]> {
-    if (this.#changed === null || this.#changed === 0) return [];
+  /** Lists the parcels of the comuni in which rows of a patched table may differ from the published rows. All patched tables must be complete. */
+  async placesReached(session: Session): Promise<PlacesReached> {
+    if (this.#places !== null) return this.#places;
+    const [was, now] = [await this.#was(session, PARCELS), { schema: this.#build, table: 'parcel' }];
     const fids = ['changed', ...this.#reached.keys()].map((name) => ({ schema: this.schema, table: `${name}_fid` }));
-    return comuniOfParcels(session, fids, [await this.#was(session, PARCELS), { schema: this.#build, table: 'parcel' }]);
+    const comuni = this.#changed === null || this.#changed === 0 ? [] : await comuniOfParcels(session, fids, [was, now]);
+    const [before, after] = [{ schema: this.schema, table: 'place_before' }, { schema: this.schema, table: 'place_after' }];
+    await writePlaces(session, before, was, comuni);
+    await writePlaces(session, after, now, comuni);
+    for (const { table } of [before, after]) this.#kept.add(table);
+    return (this.#places = { before, after, comuni });
   }
 
   /** Makes the changed parcels visible as `parcel` in `schema`. @returns false if no parcel changed or the changes are not known */
@@ -146,14 +160,18 @@ export class IncrementalBuild {
   }
 
   /**
-   * Runs a query file for the changed parcels twice: on the published rows and on the new rows. Each row of the result must depend on one parcel only.
+   * Runs a query file twice: on the published rows and on the new rows. Each row of the result must depend on one parcel only.
    * @param reads tables that the file reads
+   * @param which the parcels whose rows changed, or all parcels of their comuni
    */
-  async rowsBeforeAndAfter<R extends Row>(session: Session, file: SqlFile, reads: readonly Product[]): Promise<{ readonly before: R[]; readonly after: R[] }> {
+  async rowsBeforeAndAfter<R extends Row>(
+    session: Session, file: SqlFile, { reads, which }: { readonly reads: readonly Product[]; readonly which: 'changed' | 'comuni' },
+  ): Promise<{ readonly before: R[]; readonly after: R[] }> {
     const ofParcels = reads.filter(hasRowsOfParcels).map(({ relation }) => relation);
     const patched = ofParcels.flatMap((relation) => (relation === PARCELS ? [] : this.results.get(relation)?.patch?.fids ?? []));
+    const { before: placesBefore, after: placesAfter } = await this.placesReached(session);
     await dropOthers(session, this.schema, this.#kept);
-    await findFids(session, this.schema, CITED, patched);
+    await findFids(session, this.schema, CITED, which === 'changed' ? patched : [placesBefore, placesAfter]);
     const run = async (placeOf: (relation: Relation) => Promise<Place>): Promise<R[]> => {
       for (const relation of ofParcels) await provideRowsOf(session, this.schema, { to: tableOf(relation), from: await placeOf(relation), parcels: `${CITED}_fid` });
       await lookIn(session, [this.schema, this.#build]);

@@ -1,7 +1,9 @@
 /** Computes the statistics of a table by place in one pass, for the quality gate. */
 import { identityName, type FieldGate, type Identity, type TableGate } from '../contract/gate.ts';
+import type { Patch } from './changed-rows.ts';
+import { changedWindow, rankOf, sharesAround, valueAt, windowOf, type Difference, type QuantileWindow } from './quantile-window.ts';
 import { statementsOf, type Place } from './statements.ts';
-import { ident, type Session } from './types.ts';
+import { ident, one, type Session } from './types.ts';
 
 const figures = statementsOf('figures');
 
@@ -31,7 +33,16 @@ export interface Figures {
   readonly rows: number;
   readonly fields: Readonly<Record<string, FieldFigures>>;
   readonly identities: Readonly<Record<string, IdentityFigures>>;
+  /** Windows around the quantiles of a province, by field. Null if the table was measured without windows. */
+  readonly windows: Readonly<Record<string, Windows>> | null;
 }
+
+/** Gated quantiles, with the share of values up to each quantile. */
+export const QUANTILES = { median: 0.5, p95: 0.95 } as const;
+export type Quantile = keyof typeof QUANTILES;
+
+/** A window is null if the field has a value that is not finite. */
+type Windows = Readonly<Record<Quantile, QuantileWindow | null>>;
 
 /** Province name in the statistics of a whole table, if the table has no places. */
 export const WHOLE = '*';
@@ -40,6 +51,15 @@ export const WHOLE = '*';
 export interface Measured {
   readonly table: Place;
   readonly parcels: Place | null;
+  /** Rows that replace rows of the table. Only the rows of the listed parcels are measured. */
+  readonly patch?: Pick<Patch, 'fids' | 'came'>;
+}
+
+interface MeasureOptions {
+  /** Comuni to measure, or null for all. The statistics of a province cover only the measured comuni. */
+  readonly only?: readonly string[] | null;
+  /** Number of rows of the largest province in one slice, to measure the windows of provinces; null for no windows. */
+  readonly rowsOfProvince?: number | null;
 }
 
 /** Returns the comuni of some parcels. @param fids tables with the fids of these parcels @param parcels tables of parcels with fid and comune */
@@ -51,13 +71,22 @@ export async function comuniOfParcels(session: Session, fids: readonly Place[], 
 
 /**
  * Creates a table with the comune of each parcel, which is a twelfth of the size of the parcel table. All measured tables of a region are joined with this
- * small table. @returns the small table
+ * small table. @param only comuni whose parcels are listed, or null for all
  */
-export async function writePlaces(session: Session, parcels: Place): Promise<Place> {
-  const places = { schema: parcels.schema, table: `${parcels.table}_place` };
+export async function writePlaces(session: Session, places: Place, parcels: Place, only: readonly string[] | null = null): Promise<void> {
   await session.query(figures('drop_places', { places }));
-  await session.query(figures('places', { places, parcels }));
-  return places;
+  await session.query(figures('places', { places, parcels, only: only === null ? { sql: '' } : { sql: figures('of_comuni', { comuni: only }) } }));
+  await session.query(figures('analyze_places', { places }));
+}
+
+/** Returns the number of rows of the largest province, in one slice. */
+export async function rowsOfLargestProvince(session: Session, gate: TableGate, measured: Measured): Promise<number> {
+  return (await one<{ rows: number }>(session, figures('largest_place', { columns: { sql: placed(gate).join(', ') }, from: rowsOf(gate, measured) }))).rows;
+}
+
+/** Returns whether a table has at most as many rows as there are parcels. */
+export async function hasOneRowPerParcel(session: Session, table: Place, parcels: Place): Promise<boolean> {
+  return (await one<{ one: boolean }>(session, figures('one_row_per_parcel', { table, parcels }))).one;
 }
 
 /** Returns the SQL expression for the value of a field. Quantities are converted to double precision, which is exact for whole numbers up to 2^53. */
@@ -105,34 +134,120 @@ type Found = {
   readonly identities: Readonly<Record<string, readonly [number, number]>>;
 };
 
-/**
- * Measures a table. Returns one row per slice and comune, and one row per slice and province. @param only comuni to measure, or null for all; the statistics of
- * a province then cover only these comuni
- */
-export async function measure(session: Session, gate: TableGate, { table, parcels }: Measured, only: readonly string[] | null = null): Promise<Figures[]> {
+/** Returns the SQL for the rows of a table and their comuni. */
+function rowsOf({ by }: TableGate, { table, parcels, patch }: Measured): { sql: string } {
+  if (by === 'fid' && parcels === null) throw new Error(`${table.table} is a table of parcels, but the call has no parcels`);
+  if (patch !== undefined && parcels !== null) return { sql: figures('by_patched_fid', { table, parcels, ...patch }) };
+  return { sql: figures(`by_${by}`, { table, parcels: parcels ?? table }) };
+}
+
+/** Measures a table. Returns one row per slice and comune, and one row per slice and province. */
+export async function measure(
+  session: Session, gate: TableGate, measured: Measured, { only = null, rowsOfProvince = null }: MeasureOptions = {},
+): Promise<Figures[]> {
   const fields = Object.entries(gate.fields);
   const identities = gate.identities ?? [];
-  if (gate.by === 'fid' && parcels === null) throw new Error(`${table.table} has a column fid, but the caller passed no table of parcels`);
   const columns = [
     ...placed(gate),
     ...fields.map(([name, field], index) => `${expressionOf(name, field)} as f${index}`),
     ...identities.map(conditionsOf).flatMap(({ known, broken }, index) => [`(${known}) as k${index}`, `(${broken}) as b${index}`]),
   ];
   const merged = (objects: readonly string[]): { sql: string } => ({ sql: objects.map((object) => `|| ${object}`).join(' ') });
+  const around = rowsOfProvince === null ? null : mapQuantiles((share) => sharesAround(share, rowsOfProvince));
   const rows = await session.query<Found>(figures('figures', {
     columns: { sql: columns.join(', ') },
-    from: { sql: figures(`by_${gate.by}`, { table, parcels: parcels ?? table }) },
+    from: rowsOf(gate, measured),
     fields: merged(fields.map(([name, field], index) => figuresOf(name, field, `f${index}`))),
     identities: merged(identities.map((identity, index) => figures('identity', { name: identityName(identity), known: `k${index}`, broken: `b${index}` }))),
-  }), [only]);
-  return rows.map(({ fields: of, identities: broken, ...place }) => ({
-    ...place,
-    fields: Object.fromEntries(Object.entries(of).map(([name, [values, quantiles, outside]]) => {
-      const [median, p95] = quantiles ?? [];
-      return [name, { values, median: numberOf(median), p95: numberOf(p95), outside }];
-    })),
-    identities: Object.fromEntries(Object.entries(broken).map(([name, [known, count]]) => [name, { known, broken: count }])),
-  }));
+  }), [only, ...(fields.some(([, { kind }]) => kind === 'quantity') ? [[...Object.values(QUANTILES), ...Object.values(around ?? {}).flat()]] : [])]);
+  return rows.map(({ fields: of, identities: broken, ...place }) => {
+    const found = Object.entries(of).map(([name, [values, quantiles, outside]]) => [name, values, (quantiles ?? []).map(numberOf), outside] as const);
+    return {
+      ...place,
+      fields: Object.fromEntries(found.map(([name, values, [median = null, p95 = null], outside]) => [name, { values, median, p95, outside }])),
+      identities: Object.fromEntries(Object.entries(broken).map(([name, [known, count]]) => [name, { known, broken: count }])),
+      windows: around === null || place.comune !== '' ? null : Object.fromEntries(found.filter(([name]) => gate.fields[name]?.kind === 'quantity')
+        .map(([name, values, quantiles]) => [name, windowsOf(around, values, quantiles.slice(Object.keys(QUANTILES).length))])),
+    };
+  });
+}
+
+function mapQuantiles<T>(map: (share: number, name: Quantile) => T): Record<Quantile, T> {
+  return { median: map(QUANTILES.median, 'median'), p95: map(QUANTILES.p95, 'p95') };
+}
+
+/** @param found the values of the shares, first those around the median */
+function windowsOf(around: Readonly<Record<Quantile, readonly number[]>>, total: number, found: readonly (number | null)[]): Windows {
+  const values = { median: found.slice(0, around.median.length), p95: found.slice(around.median.length) };
+  return mapQuantiles((share, name) => windowOf(share, { total, values: around[name].map((each, index) => [each, values[name][index] ?? NaN] as const) }));
+}
+
+/** Differences of the values of a field in a slice of a province. */
+interface FieldDifferences extends Difference {
+  readonly slice: string;
+  readonly province: string;
+  readonly field: string;
+}
+
+/** Returns the values of quantities that a patch adds or removes, by slice and province. */
+export async function differencesOf(
+  session: Session, gate: TableGate, { before, after }: { readonly before: Measured; readonly after: Measured },
+): Promise<FieldDifferences[]> {
+  const quantities = Object.entries(gate.fields).filter(([, { kind }]) => kind === 'quantity');
+  if (quantities.length === 0) return [];
+  const columns = { sql: [...placed(gate), ...quantities.map(([name, field], index) => `${expressionOf(name, field)} as f${index}`)].join(', ') };
+  const values = { sql: quantities.map(([name], index) => figures('value', { name, column: `f${index}` })).join(', ') };
+  const rows = await session.query<Omit<FieldDifferences, 'value'> & { value: unknown }>(
+    figures('differences', { columns, values, before: rowsOf(gate, before), after: rowsOf(gate, after) }),
+  );
+  return rows.map((row) => ({ ...row, value: numberOf(row.value) ?? NaN }));
+}
+
+/**
+ * Returns the statistics of a province from its comuni. The quantiles are found in the windows of the province before the change.
+ * @param was statistics of the province before the change; null if it had no rows
+ * @returns null if a quantile is outside its window
+ */
+export function changedProvince(
+  gate: TableGate, was: Figures | null, { comuni, differences }: { readonly comuni: readonly Figures[]; readonly differences: readonly FieldDifferences[] },
+): Figures | null {
+  const [first] = comuni;
+  if (first === undefined || (was !== null && was.windows === null)) return null;
+  const windows: Record<string, Windows> = {};
+  const whole = sumOf(gate, comuni);
+  const fields = { ...whole.fields };
+  for (const [name, { kind }] of Object.entries(gate.fields)) {
+    if (kind !== 'quantity') continue;
+    const total = was?.fields[name]?.values ?? 0;
+    const mine = differences.filter(({ field }) => field === name);
+    const old = was === null ? mapQuantiles(() => NO_VALUES) : was.windows?.[name];
+    const changed = mapQuantiles((share, quantile) => {
+      const window = old?.[quantile] ?? null;
+      return window === null ? null : changedWindow(share, window, { total, differences: mine });
+    });
+    const { values = 0, outside = 0 } = fields[name] ?? {};
+    const { median, p95 } = changed;
+    if (median === null || p95 === null) return null;
+    windows[name] = changed;
+    fields[name] = { values, outside, median: valueAt(median, rankOf(QUANTILES.median, values)), p95: valueAt(p95, rankOf(QUANTILES.p95, values)) };
+  }
+  return { ...first, comune: '', rows: whole.rows, fields, identities: whole.identities, windows };
+}
+
+const NO_VALUES: QuantileWindow = { below: 0, values: [] };
+
+/** Adds up the statistics of places. Quantiles cannot be added, so they are null. */
+export function sumOf(gate: TableGate, places: readonly Figures[]): Pick<Figures, 'rows' | 'fields' | 'identities'> {
+  const add = (of: (place: Figures) => number): number => places.reduce((total, place) => total + of(place), 0);
+  return {
+    rows: add(({ rows }) => rows),
+    fields: Object.fromEntries(Object.keys(gate.fields).map((name) => [name, {
+      values: add(({ fields }) => fields[name]?.values ?? 0), median: null, p95: null, outside: add(({ fields }) => fields[name]?.outside ?? 0),
+    }])),
+    identities: Object.fromEntries((gate.identities ?? []).map(identityName).map((name) => [name, {
+      known: add(({ identities }) => identities[name]?.known ?? 0), broken: add(({ identities }) => identities[name]?.broken ?? 0),
+    }])),
+  };
 }
 
 /** Difference between two versions of one field at one place. Values are compared as multisets, so values that occur in both versions count as unchanged. */
@@ -164,9 +279,8 @@ export async function compareValues(
   const field = gate.fields[name];
   if (field === undefined) throw new Error(`the quality gate does not check ${name}`);
   const columns = { sql: [...placed(gate), `${expressionOf(name, field)} as value`].join(', ') };
-  const fromOf = ({ table, parcels }: Measured): { sql: string } => ({ sql: figures(`by_${gate.by}`, { table, parcels: parcels ?? table }) });
   const rows = await session.query<Omit<Changes, 'crossed'> & { median: number; p95: number }>(
-    figures('changes', { columns, before: fromOf(before), after: fromOf(after) }), [only],
+    figures('changes', { columns, before: rowsOf(gate, before), after: rowsOf(gate, after) }), [only],
   );
   return rows.map(({ median, p95, ...rest }) => ({ ...rest, crossed: { median, p95 } }));
 }

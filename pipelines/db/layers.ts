@@ -113,9 +113,14 @@ export async function recordPlaces(session: Session, schema: string, layer: stri
   }), [layer]);
 }
 
-/** Returns the members with a row that repeats a row of another member of the same file. @param columns columns whose values are compared */
-export async function repeatingMembers(session: Session, schema: string, layer: string, columns: readonly string[]): Promise<number[]> {
-  const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema, layer, columns }));
+/**
+ * Returns members with a row that has the same values in these columns as a row of another member of the file.
+ * @param own table with all rows that may repeat others: the rows of the members that were read, or all rows
+ */
+export async function repeatingMembers(
+  session: Session, schema: string, layer: string, { columns, own }: { readonly columns: readonly string[]; readonly own: Place },
+): Promise<number[]> {
+  const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema, layer, columns, own }));
   return rows.map(({ id }) => id);
 }
 

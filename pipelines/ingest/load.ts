@@ -1,7 +1,7 @@
 /**
  * Steps 3 and 4a: moves staged rows to the layers of one release and accounts for every record. Then checks the layers and attaches the layers as partitions.
  */
-import type { Database, Session } from '../db/index.ts';
+import { one, type Database, type Session } from '../db/index.ts';
 import { copyMembers } from '../db/changed-rows.ts';
 import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, lookIn, renameIndexes, tablesIn } from '../db/ddl.ts';
 import { countByMember, inWorkspace, provide, provideRelease, provideWithReferred, recordPlaces, recordWholeFiles, repeatingMembers } from '../db/layers.ts';
@@ -139,11 +139,14 @@ export class Repetition extends Error {
 }
 
 /** Checks that reused members have no record in common with other members. @throws Repetition */
-async function refuseRepetition(session: Session, { located, reused }: Staged, whole: string): Promise<void> {
+async function refuseRepetition(session: Session, { schema, located, reused }: Staged, whole: string): Promise<void> {
   if (reused.length === 0) return;
+  const ids = [reused.map(({ memberId }) => memberId), reused.map(({ fromMemberId }) => fromMemberId)];
+  const { compared } = await one<{ compared: boolean }>(session, statement('compared_members'), ids);
+  const own = compared ? schema : whole;
   const repeating = new Set<number>();
   for (const [layer, columns] of Object.entries(located.source.unique ?? {})) {
-    for (const memberId of await repeatingMembers(session, whole, layer, columns)) repeating.add(memberId);
+    for (const memberId of await repeatingMembers(session, whole, layer, { columns, own: { schema: own, table: layer } })) repeating.add(memberId);
   }
   const paths = reused.filter(({ memberId, fromMemberId, rows }) => repeating.has(rows === 'referred' ? fromMemberId : memberId)).map(({ path }) => path);
   if (paths.length > 0) throw new Repetition(new Set(paths));

@@ -167,7 +167,7 @@ export interface RegionReport {
   readonly distributions: readonly Distribution[];
   readonly rejects: readonly ReportedRejects[];
   readonly checks: {
-    /** All checks, each with the expectation. `asked`: whether the check ran for this publication, or null if not recorded. */
+    /** Checks with the expectation of each check. `asked`: whether the check ran for this publication, or null if not recorded. */
     readonly all: readonly { readonly name: string; readonly level: string; readonly expects: string; readonly asked: boolean | null; readonly rows: number }[];
   };
   /** Columns that publishers added to files of the region and of Italy. The report has no sample values, because users may send the report to other people. */

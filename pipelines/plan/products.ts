@@ -18,7 +18,7 @@ export interface Product {
   /** Releases of the layers that the table reads, directly or through other tables. */
   readonly releases: readonly Release[];
   /**
-   * Releases that the table cites as sources of values. Releases of parcels, comune codes and comune boundaries are not cited, because every table uses these
+   * Releases that the table cites as sources of values. Releases of parcels and of codes and boundaries of comuni are not cited, because every table uses these
    * releases.
    */
   readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];

@@ -59,7 +59,7 @@ export const TILE = z.strictObject({
 });
 export type Tile = z.infer<typeof TILE>;
 
-/** Returns a schema that accepts one cell size, up to rounding errors. @param words cell size as text, such as `10 m` */
+/** Returns a schema for a cell size, which accepts rounding errors. @param words cell size as text, such as `10 m` */
 export function cellsOf(size: number, words: string): z.ZodNumber {
   return z.number().refine((found) => Math.abs(found / size - 1) < 1e-5, `expected cells of ${words}`);
 }

@@ -109,7 +109,7 @@ function cannotMake(option: string, expected: string, found: number): MappaleErr
 /** Grid of a region: the number of parcels in each comune, and the positions of the comuni. Lengths are in units of 1/UNIT degree. */
 interface Grid {
   readonly count: number;
-  /** Number of parcels of the first comune. The first comune has a tenth more parcels than the other comuni, plus the remainder of the division. */
+  /** Number of parcels of the first comune. This number is a tenth greater than in the other comuni, plus the remainder of the division. */
   readonly largest: number;
   readonly usual: number;
   /** Number of comuni in a row of the grid. */

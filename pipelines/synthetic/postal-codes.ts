@@ -3,7 +3,7 @@ import { itemAt } from './items.ts';
 import type { SyntheticParcel, SyntheticSheet } from './region.ts';
 
 /**
- * Returns the postal code of a sheet. In the comune with several codes, successive sheets share a code, and the last sheet is in no postal area.
+ * Returns the postal code of a sheet. In the comune with several codes, each code has some of the sheets, and the last sheet is in no postal area.
  * @returns null if the sheet is in no postal area
  */
 export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {

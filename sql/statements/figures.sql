@@ -18,6 +18,28 @@ select
   fid,
   belfiore
 from :"parcels"
+:"only"
+
+-- statement: of_comuni
+where belfiore in (:'comuni')
+
+-- statement: analyze_places
+analyze :"places"
+
+-- statement: largest_place
+select coalesce(max(rows), 0) as rows
+from (
+  select count(*) as rows
+  from (
+    select
+      :"columns"
+    from :"from"
+  ) r
+  group by slice, province
+) g
+
+-- statement: one_row_per_parcel
+select (select count(*) from :"table") <= (select count(*) from :"parcels") as one
 
 -- statement: fids
 select fid
@@ -39,6 +61,23 @@ left join core.comune c on c.istat_code = t.istat_code
 join :"parcels" p using (fid)
 left join core.comune c on c.belfiore = p.belfiore
 
+-- statement: by_patched_fid
+(
+  select t.*
+  from :"table" t
+  join :"parcels" p using (fid)
+  where not exists (
+    select
+    from :"fids" f
+    where f.fid = t.fid
+  )
+  union all
+  select t.*
+  from :"came" t
+) t
+join :"parcels" p using (fid)
+left join core.comune c on c.belfiore = p.belfiore
+
 -- statement: place
 coalesce(c.province_code, '') as province,
 :"comune" as comune
@@ -57,13 +96,13 @@ coalesce(:"t.column"::text, '') as slice
 case when :"t.column" is null then 'without ' else 'with ' end || :'name' as slice
 
 -- statement: field
-jsonb_build_object(:'name', jsonb_build_array(:"count", to_jsonb(:"quantiles"), :"outside"))
+jsonb_build_object(:'name', jsonb_build_array(:"count", case grouping(comune) when 1 then to_jsonb(:"quantiles") else to_jsonb((:"quantiles")[1:2]) end, :"outside"))
 
 -- statement: identity
 jsonb_build_object(:'name', jsonb_build_array(count(*) filter (where :"known"), count(*) filter (where :"known" and :"broken")))
 
 -- statement: quantiles
-percentile_disc(array[0.5, 0.95]) within group (order by :"column")
+percentile_disc($2::float8[]) within group (order by :"column")
 
 -- statement: figures
 select
@@ -82,6 +121,47 @@ where $1::text[] is null
   or comune = any ($1)
 group by grouping sets ((slice, province, comune), (slice, province))
 order by 1, 2, 3
+
+-- statement: value
+(:'name', :"column")
+
+-- statement: differences
+select
+  slice,
+  province,
+  field,
+  value,
+  sum(count)::int4 as count
+from (
+  select
+    r.slice,
+    r.province,
+    v.field,
+    v.value,
+    -1 as count
+  from (
+    select
+      :"columns"
+    from :"before"
+  ) r
+  cross join lateral (values :"values") v(field, value)
+  union all
+  select
+    r.slice,
+    r.province,
+    v.field,
+    v.value,
+    1 as count
+  from (
+    select
+      :"columns"
+    from :"after"
+  ) r
+  cross join lateral (values :"values") v(field, value)
+) d
+where value is not null
+group by slice, province, field, value
+having sum(count) <> 0
 
 -- statement: changes
 -- Compares the values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank.

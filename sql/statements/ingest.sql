@@ -105,6 +105,37 @@ join ledger.file f using (file_id)
 where m.release_id = $1
   and ($2 or m.taken_from is null)
 
+-- statement: compared_members
+-- True if the reused members of each file were already together in another file, and were compared with each other when that file was loaded.
+with reused as (
+  select
+    n.file_id,
+    r.from_member_id
+  from unnest($1::int4[], $2::int4[]) as r (member_id, from_member_id)
+  join ledger.member n using (member_id)
+),
+file as (
+  select
+    file_id,
+    count(*) as members
+  from reused
+  group by file_id
+)
+select
+  not exists (
+    select
+    from file f
+    where not exists (
+      select
+      from reused r
+      join ledger.member o on coalesce(o.row_member_id, o.member_id) = r.from_member_id
+      where r.file_id = f.file_id
+        and o.file_id <> f.file_id
+      group by o.file_id
+      having count(distinct r.from_member_id) = f.members
+    )
+  ) as compared
+
 -- statement: note_cut_export
 update ledger.file
 set may_be_cut = true

@@ -214,7 +214,8 @@ select
   f.comune,
   f.rows,
   f.fields,
-  f.identities
+  f.identities,
+  f.windows
 from ledger.figure f
 join ledger.publication_table t using (relation, partition)
 join ledger.publication p using (publication_id)
@@ -224,7 +225,7 @@ where p.unit_code = $1
 order by f.slice, f.province, f.comune
 
 -- statement: add_figures
-insert into ledger.figure (relation, partition, slice, province, comune, rows, fields, identities)
+insert into ledger.figure (relation, partition, slice, province, comune, rows, fields, identities, windows)
 select
   $1,
   $2,
@@ -233,8 +234,9 @@ select
   f.comune,
   f.rows,
   f.fields,
-  f.identities
-from jsonb_to_recordset($3::jsonb) as f (slice text, province text, comune text, rows int8, fields jsonb, identities jsonb)
+  f.identities,
+  nullif(f.windows, 'null'::jsonb)
+from jsonb_to_recordset($3::jsonb) as f (slice text, province text, comune text, rows int8, fields jsonb, identities jsonb, windows jsonb)
 
 -- statement: seen_files
 select

@@ -192,25 +192,25 @@ from (
 group by file_id, series, region_code, likely_region_code, dated
 
 -- statement: repeating_members
-with hashed as (
-  select
-    l.member_id,
+-- Only members that were read can repeat a record. The other members were compared with each other when an earlier release was loaded.
+with fresh as (
+  select distinct
     m.file_id,
-    hashtextextended(row(:"l.columns")::text, 0) as hash
-  from :"schema".:"layer" l
+    :"l.columns"
+  from :"own" l
   join :"schema".member m using (member_id)
 ),
-repeated as (
+hit as (
   select
-    file_id,
-    hash
-  from hashed
-  group by file_id, hash
-  having count(*) > 1
+    l.member_id,
+    count(*) over (partition by m.file_id, :"l.columns") as rows
+  from :"schema".:"layer" l
+  join :"schema".member m using (member_id)
+  join fresh using (file_id, :"columns")
 )
 select distinct member_id as id
-from hashed
-join repeated using (file_id, hash)
+from hit
+where rows > 1
 
 -- statement: listed_regions
 select

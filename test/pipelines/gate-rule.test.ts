@@ -178,7 +178,7 @@ async function tables(database: Database): Promise<{ fill(before: readonly Line[
       [JSON.stringify(side.map(({ comune, slice = 0, flag = false, ...rest }) => ({ belfiore: comune, slice, flag, ...rest })))],
     );
   };
-  const of = (table: string, only: readonly string[] | null = null): Promise<Figures[]> => measure(database, GATE, { table: { schema: 'public', table }, parcels: null }, only);
+  const of = (table: string, only: readonly string[] | null = null): Promise<Figures[]> => measure(database, GATE, { table: { schema: 'public', table }, parcels: null }, { only });
   return {
     async fill(before, after) {
       await write('was', before);

@@ -36,7 +36,7 @@ function figuresOf(rows: readonly Row[]): Figures[] {
   return [...new Set(rows.map(({ province }) => province))].flatMap((province) => {
     const values = rows.filter((row) => row.province === province).map(({ x }) => x);
     const x: FieldFigures = { values: values.length, median: quantile(values, 0.5), p95: quantile(values, 0.95), outside: 0 };
-    const place = { slice: '', province, rows: values.length, fields: { x }, identities: {} };
+    const place = { slice: '', province, rows: values.length, fields: { x }, identities: {}, windows: null };
     return [{ ...place, comune: '' }, { ...place, comune: `C${province}` }];
   });
 }

@@ -192,7 +192,7 @@ describeDatabase('a database with a published region', (engine) => {
     await service.database.query(`alter table core.parcel detach partition ${partition}`);
     const { stdout } = await mappale(service.url, 'doctor');
     await service.database.query(`alter table core.parcel attach partition ${partition} ${bound}`);
-    expect([partition.startsWith(table), stdout]).toEqual([true, expect.stringMatching(/FAIL published partitions .* detached, such as .* of core\.parcel \[PARTITION_MISSING\]/) as string]);
+    expect([partition.startsWith(table), stdout]).toEqual([true, expect.stringMatching(/FAIL the published partitions .* detached, such as .* of core\.parcel \[PARTITION_MISSING\]/) as string]);
   });
 
   it('is not served if tables or columns are lost, and gets a report with the next step, and a repair of all other objects', async () => {

@@ -1,6 +1,7 @@
 -- purpose: check that the values of the section terrain are consistent
 -- reads: section.terrain
 -- writes: none
+-- incremental: rows of parcels
 -- grain: one row per violating parcel
 -- crs: none
 
