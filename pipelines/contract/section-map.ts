@@ -1,4 +1,4 @@
-/** Types of a section's texts and layers on the map. `map.ts` and `italian.ts` in the section's folder define these texts and layers. */
+/** Types of a section's texts and layers on the map. `map.ts` (or `section.ts`) and `italian.ts` in the section's folder define these texts and layers. */
 
 /** Groups of layers in the map's list of layers. */
 type LayerGroup = 'hazards' | 'value' | 'people' | 'land' | 'places';
@@ -60,7 +60,7 @@ export interface Italian {
   /** Italian descriptions by English description of a field in `block`. */
   readonly fields?: Readonly<Record<string, string>>;
   /**
-   * Italian texts by English text of `explain.sql`. The texts are rules, values, units and names of fields. `{1}` is the first inserted value, `{2}` the
+   * Italian texts by English text of the view `evidence`. The texts are rules, values, units and names of fields. `{1}` is the first inserted value, `{2}` the
    * second.
    */
   readonly evidence?: Readonly<Record<string, string>>;

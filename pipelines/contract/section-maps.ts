@@ -1,5 +1,6 @@
 /**
- * Loads `map.ts` and `italian.ts` from each section's folder. Only the map, its tiles and the data dictionary need these files.
+ * Loads `map.ts` and `italian.ts` from each section's folder. Only the map, its tiles and the data dictionary need these files. A section with few texts has
+ * them in `section.ts` instead of `map.ts`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +11,14 @@ import { SECTIONS } from './sections.ts';
 import { SECTION_FOLDER } from './sql-files.ts';
 
 const MAPS: ReadonlyMap<string, SectionMap> = new Map(await Promise.all(
-  SECTIONS.map(async ({ name }) => [name, await loadModule<SectionMap>(`${SECTION_FOLDER}/${name}/map.ts`)] as const),
+  SECTIONS.map(async ({ name, map }) => [name, await mapOfFile(name) ?? map ?? { panel: {} }] as const),
 ));
+
+/** Loads the `map.ts` of a section; undefined if its folder has no such file. */
+async function mapOfFile(section: string): Promise<SectionMap | undefined> {
+  const file = `${SECTION_FOLDER}/${section}/map.ts`;
+  return existsSync(moduleFile(join(ROOT, file))) ? loadModule<SectionMap>(file) : undefined;
+}
 
 /** Returns the map texts and layers of a section. */
 export function mapOf(section: string): SectionMap {

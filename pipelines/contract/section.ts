@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Relation } from './sql-files.ts';
 import type { FieldGate } from './gate.ts';
+import type { SectionMap } from './section-map.ts';
 
 /** Kinds of parcel: land, and the strips of road and water that are mapped like parcels. */
 export const KINDS = ['land', 'road', 'water'] as const;
@@ -27,7 +28,7 @@ export interface Section {
   /** Set if the section contains names of comuni. ISTAT's list of comuni is then also cited. */
   readonly namesComuni?: true;
   /**
-   * Tables without a column `fid` for which `api.followed_NAME` in `columns.sql` finds the parcels of a row. A changed row of any other table without `fid` may
+   * Tables without a column `fid` for which `api.followed_NAME` in `record.sql` finds the parcels of a row. A changed row of any other table without `fid` may
    * change every parcel.
    */
   readonly follows?: readonly Relation[];
@@ -37,8 +38,10 @@ export interface Section {
   readonly usual?: true;
   /** Set if shortened records contain the section by default. */
   readonly brief?: true;
-  /** Columns of the section in exported tables, in the order of `columns.sql`. Keys are column names without the section's name. */
+  /** Columns of the section in exported tables, in the order of `api.columns_NAME`. Keys are column names without the section's name. */
   readonly flat: Readonly<Record<string, FlatColumn>>;
+  /** English texts and drawings on the map, for a section without `map.ts`. A longer text is in `map.ts`, so that `section.ts` fits on one screen. */
+  readonly map?: SectionMap;
 }
 
 /** A column of exported tables that contains a value of the block. */

@@ -79,6 +79,20 @@ export function readSqlFile(path: string): SqlFile {
   return parseSqlFile(relative(ROOT, path), readFileSync(path, 'utf8'));
 }
 
+/** The line of a `build.sql` after which the view `evidence` follows. Only an explanation runs the view, so a changed view makes no table stale. */
+const EVIDENCE = /^-- evidence\n/m;
+
+/** Returns the view `evidence` at the end of a `build.sql`, as an `explain.sql` that runs the file again; null if the file has no such view. */
+function evidenceOf(build: SqlFile): SqlFile | null {
+  const [above, view] = readFileSync(join(ROOT, build.file), 'utf8').split(EVIDENCE);
+  if (above === undefined || view === undefined) return null;
+  const text = '\n'.repeat(above.split('\n').length) + view;
+  return {
+    ...build, writes: [], reruns: build.writes, incremental: null, version: null, sweep: null, text, parts: [{ file: build.file, text }], sha256: sha256(text),
+    digest: digestOf(text, normalSql),
+  };
+}
+
 /** Folder of the steps. A step is a file that other files run with a line `-- step: <name>.sql`. */
 const STEP_FOLDER = 'sql/steps';
 
@@ -96,7 +110,8 @@ function partsOf(file: string, text: string): SqlPart[] {
 }
 
 /** Parses a text as the content of a file. @throws Error if the header lacks a line */
-export function parseSqlFile(file: string, text: string): SqlFile {
+export function parseSqlFile(file: string, content: string): SqlFile {
+  const [text = ''] = content.split(EVIDENCE);
   const parts = partsOf(file, text);
   const whole = text.replace(/^-- step: (\S+)\n/gm, (_, name: string) => readSqlFile(join(ROOT, STEP_FOLDER, name)).text);
   const line = (key: string): string | null => new RegExp(`^-- ${key}: *(.+)$`, 'm').exec(text)?.[1]?.trim() ?? null;
@@ -162,12 +177,13 @@ export function sectionFolders(): string[] {
 
 /**
  * Reads the SQL files of one kind in all sections, by section. `build.sql` builds the section's table, and `build_<name>.sql` builds another table of the
- * section. `record.sql` has the functions for the section's block, and `columns.sql` has the function for the section's columns. The other kinds are
- * `explain.sql`, `attribution.sql` and `checks.sql`.
+ * section. `record.sql` has the functions for the section's block and columns. The other kinds are `explain.sql`, `attribution.sql` and `checks.sql`.
+ * Instead of `explain.sql`, a section may have the view `evidence` at the end of its `build.sql`.
  */
-export function readSectionFiles(kind: 'build' | 'record' | 'columns' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
+export function readSectionFiles(kind: 'build' | 'record' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
   const named = new RegExp(`^${kind}(_[a-z0-9_]+)?\\.sql$`);
-  return sectionFolders().flatMap((folder) => readSqlFolder(`${SECTION_FOLDER}/${folder}`, named));
+  const files = sectionFolders().flatMap((folder) => readSqlFolder(`${SECTION_FOLDER}/${folder}`, named));
+  return kind === 'explain' ? [...files, ...readSectionFiles('build').flatMap((build) => evidenceOf(build) ?? [])] : files;
 }
 
 /** Reads all SQL files that build published tables. */

@@ -3,7 +3,7 @@
  * has views of these tables as of any earlier time. Past records are read from these views.
  */
 import { SECTIONS } from '../contract/sections.ts';
-import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { parseSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { PROVENANCE } from './comparing.ts';
 import { columnNames } from './ddl.ts';
 import { isDistributed } from './distributed.ts';
@@ -21,7 +21,7 @@ const PAST = 'past';
 /** Column with a digest of the row, which serves as the key in tables without a key. */
 const DIGEST = 'row_hash';
 /** Partition key of tables whose rows belong to parcels. */
-const OF_PARCELS = 'RANGE (fid)';
+export const OF_PARCELS = 'RANGE (fid)';
 /** Names of columns that only history tables have. */
 const OWN = ['from_swap', 'until_swap', 'absent'];
 
@@ -34,7 +34,7 @@ export async function makeHistory(session: Session): Promise<void> {
   for (const table of tables) await followTable(session, table);
   await session.script(`${statement('begin_past')};\n`, HISTORY_FILE);
   await makePastViews(session, tables);
-  await session.script(`${touchingOf(tables)};\n`, HISTORY_FILE);
+  await session.script(touchingFunctions(tables).text, HISTORY_FILE);
 }
 
 /** Drops the schema `past` before tables change, because the views of `past` depend on the tables. Call inside a transaction. */
@@ -122,17 +122,20 @@ function unreplacedIn(table: RecordTable, digest: string): Part {
  * Returns the SQL functions that find the parcels which a swap may have changed. For tables without a column `fid`, functions of the sections find the parcels
  * of a row.
  */
-function touchingOf(tables: readonly RecordTable[]): string {
+export function touchingFunctions(unordered: readonly Pick<RecordTable, 'relation' | 'split'>[]): SqlFile {
+  // Databases sort names by different rules.
+  const tables = [...unordered].sort((a, b) => (a.relation < b.relation ? -1 : 1));
   const followed = new Set(SECTIONS.flatMap(({ follows = [] }) => follows));
   const others = tables.filter(({ relation, split }) => split !== OF_PARCELS && !followed.has(relation));
   const parts = [
     ...tables.filter(({ split }) => split === OF_PARCELS).map(({ relation }) => statement('touched_rows', { history: historyOf(relation) })),
     ...SECTIONS.filter(({ follows }) => follows !== undefined).map(({ name }) => statement('touched_by_section', { function: `followed_${name}` })),
   ];
-  return statement('touching', {
+  const text = statement('touching', {
     relations: tables.map(({ relation }) => relation), parts: { sql: parts.join('\nunion\n') },
     others: { sql: others.map(({ relation }) => statement('touching_table', { history: historyOf(relation) })).join('\n') },
   });
+  return parseSqlFile(HISTORY_FILE, `-- reads: none\n-- writes: past.touches_all, past.touched\n\n${text};\n`);
 }
 
 /** Returns the SQL expression for the swap that applies to a row's region. @throws Error for a table with another partition key, which is a bug */

@@ -22,10 +22,15 @@ export function recordFiles(): SqlFile[] {
   return [...readSectionFiles('record'), ...readSqlFolder('sql/record')];
 }
 
-/** Returns the tables that the functions of a record read, as listed in the headers of the SQL files. */
-export function recordTables(session: Session): Promise<RecordTable[]> {
+/** Returns the names of the tables that the functions of a record read, by their headers. */
+export function readByRecords(): Relation[] {
   const read = recordFiles().flatMap(({ reads }) => reads.filter((relation) => ['core', 'section'].includes(schemaOf(relation))));
-  return tablesOf(session, [...new Set(read)].sort());
+  return [...new Set(read)].sort();
+}
+
+/** Returns the tables that the functions of a record read. */
+export function recordTables(session: Session): Promise<RecordTable[]> {
+  return tablesOf(session, readByRecords());
 }
 
 export function tablesOf(session: Session, relations: readonly Relation[]): Promise<RecordTable[]> {

@@ -8,7 +8,8 @@ const sections = statementsOf('sections');
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 /**
- * Returns the statements that create the tables of a section. Only migrations change existing tables. @throws Error for an invalid SQL name, which is a bug
+ * Returns the statements that create the tables of a section, and add columns that may be null to existing tables. Only migrations make other changes of
+ * existing tables. @throws Error for an invalid SQL name: a bug of the project
  */
 export function sectionTables({ name, tables }: Section): SqlFile {
   const relations = Object.keys(tables);
@@ -21,6 +22,7 @@ export function sectionTables({ name, tables }: Section): SqlFile {
     return sections('table', {
       relation: { sql: relation }, description, key: { sql: key.join(', ') },
       columns: { sql: each.map(({ statement, ...column }) => sections(statement, column)).join(',\n  ') },
+      added: { sql: each.filter(({ statement }) => statement === 'column').map(({ statement: _, ...column }) => `${sections('added_column', column)};\n`).join('') },
       comments: { sql: each.map(({ statement: _, ...column }) => sections('comment', column)).join(';\n') },
     });
   });

@@ -3,7 +3,7 @@ import { MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS } from '../contract/sections.ts';
-import { readSectionFiles, readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
+import { readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
 import { hasRelation } from './ddl.ts';
 import { HISTORY_FILE } from './history.ts';
 import type { Reader } from './reader.ts';
@@ -37,7 +37,7 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
     // Keeps `usage.sql` last, because this file grants the API server's role the rights on all functions.
-    ...all([...recordFiles(), ...readSectionFiles('columns'), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
+    ...all([...recordFiles(), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
     ...all(readSqlFolder('sql/statements').filter(({ file }) => [HISTORY_FILE, REGION_SCHEMAS_FILE].includes(file)), 'view'),
   ];
 }

@@ -79,7 +79,7 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
   if (region === undefined || parcels === undefined) {
     throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'List the published regions.', fix: 'npx mappale status' });
   }
-  if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
+  if (file === undefined) throw new Error(`sql/sections/${section} has no view evidence`);
   const unfit = await notApplicable(database, parcels.currentTable, fid, section);
   if (unfit !== null) {
     const relation = tableOfSection(section);

@@ -9,6 +9,8 @@ create table if not exists :"relation" (
   :"columns",
   primary key (:"key")
 ) partition by range (fid);
+-- A table of an earlier version lacks new columns. In rows that were built before, a new column is null.
+:"added"
 comment on table :"relation" is :'description';
 :"comments";
 
@@ -17,6 +19,9 @@ comment on table :"relation" is :'description';
 
 -- statement: required_column
 :"name" :"type" not null
+
+-- statement: added_column
+alter table :"relation" add column if not exists :"name" :"type"
 
 -- statement: comment
 comment on column :"relation".:"name" is :'description';

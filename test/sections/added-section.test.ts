@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -15,12 +16,48 @@ import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { queryRecords } from '../harness/records.ts';
 
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'ingv_mps04', 'istat_census'];
+
+/** Line of `doctor` if the objects of the database were compared with those of the program. */
+const OBJECTS = /^ok +the database has every table, index, function and grant of this version: \d+ objects$/m;
+
+/** Maximum number of files that a small change may touch, with its golden files. */
+const MOST_FILES = 6;
+/** The golden file of a section, which the tests of the golden files write. It has the rows of the table, their version and the answer. */
+const GOLDEN_FILES = 1;
+
+/** Edits that add a field with a column to the section: file → replaced text → new text. */
+const FIELD: Readonly<Record<string, readonly (readonly [from: string, to: string])[]>> = {
+  'section.ts': [
+    ['  source,\n}).meta', "  spread: nullable(acceleration, 'Difference of the greatest and the least acceleration, g; null: one corner').optional(),\n  source,\n}).meta"],
+    ["        corners: { type: 'int2', d", "        spread_g: { type: 'float8', description: 'Difference of both accelerations', unit: 'g', null: 'one corner', gate: quantity({ within: [0, 1] }) },\n        corners: { type: 'int2', d"],
+    ["    corners: { type: 'int2' },\n", "    corners: { type: 'int2' },\n    spread_g: { type: 'float8', of: 'spread' },\n"],
+    ["corners: 'Corners' },", "corners: 'Corners', spread: 'Spread' },"],
+    ["ag_max: 'g' },", "ag_max: 'g', spread: 'g' },"],
+  ],
+  'italian.ts': [
+    ["corners: 'Nodi' }", "corners: 'Nodi', spread: 'Scarto' }"],
+    ["    'Corners with", "    'Difference of the greatest and the least acceleration, g; null: one corner': 'Scarto, g; vuoto: un solo nodo',\n    'Corners with"],
+  ],
+  'build.sql': [
+    ['-- version: 1', '-- version: 2'],
+    ['  count(*)::int2 as corners', '  case when count(*) > 1 then max(n.ag_g) - min(n.ag_g) end as spread_g,\n  count(*)::int2 as corners'],
+  ],
+  'record.sql': [
+    ['ag_max numeric)', 'ag_max numeric, spread numeric)'],
+    ['    trim_scale(round((p_row).ag_max_g::numeric, 4))\n', '    trim_scale(round((p_row).ag_max_g::numeric, 4)),\n    trim_scale(round((p_row).spread_g::numeric, 4))\n'],
+    ["      'corners', s.corners,", "      'corners', s.corners,\n      'spread', v.spread,"],
+    ['      s.corners\n    )', '      s.corners,\n      v.spread\n    )'],
+  ],
+};
+
 describeDatabase('a section that is added as one folder', (engine) => {
   let copy: Checkout;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let url: string;
   let loaded: { built: readonly string[] };
 
+  /** Returns the output of `doctor`, which may report other problems of this machine. */
+  const doctor = (): Promise<string> => copy.mappale(url, 'doctor').catch((error: unknown) => (error as { stdout: string }).stdout);
   const look = <T>(work: (database: Database) => Promise<T>): Promise<T> => onDatabase(url, work);
 
   beforeAll(async () => {
@@ -38,6 +75,13 @@ describeDatabase('a section that is added as one folder', (engine) => {
 
   it('is the only table that is built in an existing database, because no other table becomes stale', () => {
     expect(loaded.built).toEqual(['section.shaking']);
+  });
+
+  it('touches at most six files, and no file outside the folder, because all lists follow from the folder', async () => {
+    const folder = readdirSync(join(copy.folder, 'sql/sections/shaking'));
+    expect(folder.length + GOLDEN_FILES).toBeLessThanOrEqual(MOST_FILES);
+    // An object list of other SQL files would not be compared.
+    expect(await doctor()).toMatch(OBJECTS);
   });
 
   it('has the values of the model\'s nodes at every parcel', async () => {
@@ -94,6 +138,31 @@ describeDatabase('a section that is added as one folder', (engine) => {
     } finally {
       server.kill('SIGTERM');
       await once(server, 'exit');
+    }
+  });
+
+  it('gets a field with a column by edits of four files and the golden file, without a migration', async () => {
+    expect(Object.keys(FIELD).length + GOLDEN_FILES).toBeLessThanOrEqual(MOST_FILES);
+    for (const [name, edits] of Object.entries(FIELD)) {
+      const path = join(copy.folder, 'sql/sections/shaking', name);
+      let text = readFileSync(path, 'utf8');
+      for (const [from, to] of edits) {
+        expect(text.split(from).length, `${name}: ${from}`).toBe(2);
+        text = text.replace(from, to);
+      }
+      writeFileSync(path, text);
+    }
+    expect(await copy.mappale(url, 'migrate')).toContain('sql/sections/shaking/section.ts: the tables of the section shaking');
+    expect(await doctor()).toMatch(OBJECTS);
+    const report = JSON.parse(await copy.mappale(url, 'load-region', 'molise', '--data', files.folder, '--json')) as { units: { built: { relation: string }[] }[] };
+    expect(report.units.flatMap(({ built }) => built.map(({ relation }) => relation))).toEqual(['section.shaking']);
+    const blocks = await look((database) => queryRecords<{ json: { ag_min: number; ag_max: number; corners: number; spread: number | null } }>(
+      database, 'select (api.section_shaking(fid, null::core.parcel)).value as json from section.shaking order by fid',
+    ));
+    expect(blocks.length).toBeGreaterThan(50);
+    for (const { json: { ag_min: least, ag_max: most, corners, spread } } of blocks) {
+      if (corners === 1) expect(spread).toBeNull();
+      else expect(spread).toBeCloseTo(most - least, 3);
     }
   });
 });

@@ -1,7 +1,7 @@
--- purpose: values, JSON block and coverage of the section buildings for one parcel
+-- purpose: values, JSON block and coverage of the section buildings for one parcel, and its columns for many parcels
 -- reads: section.buildings, core.building_coverage
--- writes: api.values_buildings, api.section_buildings, api.coverage_buildings
--- grain: one object per parcel, null if there is no building
+-- writes: api.values_buildings, api.section_buildings, api.coverage_buildings, api.columns_buildings
+-- grain: one object per parcel, null if there is no building; for columns one row per parcel
 -- crs: none
 
 create or replace function api.values_buildings(p_row section.buildings)
@@ -48,3 +48,27 @@ begin
 end
 $$;
 comment on function api.coverage_buildings(int4, text, geometry, anyelement) is 'Coverage of a parcel by sources of buildings. Value mapped: a source covers the comune, so an empty section means that the parcel has no building. Value not_mapped: the loaded sources do not cover the comune. Value not_loaded: no source is loaded';
+
+create or replace function api.columns_buildings(p_fids int4[], p_from anyelement)
+returns table (fid int4, linked bool, found bool, cells json)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  select
+    s.fid,
+    null::bool,
+    true,
+    json_build_array(
+      s.count,
+      v.footprint_m2,
+      s.residential_count,
+      v.residential_footprint_m2,
+      v.built_share
+    )
+  from buildings s
+  cross join lateral api.values_buildings(row(s.*)::section.buildings) v
+  where s.fid = any (p_fids);
+end
+$$;
+comment on function api.columns_buildings(int4[], anyelement) is 'Section buildings as columns, for the parcels that have a row, with the values of api.section_buildings';

@@ -1,7 +1,7 @@
--- purpose: values, JSON block and coverage of the section land_cover for one parcel
+-- purpose: values, JSON block and coverage of the section land_cover for one parcel, and its columns for many parcels
 -- reads: section.land_cover, core.land_coverage
--- writes: api.values_land_cover, api.section_land_cover, api.coverage_land_cover
--- grain: one object per parcel, null if the map has no class there
+-- writes: api.values_land_cover, api.section_land_cover, api.coverage_land_cover, api.columns_land_cover
+-- grain: one object per parcel, null if the map has no class there; for columns one row per parcel
 -- crs: none
 
 create or replace function api.values_land_cover(p_row section.land_cover)
@@ -48,3 +48,27 @@ begin
 end
 $$;
 comment on function api.coverage_land_cover(int4, text, geometry, anyelement) is 'Coverage of a parcel by the land cover map. Value mapped: the map covers the comune. Value not_mapped: the loaded files do not cover the comune. Value not_loaded: no file is loaded';
+
+create or replace function api.columns_land_cover(p_fids int4[], p_from anyelement)
+returns table (fid int4, linked bool, found bool, cells json)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  select
+    s.fid,
+    null::bool,
+    true,
+    json_build_array(
+      s.code,
+      v.class,
+      v.subclass,
+      s.description,
+      v.share
+    )
+  from land_cover s
+  cross join lateral api.values_land_cover(row(s.*)::section.land_cover) v
+  where s.fid = any (p_fids);
+end
+$$;
+comment on function api.columns_land_cover(int4[], anyelement) is 'Section land_cover as columns, for the parcels that have a row, with the values of api.section_land_cover';

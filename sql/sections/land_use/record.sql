@@ -1,7 +1,7 @@
--- purpose: values, JSON block and coverage of the section land_use for one parcel
+-- purpose: values, JSON block and coverage of the section land_use for one parcel, and its columns for many parcels
 -- reads: section.land_use, core.urban_area
--- writes: api.values_land_use, api.section_land_use, api.coverage_land_use
--- grain: one object per parcel, null if the map has no class there
+-- writes: api.values_land_use, api.section_land_use, api.coverage_land_use, api.columns_land_use
+-- grain: one object per parcel, null if the map has no class there; for columns one row per parcel
 -- crs: EPSG:4326
 
 create or replace function api.values_land_use(p_row section.land_use)
@@ -48,3 +48,27 @@ begin
 end
 $$;
 comment on function api.coverage_land_use(int4, text, geometry, anyelement) is 'Coverage of a parcel by loaded urban areas. Value mapped: the representative point (EPSG:4326) is inside an urban area, so an empty section means that the map has no class there. Null: the point is in no urban area. The coverage then depends on the section''s value or on the loaded files';
+
+create or replace function api.columns_land_use(p_fids int4[], p_from anyelement)
+returns table (fid int4, linked bool, found bool, cells json)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  select
+    s.fid,
+    true,
+    true,
+    json_build_array(
+      s.code,
+      s.class,
+      v.level1,
+      v.level2,
+      v.share
+    )
+  from land_use s
+  cross join lateral api.values_land_use(row(s.*)::section.land_use) v
+  where s.fid = any (p_fids);
+end
+$$;
+comment on function api.columns_land_use(int4[], anyelement) is 'Section land_use as columns, for the parcels that have a row, with the values of api.section_land_use';

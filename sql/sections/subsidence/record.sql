@@ -1,7 +1,7 @@
--- purpose: values, JSON block and coverage of the section subsidence for one parcel
+-- purpose: values, JSON block and coverage of the section subsidence for one parcel, and its columns for many parcels
 -- reads: section.subsidence, core.motion_tile
--- writes: api.values_subsidence, api.section_subsidence, api.coverage_subsidence
--- grain: one object per parcel, null if no cell on the parcel was measured
+-- writes: api.values_subsidence, api.section_subsidence, api.coverage_subsidence, api.columns_subsidence
+-- grain: one object per parcel, null if no cell on the parcel was measured; for columns one row per parcel
 -- crs: tiles are squares of EPSG:3035
 
 create or replace function api.values_subsidence(p_row section.subsidence)
@@ -53,3 +53,29 @@ begin
 end
 $$;
 comment on function api.coverage_subsidence(int4, text, geometry, anyelement) is 'Coverage of a parcel by ground-motion tiles. Value mapped: the representative point (EPSG:4326) is inside a loaded tile, so an empty section means that no cell was measured. Value not_mapped: the point is in no loaded tile. Value not_loaded: no tile is loaded';
+
+create or replace function api.columns_subsidence(p_fids int4[], p_from anyelement)
+returns table (fid int4, linked bool, found bool, cells json)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  select
+    s.fid,
+    null::bool,
+    true,
+    json_build_array(
+      v.velocity_mm_year,
+      v.acceleration_mm_year2,
+      s.cells,
+      s.risk_class,
+      s.risk_label,
+      s.trend,
+      s.direction
+    )
+  from subsidence s
+  cross join lateral api.values_subsidence(row(s.*)::section.subsidence) v
+  where s.fid = any (p_fids);
+end
+$$;
+comment on function api.columns_subsidence(int4[], anyelement) is 'Section subsidence as columns, for the parcels that have a row, with the values of api.section_subsidence';

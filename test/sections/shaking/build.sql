@@ -23,12 +23,25 @@ select
   c.fid,
   min(n.ag_g) as ag_min_g,
   max(n.ag_g) as ag_max_g,
-  count(*)::int2 as corners,
-  min(m.vintage) as vintage
+  count(*)::int2 as corners
 from corner c
 join pga_node n on n.ix = c.ix and n.iy = c.iy and n.spacing_deg = c.spacing_deg
-join current_member m on m.member_id = n.member_id
 group by c.fid
 order by c.fid;
 
 alter table shaking add primary key (fid);
+
+-- evidence
+create view evidence as
+select
+  c.fid,
+  'ag_min, ag_max' as field,
+  n.ag_g::text as value,
+  n.release_id,
+  n.member_id,
+  n.position,
+  n.ag_g as measure,
+  'g' as unit,
+  'node at a corner of the square that contains the representative point' as rule
+from corner c
+join pga_node n on n.ix = c.ix and n.iy = c.iy and n.spacing_deg = c.spacing_deg;

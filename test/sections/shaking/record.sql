@@ -1,7 +1,7 @@
--- purpose: values and JSON block of the section shaking for one parcel
+-- purpose: values and JSON block of the section shaking for one parcel, and its columns for many parcels
 -- reads: section.shaking
--- writes: api.values_shaking, api.section_shaking
--- grain: one object per parcel, null if the model has no value around the parcel
+-- writes: api.values_shaking, api.section_shaking, api.columns_shaking
+-- grain: one object per parcel, null if the model has no value around the parcel; for columns one row per parcel
 -- crs: none
 
 create or replace function api.values_shaking(p_row section.shaking)
@@ -22,12 +22,33 @@ begin
       'ag_max', v.ag_max,
       'corners', s.corners,
       'source', null
-    ),
-    array['shaking/' || s.vintage]
-  into value, keys
+    )
+  into value
   from shaking s
   cross join lateral api.values_shaking(row(s.*)::section.shaking) v
   where s.fid = p_fid;
 end
 $$;
 comment on function api.section_shaking(int4, anyelement) is 'Section shaking as JSON: least and greatest acceleration of the corners around the parcel, in g; null if there is none';
+
+create or replace function api.columns_shaking(p_fids int4[], p_from anyelement)
+returns table (fid int4, linked bool, found bool, cells json)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  select
+    s.fid,
+    null::bool,
+    true,
+    json_build_array(
+      v.ag_min,
+      v.ag_max,
+      s.corners
+    )
+  from shaking s
+  cross join lateral api.values_shaking(row(s.*)::section.shaking) v
+  where s.fid = any (p_fids);
+end
+$$;
+comment on function api.columns_shaking(int4[], anyelement) is 'Section shaking as columns, of the parcels that have a row, with the values of api.section_shaking';

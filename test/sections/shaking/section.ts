@@ -29,7 +29,6 @@ export default defineSection({
         ag_min_g: { type: 'float8', description: 'Least acceleration of the corners', unit: 'g', gate: quantity({ within: [0, 1] }) },
         ag_max_g: { type: 'float8', description: 'Greatest acceleration of the corners', unit: 'g', gate: quantity({ within: [0, 1] }) },
         corners: { type: 'int2', description: 'Corners with a value of the model, 1–4', gate: quantity({ within: [1, 4] }) },
-        vintage: { type: 'text', description: 'Edition of the model' },
       },
     },
   },
@@ -37,5 +36,11 @@ export default defineSection({
     ag_min_g: { type: 'float8', of: 'ag_min' },
     ag_max_g: { type: 'float8', of: 'ag_max' },
     corners: { type: 'int2' },
+  },
+  map: {
+    panel: {
+      words: { ag_min: 'Least acceleration', ag_max: 'Greatest acceleration', corners: 'Corners' },
+      units: { ag_min: 'g', ag_max: 'g' },
+    },
   },
 });
