@@ -32,7 +32,7 @@ export const TILES_ENDPOINT: Described = {
   operation: 'getTile',
   scope: TILES_SCOPE,
   summary: 'Get a tile of the map',
-  description: 'Returns one layer as a Mapbox Vector Tile 2.1 in Web Mercator: `comuni` (published boundaries), `ground` (roads and water), `parcels`, or a section. In the layer of a section, '
+  description: 'Returns one layer as a Mapbox Vector Tile 2.1 in Web Mercator: `comuni` (published boundaries), `ground` (roads and water), `parcels`, `footprints` (building outlines), `house_numbers` (points), or a section. In the layer of a section, '
     + 'a parcel has the property `value` or, if the section has no value for the parcel, `coverage`. The coverage `mapped` means that the parcel has no feature. `map/overview.json` has the legend and the smallest zoom of each layer. '
     + `Tiles do not count against the hourly limit. At most ${TILES_PER_TOKEN.working} tiles of a token are drawn in parallel, and at most ${TILES_PER_TOKEN.waiting} tile requests wait. Further tile requests get 429.`,
   parameters,

@@ -19,8 +19,11 @@ export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
  */
 export const MOST_FEATURES = 10_000;
 
+/** Maximum number of building outlines or house numbers in a tile. At their lowest zoom, a tile of a dense town has about a thousand. */
+export const MOST_DETAILS = 5_000;
+
 /** First and last zoom of each layer. The map draws higher zooms from the tiles of the last zoom. */
-const ZOOMS = { comuni: [8, 14], ground: [13, 16], parcels: [14, 16] } as const;
+const ZOOMS = { comuni: [8, 14], ground: [13, 16], parcels: [14, 16], footprints: [15, 16], house_numbers: [16, 16] } as const;
 
 interface DrawnSection {
   readonly name: string;
@@ -33,8 +36,10 @@ interface TileLayer {
   readonly title: string;
   readonly minzoom: number;
   readonly maxzoom: number;
-  /** Kinds of parcel in the layer; null for comuni. */
-  readonly kinds: readonly ParcelKind[] | null;
+  /** Features of the layer. */
+  readonly features: 'comune' | 'parcel' | 'footprint' | 'access';
+  /** Kinds of parcel in the layer; empty for other features. */
+  readonly kinds: readonly ParcelKind[];
   /** Section and style of the drawn value; null if the layer has only geometries. */
   readonly section: DrawnSection | null;
   /** Descriptions of the properties of the layer's features, by property. */
@@ -45,15 +50,23 @@ const PARCEL_FIELDS = { fid: 'Parcel identifier', kind: 'land, road or water' };
 
 export const TILE_LAYERS: readonly TileLayer[] = [
   {
-    name: 'comuni', title: 'Comuni', ...between(ZOOMS.comuni), kinds: null, section: null,
+    name: 'comuni', title: 'Comuni', ...between(ZOOMS.comuni), features: 'comune', kinds: [], section: null,
     fields: {
       belfiore: 'Cadastral code; missing: unknown', name: 'Name', istat_code: 'ISTAT code as of the boundaries\' edition', region: 'ISTAT code of the region; missing: unknown',
     },
   },
-  { name: 'ground', title: 'Roads and water', ...between(ZOOMS.ground), kinds: ['road', 'water'], section: null, fields: PARCEL_FIELDS },
+  { name: 'ground', title: 'Roads and water', ...between(ZOOMS.ground), features: 'parcel', kinds: ['road', 'water'], section: null, fields: PARCEL_FIELDS },
   {
-    name: 'parcels', title: 'Parcels', ...between(ZOOMS.parcels), kinds: KINDS, section: null,
+    name: 'parcels', title: 'Parcels', ...between(ZOOMS.parcels), features: 'parcel', kinds: KINDS, section: null,
     fields: { ...PARCEL_FIELDS, label: 'Label of the parcel on the map', area_m2: 'Area in whole square metres' },
+  },
+  {
+    name: 'footprints', title: 'Building outlines', ...between(ZOOMS.footprints), features: 'footprint', kinds: [], section: null,
+    fields: { source: 'Source of the outline' },
+  },
+  {
+    name: 'house_numbers', title: 'House numbers', ...between(ZOOMS.house_numbers), features: 'access', kinds: [], section: null,
+    fields: { street: 'Identifier of the street (progressivo nazionale)', name: 'Name of the street', number: 'Civico as text' },
   },
   ...SECTIONS.flatMap(layersOf),
 ];
@@ -64,7 +77,7 @@ function between([minzoom, maxzoom]: readonly [number, number]): Pick<TileLayer,
 
 function layersOf({ name: section, title, kinds }: Section): TileLayer[] {
   return Object.entries(drawingsOf(section)).map(([name, layer]) => ({
-    name, title: name === section ? title : layer.title, ...between(ZOOMS.parcels), kinds, section: { name: section, layer },
+    name, title: name === section ? title : layer.title, ...between(ZOOMS.parcels), features: 'parcel', kinds, section: { name: section, layer },
     fields: {
       fid: PARCEL_FIELDS.fid, value: layer.title, coverage: 'Coverage, if there is no value: mapped (none here), partial (not all maps cover the place), not_mapped or not_loaded',
     },
@@ -86,13 +99,35 @@ const ALL_FIDS = [0, 2_147_483_647] as const;
 
 /** @throws MappaleError (kind `database`) */
 export async function tileOf(ask: Ask, layer: TileLayer, tile: TileNumber): Promise<Tile> {
-  const { name, kinds, section } = layer;
-  const sections = section === null ? [] : [section.name];
-  const drawn = kinds === null ? await drawnComuni(ask, tile, null) : await drawnParcels(ask, tile, kinds, sections, ALL_FIDS);
-  const { publication, facts, drawings, values } = drawn;
+  const { publication, facts, drawings, values } = await drawnFeatures(ask, layer, tile);
   if (facts === null || drawings === null) return { publication, bytes: null };
-  const features = kinds === null ? comuni(facts) : section === null ? parcels(facts, name === 'parcels' ? 'all' : 'kind') : valued(facts, values ?? null, section);
-  return { publication, bytes: vectorTile(tile, name, features, drawings) };
+  return { publication, bytes: vectorTile(tile, layer.name, featuresOf(layer, facts, values ?? null), drawings, layer.features === 'access' ? 'points' : 'areas') };
+}
+
+function drawnFeatures(ask: Ask, { features, kinds, section }: TileLayer, tile: TileNumber): Promise<Drawn> {
+  switch (features) {
+    case 'comune':
+      return drawnComuni(ask, tile, null);
+    case 'footprint':
+      return ask<Drawn>('select publication, facts, drawings from api.tile_footprints($1, $2)', [boxOfTile(tile), MOST_DETAILS]);
+    case 'access':
+      return ask<Drawn>('select publication, facts, drawings from api.tile_house_numbers($1, $2)', [boxOfTile(tile), MOST_DETAILS]);
+    case 'parcel':
+      return drawnParcels(ask, tile, kinds, section === null ? [] : [section.name], ALL_FIDS);
+  }
+}
+
+function featuresOf({ name, features, section }: TileLayer, facts: string, values: string | null): TileFeature[] {
+  switch (features) {
+    case 'comune':
+      return comuni(facts);
+    case 'footprint':
+      return (JSON.parse(facts) as [string][]).map(([source]) => ({ id: null, tags: { source } }));
+    case 'access':
+      return (JSON.parse(facts) as [number, string, string][]).map(([street, name, number]) => ({ id: null, tags: { street, name, number } }));
+    case 'parcel':
+      return section === null ? parcels(facts, name === 'parcels' ? 'all' : 'kind') : valued(facts, values, section);
+  }
 }
 
 function drawnComuni(ask: Ask, tile: TileNumber, region: number | null): Promise<Drawn> {
@@ -195,7 +230,7 @@ interface LegendClass {
 export interface Legend {
   readonly name: string;
   readonly title: string;
-  readonly kind: 'outline' | 'parcel' | 'category' | 'number';
+  readonly kind: 'outline' | 'parcel' | 'footprint' | 'access' | 'category' | 'number';
   /** Name of the drawn section; null for a layer without a section. */
   readonly section: string | null;
   readonly group: MapLayer['group'] | null;
@@ -217,16 +252,16 @@ const NUMBER = new Intl.NumberFormat('en');
 /** Colours for parcels without a value and for parcels that are not mapped. White makes values stand out, and no class uses this grey. */
 const [NONE, NOT_MAPPED] = ['#ffffff', '#6b6b6b'];
 
-export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoom, maxzoom, kinds, section, fields }) => {
+export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoom, maxzoom, features, kinds, section, fields }) => {
   const common = { name, title, minzoom, maxzoom, fields };
-  if (section === null) return { ...common, kind: kinds === null ? 'outline' : 'parcel', section: null, group: null, value: null, unit: null, classes: [], none: null, not_mapped: null, not_applicable: [] };
+  if (section === null) return { ...common, kind: features === 'comune' ? 'outline' : features, section: null, group: null, value: null, unit: null, classes: [], none: null, not_mapped: null, not_applicable: [] };
   const { layer } = section;
   const isCategory = layer.classes.some((each) => 'value' in each);
   return {
     ...common, kind: isCategory ? 'category' : 'number', section: section.name, group: layer.group, value: layer.title, unit: layer.unit ?? null,
     classes: isCategory ? (layer.classes as readonly ValueClass[]) : ranges(layer.classes),
     none: { label: layer.none, color: NONE }, not_mapped: { label: 'Not mapped: the loaded files do not cover this place', color: NOT_MAPPED },
-    not_applicable: KINDS.filter((kind) => kinds?.includes(kind) === false),
+    not_applicable: KINDS.filter((kind) => !kinds.includes(kind)),
   };
 });
 

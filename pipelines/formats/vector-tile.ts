@@ -61,21 +61,22 @@ function rowOf(lat: number): number {
 
 /**
  * Returns a tile with one layer.
- * @param drawings concatenated TWKB of polygons with 7 decimals, one geometry for each feature
+ * @param drawings concatenated TWKB with 7 decimals, one geometry for each feature
+ * @param geometry kind of all geometries: areas (default) or single points
  * @throws Error for invalid geometries, or if the numbers of geometries and features differ: a bug
  */
-export function vectorTile(tile: TileNumber, name: string, features: readonly TileFeature[], drawings: Uint8Array): Buffer {
+export function vectorTile(tile: TileNumber, name: string, features: readonly TileFeature[], drawings: Uint8Array, geometry: 'areas' | 'points' = 'areas'): Buffer {
   const keys = new Map<string, number>();
   const values = new Map<string, number>();
   const layer = new Bytes();
   layer.bytes(1, Buffer.from(name));
   const reader = new Twkb(drawings);
   for (const { id, tags } of features) {
-    const commands = commandsOf(reader.polygons(), tile);
+    const commands = geometry === 'points' ? pointCommands(reader.point(), tile) : commandsOf(reader.polygons(), tile);
     const feature = new Bytes();
     if (id !== null) feature.number(1, id);
     feature.packed(2, Object.entries(tags).flatMap(([key, value]) => [numberOf(keys, key), numberOf(values, JSON.stringify(value))]));
-    feature.number(3, POLYGON);
+    feature.number(3, geometry === 'points' ? POINT : POLYGON);
     feature.packed(4, commands);
     layer.bytes(2, feature.done());
   }
@@ -89,7 +90,7 @@ export function vectorTile(tile: TileNumber, name: string, features: readonly Ti
   return Buffer.from(written.done());
 }
 
-const POLYGON = 3;
+const [POINT, POLYGON] = [1, 3];
 
 /** Returns the index of a text in the tile's table. An unknown text gets the next index. */
 function numberOf(known: Map<string, number>, each: string): number {
@@ -112,15 +113,23 @@ type Ring = number[];
 
 const [MOVE_TO, LINE_TO, CLOSE_PATH] = [1, 2, 7];
 
-/** Returns the drawing commands of a feature. @param polygons rings of each polygon in TWKB units, with the outer ring first */
-function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNumber): number[] {
+/** Returns the column and row of a point in units of the tile. The point is in units of TWKB. */
+function unitsOf(lng: number, lat: number, { z, x, y }: TileNumber): readonly [column: number, row: number] {
   const side = 2 ** z * EXTENT;
-  const [left, top] = [x * EXTENT, y * EXTENT];
+  return [Math.round(columnOf(lng / PER_DEGREE) * side - x * EXTENT), Math.round(rowOf(lat / PER_DEGREE) * side - y * EXTENT)];
+}
+
+function pointCommands([lng, lat]: readonly [number, number], tile: TileNumber): number[] {
+  const [column, row] = unitsOf(lng, lat, tile);
+  return [MOVE_TO | (1 << 3), zigzag(column), zigzag(row)];
+}
+
+/** Returns the drawing commands of a feature. @param polygons rings of each polygon in TWKB units, with the outer ring first */
+function commandsOf(polygons: readonly (readonly Ring[])[], tile: TileNumber): number[] {
   const placed = (ring: Ring): Ring => {
     const points: Ring = [];
     for (let at = 0; at < ring.length; at += 2) {
-      const column = Math.round(columnOf((ring[at] as number) / PER_DEGREE) * side - left);
-      const row = Math.round(rowOf((ring[at + 1] as number) / PER_DEGREE) * side - top);
+      const [column, row] = unitsOf(ring[at] as number, ring[at + 1] as number, tile);
       if (column !== points.at(-2) || row !== points.at(-1)) points.push(column, row);
     }
     // Removes the last point, which equals the first.
@@ -191,6 +200,13 @@ class Twkb {
     return this.#at === this.#bytes.length;
   }
 
+  /** Returns the next geometry, which must be a point. */
+  point(): [number, number] {
+    const [kind, has] = [this.#byte(), this.#byte()];
+    if (kind !== POINT_7 || has !== 0) throw new Error(`expected a TWKB point with 7 decimals and no optional attributes, found ${kind}, ${has}`);
+    return [this.#signed(), this.#signed()];
+  }
+
   /** Returns the rings of the next geometry's polygons. Ignores lines and points, which clipping produces where a geometry only touches the tile's side. */
   polygons(): Ring[][] {
     const [kind, has] = [this.#byte(), this.#byte()];
@@ -259,6 +275,9 @@ class Twkb {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 }
+
+/** First byte of a TWKB point with 7 decimals. */
+const POINT_7 = (14 << 4) | 1;
 
 /** Flag of TWKB for an empty geometry. */
 const EMPTY = 16;

@@ -37,6 +37,67 @@ describeEngines('the map in use', (engine) => {
       await service?.close();
     });
 
+    const picture = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${PICTURES}map-${name}.png` });
+
+    describe('the ground', () => {
+      /** Returns the features that the map draws in some layers, as properties. */
+      const drawn = (page: Page, ...layers: string[]): Promise<Record<string, unknown>[]> => page.evaluate(`import('./map/state.js').then(({ state: { view: { map } } }) => (
+        map.loaded() ? map.queryRenderedFeatures({ layers: ${JSON.stringify(layers)}.filter((each) => map.getLayer(each)) }).map(({ properties }) => properties) : []
+      ))`);
+
+      it('has the outlines of buildings at close zooms only, and a click on a building opens its parcel', async () => {
+        const [house] = await service.database.query<{ fid: number; lat: number; lng: number }>(
+          `select p.fid, st_y(x.point) as lat, st_x(x.point) as lng
+           from (select st_pointonsurface(geom) as point, area_m2 from layer.dbsn_building where counts union all select st_pointonsurface(geom), area_m2 from layer.dpc_building) x
+           join core.parcel p on st_contains(p.geom, x.point) join section.buildings b on b.fid = p.fid where x.area_m2 between 60 and 400 order by p.fid limit 1`,
+        );
+        const page = await map.open(`#map=14.5/${house!.lat}/${house!.lng}`);
+        const tiles: string[] = [];
+        page.on('request', (request) => void tiles.push(request.url()));
+        await expect.poll(() => drawn(page, 'parcel-area').then(({ length }) => length), SOON).toBeGreaterThan(0);
+        expect(tiles.filter((url) => url.includes('layer=footprints'))).toEqual([]);
+        await page.goto(page.url().replace(/#.*/, `#map=18.5/${house!.lat}/${house!.lng}`));
+        await expect.poll(() => drawn(page, 'building').then(({ length }) => length), SOON).toBeGreaterThan(0);
+        const box = (await page.locator('#map canvas').first().boundingBox())!;
+        await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+        await expect.poll(() => page.url(), SOON).toContain(`parcel=${house!.fid}`);
+        // Over a section only the lines are drawn.
+        await page.locator('#choices input[value=terrain]').check();
+        await expect.poll(() => drawn(page, 'building-line').then(({ length }) => length), SOON).toBeGreaterThan(0);
+        expect(await drawn(page, 'building')).toEqual([]);
+        await page.context().close();
+      });
+
+      it('has the names of streets along their house numbers, and the numbers', async () => {
+        const streets = await service.database.query<{ name: string; lat: number; lng: number; numbers: string[] }>(
+          `select s.name, avg(st_y(a.geom)) as lat, avg(st_x(a.geom)) as lng, array_agg(api.street_number(a.number, a.exponent, a.colour, a.metric_m)) as numbers
+           from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id where a.geom is not null
+           group by s.street_id, s.name having count(*) > 3 order by count(*) desc, s.street_id limit 1`,
+        );
+        const [{ name, lat, lng, numbers }] = streets as [(typeof streets)[number]];
+        const page = await map.open(`#map=16.5/${lat}/${lng}`);
+        await expect.poll(() => drawn(page, 'street-name', 'square-name').then((found) => found.map((each) => each['name'])), SOON).toContain(name);
+        await page.goto(page.url().replace(/#.*/, `#map=18.5/${known.lat}/${known.lng}`));
+        const every = (await service.database.query<{ number: string }>('select distinct api.street_number(a.number, a.exponent, a.colour, a.metric_m) as number from core.access_point a')).map(({ number }) => number);
+        await expect.poll(() => drawn(page, 'house-number').then(({ length }) => length), SOON).toBeGreaterThan(0);
+        const shown = (await drawn(page, 'house-number')).map((each) => String(each['number']));
+        expect(shown.filter((number) => !every.includes(number) || number === 'SNC')).toEqual([]);
+        expect(numbers.length).toBeGreaterThan(3);
+        await page.context().close();
+      });
+
+      it.each([[1280, 800], [390, 844]] as const)('is pictured at %i × %i in both colour schemes', async (width, height) => {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          const page = await map.open(`#map=17.4/${known.lat}/${known.lng}&layer=parcels`, { viewport: { width, height }, colorScheme });
+          await expect.poll(() => drawn(page, 'building').then(({ length }) => length), SOON).toBeGreaterThan(0);
+          await expect.poll(() => drawn(page, 'street-name', 'square-name').then(({ length }) => length), SOON).toBeGreaterThan(0);
+          await picture(page, `ground-${width}-${colorScheme}`);
+          expect(await overlaps(page)).toEqual([]);
+          await page.context().close();
+        }
+      });
+    });
+
     describe('a search', () => {
       it('selects the parcel if a parcel reference, or a comune with foglio and particella, is typed', async () => {
         const page = await map.open('');

@@ -82,6 +82,8 @@ describeEngines('the plans of the read interface', (engine) => {
       'features of a filter on the geometry': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&filter=${encodeURIComponent(`S_INTERSECTS(geometry, POLYGON((${lng} ${lat}, ${lng + 0.001} ${lat}, ${lng} ${lat + 0.001}, ${lng} ${lat}))) AND area_m2 BETWEEN 1 AND 1000000`)}`),
       'features after a fid': parcels.map(({ fid }) => `/ogc/collections/parcels/items?limit=20&after=${fid}`),
       'tile of parcels': tilesOf(parcels, 'parcels'),
+      'tile of building outlines': tilesOf(parcels, 'footprints'),
+      'tile of house numbers': tilesOf(parcels, 'house_numbers'),
       'tile of a section': SECTION_LAYERS.flatMap((layer) => tilesOf(parcels.slice(0, 3), layer)),
       'quality of a comune': parcels.map(({ belfiore }) => `/admin/municipalities/${belfiore}/quality`),
       lists: Array.from({ length: 14 }, () => ['/admin/regions', '/admin/provinces?region=14', '/admin/municipalities?province=IS']).flat(),
@@ -114,7 +116,7 @@ describeEngines('the plans of the read interface', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features of QGIS in a view', 'features of QGIS in a view in UTM', 'features of QGIS without a view', 'features of QGIS at a point', 'features of QGIS in a box', 'features of a box and a filter', 'features of a filter on the comune', 'features of a filter on the reference', 'features of a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('no large table or index is read completely: %s', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features of QGIS in a view', 'features of QGIS in a view in UTM', 'features of QGIS without a view', 'features of QGIS at a point', 'features of QGIS in a box', 'features of a box and a filter', 'features of a filter on the comune', 'features of a filter on the reference', 'features of a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of building outlines', 'tile of house numbers', 'tile of a section', 'quality of a comune', 'lists'])('no large table or index is read completely: %s', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a few scans. A plan with a complete scan would cause a scan in every request.

@@ -1,7 +1,7 @@
 /** Tests tiles with an independent library. A tile contains the parcels that SQL finds there, at their positions, with the values of their records. */
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServer } from '../../api/server.ts';
 import { SignInLink } from '../../api/sign-in.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
@@ -109,6 +109,114 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
+  describe('of footprints', () => {
+    /** SQL of the buildings that count, of all sources. */
+    const COUNTED = `(
+      select 'igm_dbsn' as source, d.geom, d.area_m2 from layer.dbsn_building d where d.counts
+      union all select 'dpc_buildings', d.geom, d.area_m2 from layer.dpc_building d
+    )`;
+
+    async function expectCounted(z: number): Promise<Set<string>> {
+      const unit = 360 / 2 ** z / 4096;
+      const sources = new Set<string>();
+      let drawn = 0;
+      for (const tile of await tiles(z)) {
+        const read = await features('footprints', z, tile);
+        drawn += read.length;
+        for (const { properties } of read) {
+          expect(Object.keys(properties)).toEqual(['source']);
+          sources.add(String(properties['source']));
+        }
+        const [compared] = await service.database.query<{ missing: number; invented: number }>(
+          `with source as (select c.source, p.geom from core.parcel p join core.building_coverage c using (belfiore) where st_intersects(p.geom, ${BOX})),
+           inside as materialized (
+             select i.source, i.geom, st_isempty(st_buffer(i.geom, -1 * $4::float8)) as thin
+             from (select b.source, st_intersection(b.geom, ${BOX}) as geom from ${COUNTED} b where st_intersects(b.geom, ${BOX})) i
+             -- A building on a parcel, at a point inside the building, is of the source of the parcel's comune.
+             where i.source in (select s.source from source s)
+               and not exists (select from source s where s.source <> i.source and st_intersects(s.geom, st_pointonsurface(i.geom)))
+           ),
+           read as materialized (select r.source, st_setsrid(st_geomfromgeojson(r.geometry), 4326) as geom from jsonb_to_recordset($5::jsonb) as r (source text, geometry jsonb)),
+           pair as (
+             select i.geom as inside, r.geom as read
+             from inside i join read r on r.source = i.source and case when i.thin then st_dwithin(r.geom, i.geom, $4) else st_hausdorffdistance(r.geom, i.geom) <= $4 end
+           )
+           select
+             (select count(*)::int4 from inside i where not i.thin and not exists (select from pair where pair.inside = i.geom)) as missing,
+             (select count(*)::int4 from read r where not exists (select from pair where pair.read = r.geom)) as invented`,
+          [z, tile.x, tile.y, unit, JSON.stringify(read.map(({ properties, geometry }) => ({ source: properties['source'], geometry })))],
+        );
+        expect([tile, compared]).toEqual([tile, { missing: 0, invented: 0 }]);
+      }
+      expect(drawn).toBeGreaterThan(50);
+      return sources;
+    }
+
+    it.each([15, 16])('at zoom %i has each building of the section buildings, within a unit of its position', async (z) => {
+      expect((await expectCounted(z)).size).toBeGreaterThan(0);
+    });
+
+    it('has the buildings of the source of their comune if neighbouring comuni have different sources', async () => {
+      const before = await service.database.query<{ belfiore: string; source: string }>('select belfiore, source from core.building_coverage order by belfiore');
+      await service.database.query("update core.building_coverage set source = case when belfiore in ($1, $2) then 'dpc_buildings' else 'igm_dbsn' end", [before[0]!.belfiore, before[2]!.belfiore]);
+      try {
+        expect([...await expectCounted(15)].sort()).toEqual(['dpc_buildings', 'igm_dbsn']);
+        await service.database.query('update core.building_coverage set source = null');
+        const [tile] = await tiles(15);
+        expect(await features('footprints', 15, tile!)).toEqual([]);
+      } finally {
+        for (const { belfiore, source } of before) await service.database.query('update core.building_coverage set source = $2 where belfiore = $1', [belfiore, source]);
+      }
+    });
+
+    it('has only the largest buildings if there are too many', async () => {
+      const box = '{13,41,15,43}';
+      const count = async (most: number): Promise<number> => {
+        const [row] = await service.database.query<{ count: number }>('select json_array_length(facts::json) as count from api.tile_footprints($1, $2)', [box, most]);
+        return row!.count;
+      };
+      const [largest] = await service.database.query<{ same: boolean }>(
+        `select st_equals(st_setsrid(st_geomfromtwkb(t.drawings), 4326), st_setsrid(st_geomfromtwkb(st_astwkb((
+           select b.geom from ${COUNTED} b
+           where not exists (select from core.parcel p join core.building_coverage c using (belfiore) where c.source <> b.source and st_intersects(p.geom, st_pointonsurface(b.geom)))
+           order by b.area_m2 desc limit 1
+         ), 7)), 4326)) as same
+         from api.tile_footprints($1, 1) t`, [box],
+      );
+      expect([await count(3), await count(1), largest]).toEqual([3, 1, { same: true }]);
+    });
+  });
+
+  it('of house numbers has each located access with its street and civico, at its position', async () => {
+    const unit = 360 / 2 ** 16 / 4096;
+    let drawn = 0;
+    for (const tile of await tiles(16)) {
+      const read = await features('house_numbers', 16, tile);
+      drawn += read.length;
+      const near = await service.database.query<{ street: number; name: string; number: string; lng: number; lat: number; within: boolean }>(
+        `select s.street_id::float8 as street, s.name, api.street_number(a.number, a.exponent, a.colour, a.metric_m) as number, st_x(a.geom) as lng, st_y(a.geom) as lat, st_intersects(a.geom, ${BOX}) as within
+         from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id where st_dwithin(a.geom, ${BOX}, 1e-5) order by a.address_id`, [16, tile.x, tile.y],
+      );
+      // The tile may have points up to 1e-5 degrees outside of its box, because the index rounds positions to single precision.
+      let at = 0;
+      const inside = near.filter(({ within, street, number }) => {
+        const isRead = within || (read[at]?.properties['street'] === street && read[at]?.properties['number'] === number);
+        at += Number(isRead);
+        return isRead;
+      });
+      expect(read.map(({ properties }) => properties)).toEqual(inside.map(({ street, name, number }) => ({ street, name, number })));
+      for (const [index, { geometry }] of read.entries()) {
+        const { type, coordinates } = geometry as { type: string; coordinates: [number, number] };
+        const { lng, lat } = inside[index]!;
+        expect([type, Math.abs(coordinates[0] - lng) <= unit, Math.abs(coordinates[1] - lat) <= unit]).toEqual(['Point', true, true]);
+      }
+    }
+    expect(drawn).toBeGreaterThan(100);
+    const [limited] = await service.database.query<{ count: number }>("select json_array_length(facts::json) as count from api.tile_house_numbers('{13,41,15,43}', 7)");
+    expect(limited).toEqual({ count: 7 });
+    expect(await features('house_numbers', 15, (await tiles(15))[0]!)).toEqual([]);
+  });
+
   it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('of %s has the values of the records, and distinguishes unmapped places from places without values', async (name) => {
     const { name: sectionName, layer } = TILE_LAYERS.find((each) => each.name === name)!.section!;
     const section = SECTIONS.find((each) => each.name === sectionName)!;
@@ -146,7 +254,7 @@ describeEngines('a tile of the map', (engine) => {
   });
 
   it('is empty if it has no features, or if the layer is not drawn at its zoom', async () => {
-    for (const [layer, tile] of [['parcels', '14/1/1'], ['parcels', '0/0/0'], ['comuni', '7/68/47'], ['ground', '5/17/11']] as const) {
+    for (const [layer, tile] of [['parcels', '14/1/1'], ['parcels', '0/0/0'], ['comuni', '7/68/47'], ['ground', '5/17/11'], ['footprints', '14/8829/6085']] as const) {
       const path = `/tiles/${tile}?layer=${layer}`;
       const answered = await service.ask(path, { key });
       expect([path, answered.status, answered.text]).toEqual([path, 204, '']);

@@ -181,6 +181,8 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     const asked = [
       ['select facts, drawings from api.tile_parcels($1, $2, $3, $4, 300)', [[13, 41, 15, 43], kinds, SECTION_NAMES, [firstFid(REGION), firstFid(REGION + 1)]]],
       ['select facts, drawings from api.tile_comuni($1, 0.0001, null)', [[13, 41, 15, 43]]],
+      ['select facts, drawings from api.tile_footprints($1, 300)', [[13, 41, 15, 43]]],
+      ['select facts, drawings from api.tile_house_numbers($1, 300)', [[13, 41, 15, 43]]],
       ['select answer from api.map_comuni($1)', [REGION]],
       ['select answer from api.map_samples($1)', [['Z001', 'Z002', 'Z003']]],
       ["select completions from api.completions('ro', '{ro}')", []],

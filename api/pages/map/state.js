@@ -83,6 +83,8 @@ export const state = {
     passing: null,
     /** Labels (cadastral numbers) of the parcels in view. @type {any} */
     labels: { type: 'FeatureCollection', features: [] },
+    /** Names of the streets in view. @type {any} */
+    streets: { type: 'FeatureCollection', features: [] },
   },
 };
 
@@ -295,6 +297,11 @@ export function passingFound(passing) {
 /** @param {any} labels */
 export function labelsPlaced(labels) {
   state.view.labels = labels;
+}
+
+/** @param {any} streets */
+export function streetsPlaced(streets) {
+  state.view.streets = streets;
 }
 
 /** Calls a listener when the browser changes its colour scheme. @param {() => void} listener */

@@ -2,13 +2,14 @@
 /** Draws comuni, tiles of parcels and of one section, and the selected parcel. This file names no section, because the server describes the sections. */
 import { Map as Drawing, NavigationControl, ScaleControl } from './maplibre-gl.mjs';
 import { tilesOf, withToken } from './interface.js';
-import { labelsPlaced, mapOpened, onScheme, paperChanged, passingFound, schemeRead, state, tilesAwaited } from './state.js';
+import { labelsPlaced, mapOpened, onScheme, paperChanged, passingFound, schemeRead, state, streetsPlaced, tilesAwaited } from './state.js';
+import { streetNames } from './streets.js';
 import { t } from './words.js';
 
 /**
  * @typedef {{ value?: string | number | boolean, from?: number | null, to?: number | null, label: string, color: string }} Class
- * @typedef {{ name: string, title: string, section: string | null, group: string | null, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom:
- * number, maxzoom: number,
+ * @typedef {{ name: string, title: string, section: string | null, group: string | null, kind: 'outline' | 'parcel' | 'footprint' | 'access' |
+ *   'category' | 'number', minzoom: number, maxzoom: number,
  *   unit: string | null, value: string | null, classes: Class[], none: Class | null, not_mapped: Class | null,
  *   not_applicable: ('land' | 'road' | 'water')[] }} Layer
  * @typedef {{ belfiore: string, name: string | null, istat_code: string | null, parcels: number | null, bbox: [number, number, number, number] | null,
@@ -17,8 +18,8 @@ import { t } from './words.js';
 
 /** Colours of land, sea and lines in light and dark mode. Each section defines the colours of its classes. */
 const PALETTES = {
-  light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e', none: '#ffffff' },
-  dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998', none: '#39424e' },
+  light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e', building: '#d9d2c5', wall: '#8f8574', number: '#6b5f4d', street: '#3f4a63', none: '#ffffff' },
+  dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998', building: '#3c4651', wall: '#74808d', number: '#b3a58c', street: '#c4cfe6', none: '#39424e' },
 };
 /** Returns the colour scheme of the map. A printed map has the light scheme. */
 const scheme = () => (state.view.isDark && !state.view.isPaper ? 'dark' : 'light');
@@ -72,11 +73,13 @@ const [LETTER, MARGIN, LINE] = [7, 8, 20];
 const BORDERS = 11;
 /** Smallest zoom at which parcels are distinguishable. */
 export const CLOSE = 17;
+/** Layer of house numbers, and the first zooms with names of streets and with house numbers. */
+const [NUMBERS, NAMED, NUMBERED] = ['house_numbers', 16, 18];
 const EMPTY = { type: 'FeatureCollection', features: [] };
 const FONT = ['system-ui', 'sans-serif'];
 
 /** Names of the layers that are drawn whatever the user selected. */
-export const GROUND_LAYERS = ['comuni', 'ground', 'parcels'];
+export const GROUND_LAYERS = ['comuni', 'ground', 'parcels', 'footprints', 'house_numbers'];
 
 /** Returns the selected layer of a section, or null if the user selected the coverage or parcels only. */
 export const sectionDrawn = () => state.layers.find(({ name }) => name === state.layer && !GROUND_LAYERS.includes(name)) ?? null;
@@ -131,6 +134,7 @@ export async function openView(actions) {
     actions.loading();
     filterParcels();
     nameParcels();
+    nameStreets();
   });
   onScheme(() => {
     if (schemeRead()) redraw();
@@ -222,6 +226,22 @@ function nameParcels() {
   /** @type {any} */ (map.getSource('labels')).setData(next);
 }
 
+/** Draws the names of the streets whose house numbers are in view. */
+function nameStreets() {
+  const { map, streets } = state.view;
+  if (map === null || map.getSource(NUMBERS) === undefined) return;
+  const box = map.getBounds();
+  const found = map.getZoom() < NAMED ? [] : map.querySourceFeatures(NUMBERS, { sourceLayer: NUMBERS });
+  const numbers = found.map(({ geometry, properties }) => {
+    const [lng, lat] = /** @type {GeoJSON.Point} */ (geometry).coordinates;
+    return { street: Number(properties['street']), name: String(properties['name']), lng, lat };
+  });
+  const next = { type: 'FeatureCollection', features: streetNames(numbers.filter((each) => box.contains(each))) };
+  if (JSON.stringify(next) === JSON.stringify(streets)) return;
+  streetsPlaced(next);
+  /** @type {any} */ (map.getSource('streets')).setData(next);
+}
+
 /** Creates the pattern of grey stripes, which marks areas that no file covers. */
 function hatch() {
   const size = 16;
@@ -247,6 +267,8 @@ function styleOf() {
   const close = drawn ?? lines;
   const fade = close === undefined ? opacity : ['interpolate', ['linear'], ['zoom'], close.minzoom - 0.5, opacity, close.minzoom, 0];
   const border = { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 };
+  const streetText = { 'text-field': ['get', 'name'], 'text-font': FONT, 'text-size': ['interpolate', ['linear'], ['zoom'], NAMED, 11, 19, 14], 'text-letter-spacing': 0.02 };
+  const streetPaint = { 'text-color': colours.street, 'text-halo-color': colours.halo, 'text-halo-width': 1.6 };
   const of = (name) => ({ source: name, 'source-layer': name });
   // A change of colours that depend on features would load the tiles again. Layers with such colours therefore exist twice, in screen colours and in
   // print colours.
@@ -256,7 +278,7 @@ function styleOf() {
     transition: { duration: 0, delay: 0 },
     sources: {
       comuni: { type: 'geojson', data: outlines() }, names: { type: 'geojson', data: middles() },
-      labels: { type: 'geojson', data: state.view.labels }, chosen: { type: 'geojson', data: state.view.chosen ?? EMPTY }, mark: { type: 'geojson', data: state.view.mark === null ? EMPTY : point(state.view.mark) },
+      labels: { type: 'geojson', data: state.view.labels }, streets: { type: 'geojson', data: state.view.streets }, chosen: { type: 'geojson', data: state.view.chosen ?? EMPTY }, mark: { type: 'geojson', data: state.view.mark === null ? EMPTY : point(state.view.mark) },
       ...Object.fromEntries(tiled.map((layer) => [layer === borders ? 'comuni-tiles' : layer.name, source(layer)])),
     },
     layers: [
@@ -277,6 +299,11 @@ function styleOf() {
           filter: ['all', passes(), ['!', ['has', 'value']], ['!=', ['get', 'coverage'], 'mapped']],
         },
       ]),
+      // Over a section only the outlines are drawn, so the colours of the section stay as in the legend.
+      ...tiled.filter(({ name }) => name === 'footprints').flatMap(({ name, minzoom }) => [
+        ...(drawn === undefined ? [{ id: 'building', type: 'fill', ...of(name), minzoom, paint: { 'fill-color': colours.building } }] : []),
+        { id: 'building-line', type: 'line', ...of(name), minzoom, paint: { 'line-color': colours.wall, 'line-width': ['interpolate', ['linear'], ['zoom'], 15, 0.4, 18, 1.2] } },
+      ]),
       // Tiles that only a filter needs are loaded, but not visible.
       ...tiled.filter(({ name }) => filtering.includes(name)).map(({ name }) => ({ id: `filter-${name}`, type: 'fill', ...of(name), paint: { 'fill-opacity': 0 } })),
       ...(lines === undefined ? [] : [
@@ -289,10 +316,19 @@ function styleOf() {
       ...(borders === undefined ? [] : [{ id: 'comune-border', type: 'line', source: 'comuni-tiles', 'source-layer': borders.name, minzoom: BORDERS, paint: border }]),
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },
       { id: 'chosen-line', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.chosen, 'line-width': 3.5 } },
+      // If labels collide, the label of the later layer is drawn. Names of comuni and streets come last, then parcels, then house numbers.
+      ...tiled.filter(({ name }) => name === NUMBERS).map(({ name }) => ({
+        id: 'house-number', type: 'symbol', ...of(name), minzoom: NAMED, filter: ['!=', ['get', 'number'], 'SNC'],
+        layout: { 'text-field': ['step', ['zoom'], '', NUMBERED, ['get', 'number']], 'text-font': FONT, 'text-size': 10 }, paint: { 'text-color': colours.number, 'text-halo-color': colours.halo, 'text-halo-width': 1.2 },
+      })),
       ...(lines === undefined ? [] : [{
         id: 'parcel-name', type: 'symbol', source: 'labels', minzoom: CLOSE,
         layout: { 'text-field': ['get', 'label'], 'text-font': FONT, 'text-size': 12 }, paint: { 'text-color': colours.ink, 'text-halo-color': colours.halo, 'text-halo-width': 1.4 },
       }]),
+      ...(tiled.some(({ name }) => name === NUMBERS) ? [
+        { id: 'street-name', type: 'symbol', source: 'streets', minzoom: NAMED, filter: ['==', ['geometry-type'], 'LineString'], layout: { ...streetText, 'symbol-placement': 'line', 'symbol-spacing': 420, 'text-max-angle': 40 }, paint: streetPaint },
+        { id: 'square-name', type: 'symbol', source: 'streets', minzoom: NAMED, filter: ['==', ['geometry-type'], 'Point'], layout: { ...streetText, 'text-max-width': 8 }, paint: streetPaint },
+      ] : []),
       {
         id: 'comune-name', type: 'symbol', source: 'names', maxzoom: 15, minzoom: 7,
         layout: { 'text-field': ['get', 'name'], 'text-font': FONT, 'text-size': ['interpolate', ['linear'], ['zoom'], 8, 11, 13, 15], 'text-max-width': 8, 'symbol-sort-key': ['-', 0, ['get', 'parcels']] },
