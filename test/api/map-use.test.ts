@@ -180,6 +180,40 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
+      it('removes the grey as soon as the answer has arrived, without waiting for a timer, a frame or another answer', async () => {
+        const page = await map.open('');
+        // Notes the events between the moment at which the record was read and the moment at which the panel is no longer grey.
+        await page.evaluate(`(() => {
+          window.noted = [];
+          const note = (event) => window.noted.push(event);
+          const { json } = Response.prototype;
+          Response.prototype.json = async function () {
+            const body = await json.call(this);
+            note('answer ' + new URL(this.url).pathname.split('/').at(-2));
+            return body;
+          };
+          for (const name of ['setTimeout', 'requestAnimationFrame']) {
+            const before = window[name];
+            window[name] = (act, ...rest) => before((...given) => { note(name); return act(...given); }, ...rest);
+          }
+          new MutationObserver(() => note(document.querySelector('#record').hasAttribute('aria-busy') ? 'grey' : 'shown'))
+            .observe(document.querySelector('#record'), { attributes: true, attributeFilter: ['aria-busy'] });
+        })()`);
+        const ask = async (text: string): Promise<string[]> => {
+          await page.evaluate('window.noted.length = 0');
+          await page.locator('#query').fill(text);
+          await page.locator('#query').press('Enter');
+          await expect.poll(() => page.evaluate("window.noted.includes('shown')"), SOON).toBe(true);
+          return page.evaluate<string[]>('window.noted');
+        };
+        for (const text of [String(known.fid), known.reference]) {
+          const noted = await ask(text);
+          const answered = noted.lastIndexOf('answer parcels', noted.indexOf('shown'));
+          expect([text, noted.indexOf('grey') >= 0, answered > noted.indexOf('grey'), noted.slice(answered, noted.indexOf('shown') + 1)]).toEqual([text, true, true, ['answer parcels', 'shown']]);
+        }
+        await page.context().close();
+      });
+
       it('removes the grey when another view is chosen before the record arrives', async () => {
         const page = await map.open('');
         const asked = page.waitForRequest(`**/parcels/${known.reference}`);
@@ -350,6 +384,14 @@ describeEngines('the map in use', (engine) => {
       await expect.poll(() => page.locator('#content h2').textContent(), SOON).toBe('Comparison');
       const named = await page.locator('#content > header td button').allTextContents();
       expect([named[0], new Set(named).size]).toEqual([known.reference, 2]);
+      // Each reference is on one line inside its cell.
+      await page.setViewportSize({ width: 1280, height: 800 });
+      expect(await page.evaluate(`[...document.querySelectorAll('#content > header td button')].map((each) => {
+        const text = document.createRange();
+        text.selectNodeContents(each);
+        return [text.getClientRects().length, each.getBoundingClientRect().left >= each.parentElement.getBoundingClientRect().left];
+      })`)).toEqual([[1, true], [1, true]]);
+      await picture(page, 'comparison-1280');
       expect(await page.locator('[data-section=terrain] tr:first-child td').count()).toBe(2);
       // A missing hazard level is shown as its reason, not as a dash.
       expect(await page.locator('[data-section=risk] tr', { hasText: 'hazard' }).locator('td').allTextContents()).not.toContain('–');
