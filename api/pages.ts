@@ -35,7 +35,7 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
   { path: '/docs/swagger-ui.js', type: SCRIPT, read: library('swagger-ui-dist', 'swagger-ui-bundle.js') },
   { path: '/docs/swagger-ui.css', type: STYLE, read: library('swagger-ui-dist', 'swagger-ui.css') },
   { path: '/map', type: HTML, read: own('map/index.html') },
-  ...['cadastral', 'comparison', 'downloads', 'elements', 'explanation', 'filters', 'interface', 'layers', 'legend', 'published', 'record', 'search', 'sheet', 'start', 'state', 'streets', 'url', 'values', 'view', 'words'].map((name) => ({ path: `/map/${name}.js`, type: SCRIPT, read: own(`map/${name}.js`) })),
+  ...['cadastral', 'comparison', 'downloads', 'elements', 'explanation', 'filters', 'interface', 'layers', 'legend', 'published', 'record', 'search', 'sheet', 'sources', 'start', 'state', 'streets', 'url', 'values', 'view', 'words'].map((name) => ({ path: `/map/${name}.js`, type: SCRIPT, read: own(`map/${name}.js`) })),
   { path: '/map/sections.js', type: SCRIPT, read: sectionPanels },
   { path: '/map/map.css', type: STYLE, read: own('map/map.css') },
   { path: '/map/maplibre-gl.mjs', type: SCRIPT, read: library('maplibre-gl', 'dist/maplibre-gl.mjs') },

@@ -1,7 +1,9 @@
 /** Tests the texts of the map. Every field, value and unit of a section has a name in English and in Italian, and removed fields have no texts. */
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { panels } from '../../api/pages.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
 import { drawingsOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
@@ -133,4 +135,13 @@ it('texts of a statement are read from its SQL, with alternatives and concatenat
     field: ['x', 'y'], value: ['row {1}, {2}'], unit: ['m'], rule: ['one; in {1}', 'one', 'two; in {1}', 'two', 'it\'s'],
   });
   expect(() => sentencesOf('a', view('concat(\'near \', a.b)'))).toThrow(/a: rule says 'near '/);
+});
+
+describe('the Italian names of sources', () => {
+  it('exist for each source and only for these, and have no English words', async () => {
+    const { ITALIAN_SOURCES } = (await import(fileURLToPath(new URL('../../api/pages/map/sources.js', import.meta.url)))) as { ITALIAN_SOURCES: Readonly<Record<string, string>> };
+    const titles = new Set((await loadSources()).map(({ manifest }) => manifest.title));
+    expect([missing(titles, ITALIAN_SOURCES), left(titles, ITALIAN_SOURCES)]).toEqual([[], []]);
+    expect(Object.values(ITALIAN_SOURCES).filter((name) => /\b(?:of|and|the|with|by|in force|as)\b/.test(name))).toEqual([]);
+  });
 });

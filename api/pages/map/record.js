@@ -3,7 +3,7 @@
 import { button, element, link } from './elements.js';
 import { reasonsOf } from './explanation.js';
 import { ELSEWHERE } from './sections.js';
-import { absenceOf, breakable, flat, halfYear, headingOf, inWords, panelOf, plainWords, sectionsOf, stateBadge, textOf, titleOf, valueOf, wordsOf } from './values.js';
+import { absenceOf, breakable, flat, halfYear, headingOf, inWords, panelOf, plainWords, sectionsOf, sourceName, stateBadge, textOf, titleOf, valueOf, wordsOf } from './values.js';
 import { hasWord, isItalian, t } from './words.js';
 
 /** @typedef {import('./values.js').Panel} Panel */
@@ -118,8 +118,9 @@ function sectionOf(name, block, record, actions) {
       parts.push(element('table', { class: 'rules' }, [element('tbody', {}, Object.keys(columns).flatMap((column) => ruleOf(panel, root + column, headingOf(column, columns, panel))))]));
     }
   }
-  const sources = cited.map(({ source, reference_period: period }) => (period === null ? source : `${source} (${period})`));
-  parts.push(element('p', { class: 'source' }, [`${t('source')}: ${sources.length > 0 ? sources.join('; ') : block?.source ?? t('noSource')}`]));
+  const named = cited.length > 0 ? cited : block?.source === undefined || block.source === null ? [] : [{ source: block.source, reference_period: null }];
+  const sources = named.flatMap(({ source, reference_period: period }, /** @type {number} */ index) => [...(index === 0 ? [] : ['; ']), sourceName(source), ...(period === null ? [] : [` (${period})`])]);
+  parts.push(element('p', { class: 'source' }, [`${t('source')}: `, ...(sources.length > 0 ? sources : [t('noSource')])]));
   parts.push(reasons);
   const section = element('section', { 'data-section': name }, parts);
   return section;

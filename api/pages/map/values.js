@@ -2,6 +2,7 @@
 /** Formats names, values and units of a record. A section defines the names and units of its fields in `map.ts` and `italian.ts` of its folder. */
 import { element } from './elements.js';
 import { SECTIONS } from './sections.js';
+import { ITALIAN_SOURCES } from './sources.js';
 import { STATES } from './view.js';
 import { hasWord, isItalian, isSharedWord, numberOf, t } from './words.js';
 
@@ -122,6 +123,9 @@ export function inWords(english, italian) {
   if (isItalian()) return italian === undefined ? element('span', { lang: 'en' }, [english]) : italian;
   return english;
 }
+
+/** Returns the name of a source in the language of the page. @param {string} title title in the source's manifest */
+export const sourceName = (title) => inWords(title, ownValue(ITALIAN_SOURCES, title));
 
 /**
  * Returns the sections of a record in the order of the page. The section `basic`, which has identifiers, comes last.

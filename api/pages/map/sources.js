@@ -1,0 +1,35 @@
+// @ts-check
+/** Italian names of the sources, by the title in their manifests. Titles that are Italian already map to themselves. */
+
+/** @type {Record<string, string>} */
+export const ITALIAN_SOURCES = {
+  'Cadastral cartography: parcels and sheets of the Catasto Terreni': 'Cartografia catastale: particelle e fogli del Catasto Terreni',
+  'ANNCSU, Archivio Nazionale dei Numeri Civici delle Strade Urbane: indirizzario (INDIR) and stradario (STRAD)': 'ANNCSU, Archivio Nazionale dei Numeri Civici delle Strade Urbane: indirizzario (INDIR) e stradario (STRAD)',
+  'Cadastral map of the Provincia autonoma di Bolzano': 'Mappa catastale della Provincia autonoma di Bolzano',
+  'CORINE Land Cover 2018, vector': 'CORINE Land Cover 2018, vettoriale',
+  'Copernicus DEM GLO-30, digital surface model with cells of 1″': 'Copernicus DEM GLO-30, modello digitale della superficie con celle di 1″',
+  'Aggregati strutturali: footprints of adjoining buildings, by comune': 'Aggregati strutturali: sagome di edifici contigui, per comune',
+  'Protezione Civile: seismic zones of comuni': 'Protezione Civile: zone sismiche dei comuni',
+  'European Ground Motion Service, Level 3 Ortho, vertical component': 'European Ground Motion Service, livello 3 Ortho, componente verticale',
+  'Global Solar Atlas 2, PVOUT: photovoltaic electricity output of a mean year': 'Global Solar Atlas 2, PVOUT: produzione fotovoltaica di un anno medio',
+  'Database di sintesi nazionale (DBSN): buildings': 'Database di sintesi nazionale (DBSN): edifici',
+  'Modello di pericolosità sismica MPS04: accelerazione massima del suolo, 10 % in 50 anni': 'Modello di pericolosità sismica MPS04: accelerazione massima del suolo, 10 % in 50 anni',
+  'Mosaicatura nazionale delle aree a pericolosità idraulica (D.Lgs. 49/2010)': 'Mosaicatura nazionale delle aree a pericolosità idraulica (D.Lgs. 49/2010)',
+  'Mosaicatura nazionale delle aree a pericolosità da frana dei Piani di Assetto Idrogeologico (PAI)': 'Mosaicatura nazionale delle aree a pericolosità da frana dei Piani di Assetto Idrogeologico (PAI)',
+  'Linea di Costa 2020 v2.0 — Dinamica Litoranea 2006–2020': 'Linea di Costa 2020 v2.0 — Dinamica Litoranea 2006–2020',
+  'ISTAT: boundaries of comuni, provinces and regions': 'ISTAT: confini di comuni, province e regioni',
+  'Census sections: territorial bases 2021 and indicators of the permanent census': 'Sezioni di censimento: basi territoriali 2021 e indicatori del censimento permanente',
+  'ISTAT: codes of comuni, provinces and regions in force': 'ISTAT: codici dei comuni, delle province e delle regioni vigenti',
+  'ISTAT: suppressed comuni and their successors': 'ISTAT: comuni soppressi e comuni subentranti',
+  'MEF: personal income tax returns (IRPEF) by comune and, in the largest cities, by postal code': 'MEF: dichiarazioni dei redditi (IRPEF) per comune e, nelle città maggiori, per CAP',
+  'MiC: places of culture (DBUnico 2.0)': 'MiC: luoghi della cultura (DBUnico 2.0)',
+  'MIM: schools, of the State and private ones': 'MIM: scuole statali e paritarie',
+  'MIMIT: register of active fuel stations': 'MIMIT: anagrafica degli impianti di carburante attivi',
+  'OMI: quotations, zones and their perimeters': 'OMI: quotazioni, zone e loro perimetri',
+  'Postal codes (CAP) of comuni, and their areas, as the operator supplies them': 'CAP dei comuni e loro aree, forniti dal gestore',
+  'Ministero della Salute: pharmacies': 'Ministero della Salute: farmacie',
+  'TINITALY 1.1, digital elevation model of Italy with cells of 10 m': 'TINITALY 1.1, modello digitale del terreno d\'Italia con celle di 10 m',
+  'Cadastral map of the Provincia autonoma di Trento': 'Mappa catastale della Provincia autonoma di Trento',
+  'Urban Atlas Land Cover/Land Use 2018': 'Urban Atlas, copertura e uso del suolo 2018',
+  'VIIRS Black Marble VNP46A4, light at night: annual composite with cells of 15″': 'VIIRS Black Marble VNP46A4, luci notturne: composito annuale con celle di 15″',
+};
