@@ -7,6 +7,7 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import { SECTION_NAMES, SECTIONS } from '../pipelines/contract/sections.ts';
 import { columnsOf, licencesOf, rowsOf, type Ask, type AnswerRows } from '../pipelines/deliver/columns.ts';
 import { LEGENDS } from '../pipelines/deliver/tiles.ts';
+import type { BaseMap } from './base-map.ts';
 import { ApiError } from './errors.ts';
 import { simplifiedWithNeighbours, type MultiPolygon } from './outlines.ts';
 import { readParameters, whole } from './parameters.ts';
@@ -40,8 +41,11 @@ export class Overview {
   readonly #reader: Reader;
   readonly #found = new Map<number | null, { readonly publication: string; readonly content: Promise<Prepared> }>();
 
-  constructor(reader: Reader) {
+  readonly #baseMap: BaseMap | null;
+
+  constructor(reader: Reader, baseMap: BaseMap | null) {
     this.#reader = reader;
+    this.#baseMap = baseMap;
   }
 
   /**
@@ -64,7 +68,7 @@ export class Overview {
 
   async #regions(): Promise<object> {
     const licences = await licencesOf(this.#ask, null, SECTION_NAMES);
-    return { regions: await this.#answered<MapRegion>('select publication, answer from api.map_regions()', []), layers: LEGENDS, attribution: [...new Set(licences.map(({ attribution }) => attribution))] };
+    return { regions: await this.#answered<MapRegion>('select publication, answer from api.map_regions()', []), layers: LEGENDS, attribution: [...new Set(licences.map(({ attribution }) => attribution))], base_map: this.#baseMap };
   }
 
   async #comuni(code: number): Promise<object> {

@@ -1,4 +1,7 @@
-/** Serves the API documentation and the map. All files are listed in this file and read once. The pages load no files from other servers. */
+/**
+ * Serves the API documentation and the map. All files are listed in this file and read once. The pages load no files from other servers, except the tiles of
+ * a configured base map.
+ */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
@@ -10,6 +13,7 @@ import type { MapPanel } from '../pipelines/contract/section-map.ts';
 import { italianOf, mapOf } from '../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { IS_COMPILED } from '../pipelines/program.ts';
+import { originOfTiles, type BaseMap } from './base-map.ts';
 import { LIBRARIES, LIBRARY_FOLDER } from './libraries.ts';
 import { BASE } from './openapi.ts';
 import { prepare, sendPrepared, type Prepared } from './prepared.ts';
@@ -44,11 +48,15 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
 ];
 
 /**
- * Content security policy that allows only files and the API of this server. Inline styles are allowed, because Swagger UI and MapLibre set styles by
- * script.
+ * Returns the content security policy, which allows only files and the API of this server. Inline styles are allowed, because Swagger UI and MapLibre set
+ * styles by script.
+ * @param tiles origin of the tiles of a base map, which scripts may request; null: none
  */
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; "
-  + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+function policy(tiles: string | null): string {
+  const connect = ["'self'", ...(tiles === null ? [] : [tiles])].join(' ');
+  return `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src ${connect}; worker-src 'self'; `
+    + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+}
 
 /** Contents of the files, which are read and compressed when a process creates its first server. */
 const contents = new Map<string, Promise<Prepared>>();
@@ -99,11 +107,12 @@ function* descriptionsOf(root: z.core.JSONSchema.BaseSchema, schema = root, path
 }
 
 /** Serves the pages below the base path. `/` redirects to the pages, and `/metrics` to the metrics. */
-export async function pages(app: FastifyInstance): Promise<void> {
+export async function pages(app: FastifyInstance, { baseMap }: { readonly baseMap: BaseMap | null }): Promise<void> {
+  const [usual, ofMap] = [policy(null), policy(baseMap === null ? null : originOfTiles(baseMap))];
   for (const { path, type, read } of FILES) {
     const content = await contentOf(path, read);
     app.get(BASE + path, async (request, reply) => sendPrepared(request, reply.headers({
-      'content-type': type, 'cache-control': 'no-cache', 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer',
+      'content-type': type, 'cache-control': 'no-cache', 'content-security-policy': path.startsWith('/map') ? ofMap : usual, 'referrer-policy': 'no-referrer',
     }), content));
   }
   for (const [from, to] of [['/', '/docs'], ['/map', '/map'], ['/docs', '/docs'], ['/metrics', '/metrics']] as const) app.get(from, async (_request, reply) => reply.redirect(BASE + to));

@@ -13,6 +13,7 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import type { Log } from '../pipelines/log.ts';
 import { admitter, openAdmitter, queueFor } from './access.ts';
 import { trusting, type Trust } from './client-address.ts';
+import type { BaseMap } from './base-map.ts';
 import type { Catalog } from './catalog.ts';
 import { ApiError, describeFailure, refusal, refusalOf } from './errors.ts';
 import type { Explain } from './explain.ts';
@@ -53,6 +54,8 @@ export interface ServerOptions {
   readonly shared?: Shared;
   /** Sign-in of browsers on this machine. Given only if no other machine can reach the server. */
   readonly signIn?: SignIn | null;
+  /** Base map of another server. Absent: the map sends no request to other servers. */
+  readonly baseMap?: BaseMap | null;
   /** Catalogue of exports and of the API. Absent: the server has no catalogue. */
   readonly catalog?: Catalog | null;
   /** Explains values to signed-in browsers. Absent: the map shows the command instead. */
@@ -88,13 +91,13 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await app.register(endpoints, service);
   await app.register(feed, service);
   await app.register(tiles, service);
-  await app.register(map, { ...service, explain: options.explain ?? null });
+  await app.register(map, { ...service, explain: options.explain ?? null, baseMap: options.baseMap ?? null });
   if (options.enrich === true) await app.register(enrich, service);
   if (options.catalog) await app.register(catalog, { ...service, catalog: options.catalog });
   await app.register(health, service);
   await app.register(metrics, { ...service, readers: options.metricsReaders ?? [], isTrustedProxy });
   await app.register(document, { version, publicUrl: options.publicUrl ?? null });
-  await app.register(pages);
+  await app.register(pages, { baseMap: options.baseMap ?? null });
   return app;
 }
 

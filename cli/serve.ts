@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import { trusting } from '../api/client-address.ts';
+import { baseMapOf, type BaseMap } from '../api/base-map.ts';
 import type { Catalog } from '../api/catalog.ts';
 import type { Explain } from '../api/explain.ts';
 import type { SignInLink } from '../api/sign-in.ts';
@@ -33,6 +34,9 @@ interface ServeOptions {
   readonly publicUrl?: string;
   readonly exports?: string;
   readonly exportsUrl?: string;
+  readonly baseMap?: string;
+  readonly baseMapAttribution?: string;
+  readonly baseMapZoom: number;
   readonly workers: number;
   readonly enrich: boolean;
   readonly json: boolean;
@@ -54,6 +58,9 @@ export function serveCommand(): Command {
     .option('--public-url <url>', 'public https URL of the server, which the OpenAPI document lists first', parsePublicUrl)
     .option('--exports <folder>', 'folder with exports to describe at /api/v2/catalog; needs --exports-url')
     .option('--exports-url <url>', 'URL at which the folder of --exports is published', (text) => parseFolderUrl(text, '--exports-url'))
+    .option('--base-map <template>', 'tiles of a base map of another server for the map: XYZ or WMTS; needs --base-map-attribution')
+    .option('--base-map-attribution <text>', 'attribution of the base map, which the map shows')
+    .option('--base-map-zoom <n>', 'highest zoom of the base map', parseWithin(0, 22), 19)
     .option('--workers <n>', 'number of server processes; more than one needs PostgreSQL', parseWithin(1, 256), 1)
     .option('--enrich', 'accept CSV tables of at most 1,000 rows at POST /api/v2/tools/enrich; each row counts as one request', false)
     .option('--json', 'print the addresses as one JSON object on one line: api, map, sign_in', false)
@@ -66,6 +73,7 @@ export function serveCommand(): Command {
       }
       trusting([...options.trustProxy ?? [], ...options.metricsFrom ?? []]);
       await requireExports(options);
+      const baseMap = options.baseMap === undefined ? null : baseMapOf(options.baseMap, options.baseMapAttribution, options.baseMapZoom);
       const config = readConfig();
       const log = makeLog(config, process.stderr);
       continueThroughRotation(log);
@@ -78,7 +86,7 @@ export function serveCommand(): Command {
         try {
           requireApplied(await appliedFor(reader), sources);
           await requireWhole(reader, partsOf(sources));
-          const own = { explain: explainer(database, sources, reader), catalog: catalogue(options, config, sources) };
+          const own = { explain: explainer(database, sources, reader), catalog: catalogue(options, config, sources), baseMap };
           await serve(options, reader, log, signInLink(options, config), own);
         } finally {
           await reader.close();
@@ -161,7 +169,8 @@ function catalogue({ exports: folder, exportsUrl = '' }: ServeOptions, { publish
 /** Serves until a stop signal. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve(
   { host, port, trustProxy = [], metricsFrom = [], publicUrl, enrich, json }: ServeOptions,
-  reader: Reader, plainLog: Log, ownSignIn: SignInLink | null, { explain, catalog }: { readonly explain: Explain | null; readonly catalog: Catalog },
+  reader: Reader, plainLog: Log, ownSignIn: SignInLink | null,
+  { explain, catalog, baseMap }: { readonly explain: Explain | null; readonly catalog: Catalog; readonly baseMap: BaseMap | null },
 ): Promise<void> {
   // Imports the server in this function, because other commands start faster without it.
   const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
@@ -175,7 +184,7 @@ async function serve(
     reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, publicUrl: publicUrl ?? null, enrich,
     ...(link === null ? {} : { shared: link }),
     // Workers use the sign-in link of the primary process.
-    signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain, catalog,
+    signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain, catalog, baseMap,
   });
   // If the warm-up fails, only the first answers are slower, so the server starts anyway.
   await warmUp(reader).catch((error: unknown) => {

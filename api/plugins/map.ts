@@ -1,6 +1,7 @@
 /** Serves the paths that only the map page requests. */
 import type { FastifyInstance } from 'fastify';
 import { admitter, EXPLANATIONS } from '../access.ts';
+import type { BaseMap } from '../base-map.ts';
 import { EXPLAIN_PATH, explained, type Explain } from '../explain.ts';
 import { JSON_TYPE } from '../http.ts';
 import { BASE } from '../openapi.ts';
@@ -12,13 +13,13 @@ import type { Service } from '../service.ts';
 import { requireSession, serveSignIn, type SignIn } from '../sign-in.ts';
 import { SUGGESTIONS_PATH, suggestions } from '../suggestions.ts';
 
-export async function map(app: FastifyInstance, service: Service & { readonly explain: Explain | null }): Promise<void> {
-  const { reader, admit, published, signIn, explain } = service;
+export async function map(app: FastifyInstance, service: Service & { readonly explain: Explain | null; readonly baseMap: BaseMap | null }): Promise<void> {
+  const { reader, admit, published, signIn, explain, baseMap } = service;
   app.get(BASE + SUGGESTIONS_PATH, async (request, reply) => {
     const found = await admitted(admit, 'geocoding:read', request, reply, () => suggestions(reader, request.query as Record<string, unknown>));
     return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(found);
   });
-  const overview = new Overview(reader);
+  const overview = new Overview(reader, baseMap);
   app.get(BASE + OVERVIEW_PATH, async (request, reply) => {
     const content = await overview.get(await published(), request.query as Record<string, unknown>);
     return sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), content);

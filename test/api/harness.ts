@@ -46,7 +46,7 @@ export interface Service {
 }
 
 /** Starts the server on a database that has a published region. */
-export async function serviceOn(database: Database, url: string, options: Pick<ServerOptions, 'trustedProxies' | 'enrich' | 'catalog'> = {}): Promise<Service> {
+export async function serviceOn(database: Database, url: string, options: Pick<ServerOptions, 'trustedProxies' | 'enrich' | 'catalog' | 'baseMap'> = {}): Promise<Service> {
   const reader = await openReader(database, url, { connections: 4, statementTimeoutMs: 20_000 });
   const logged: string[] = [];
   const warned: string[] = [];
@@ -80,7 +80,7 @@ export async function serviceOn(database: Database, url: string, options: Pick<S
 }
 
 /** Starts the server on a database without data. */
-export async function emptyService(engine: TestEngine, options: Pick<ServerOptions, 'trustedProxies' | 'enrich' | 'catalog'> = {}): Promise<Service> {
+export async function emptyService(engine: TestEngine, options: Pick<ServerOptions, 'trustedProxies' | 'enrich' | 'catalog' | 'baseMap'> = {}): Promise<Service> {
   const url = await engine.createDatabase();
   const database = await engine.openDatabase(url);
   await migrate(database, await loadSources());

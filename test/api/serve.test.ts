@@ -93,7 +93,10 @@ describe('invalid options of mappale serve', () => {
   it.each([
     [['--port', '70000'], '[NUMBER_EXPECTED]'], [['--port', '-1'], '[NUMBER_EXPECTED]'], [['--port', 'eighty'], '[NUMBER_EXPECTED]'], [['--connections', '0'], '[NUMBER_EXPECTED]'], [['--statement-timeout', '0'], '[NUMBER_EXPECTED]'],
     [['--statement-timeout', '99999999999'], '[NUMBER_EXPECTED]'], [['--trust-proxy', 'nonsense'], '[PROXY_INVALID]'], [['--trust-proxy', '10.0.0.0/33'], '[PROXY_INVALID]'], [['--trust-proxy', '127.0.0.1', '::/0'], '[PROXY_INVALID]'],
-    [['--host', ''], '[ADDRESS_UNAVAILABLE]'], [['--nonsense'], 'unknown option'], [['nonsense'], 'too many arguments'], [['--port'], 'argument missing'],
+    [['--host', ''], '[ADDRESS_UNAVAILABLE]'],
+    [['--base-map', 'https://tiles.example.org/{z}/{x}/{y}.png'], '[BASE_MAP_INVALID]'], [['--base-map', 'https://{z}.example.org/{x}/{y}.png', '--base-map-attribution', 'x'], '[BASE_MAP_INVALID]'],
+    [['--base-map', 'ftp://example.org/{z}/{x}/{y}.png', '--base-map-attribution', 'x'], '[BASE_MAP_INVALID]'], [['--base-map', 'https://{s}.example.org/{z}/{x}/{y}.png', '--base-map-attribution', 'x'], '[BASE_MAP_INVALID]'],
+    [['--nonsense'], 'unknown option'], [['nonsense'], 'too many arguments'], [['--port'], 'argument missing'],
   ] as const)('end the command with exit code 2 and a message, before a database is opened: %j', async (args, words) => {
     const said: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0);

@@ -12,7 +12,7 @@ import { comunePanel, publishedPanel } from './published.js';
 import { neighboursOf, parcelPanel } from './record.js';
 import { openSearch } from './search.js';
 import {
-  addressRead, comparedChosen, comuneChosen, comuniRead, filtersRead, languageChanged, layerChosen, onScheme, opacityChanged, overviewRead, panelShown, parcelChosen, parcelsShown, placeMarked, readingEnded, requestBegun,
+  addressRead, baseChosen, comparedChosen, comuneChosen, comuniRead, filtersRead, languageChanged, layerChosen, onScheme, opacityChanged, overviewRead, panelShown, parcelChosen, parcelsShown, placeMarked, readingEnded, requestBegun,
   requestEnded, selectionCleared, state, tokenChanged,
 } from './state.js';
 import * as view from './view.js';
@@ -385,9 +385,23 @@ function fill() {
   $('content').replaceChildren(...state.panel());
   const credits = /** @type {HTMLElement} */ ($('credits').querySelector('p'));
   credits.textContent = state.attribution.join(' · ');
+  showBase();
   dispatchEvent(new Event('languagechosen'));
 }
 
+/** Shows the switch of a configured base map, and its attribution while the base map is drawn. */
+function showBase() {
+  $('base').hidden = state.baseMap === null;
+  /** @type {HTMLInputElement} */ ($('base').querySelector('input')).checked = state.view.isBase;
+  $('base-credit').hidden = view.baseDrawn() === null;
+  $('base-credit').textContent = view.baseDrawn()?.attribution ?? '';
+}
+
+$('base').addEventListener('change', ({ target }) => {
+  baseChosen(/** @type {HTMLInputElement} */ (target).checked);
+  showBase();
+  view.redraw();
+});
 $('language').addEventListener('click', () => {
   languageChanged();
   say('');
@@ -401,7 +415,8 @@ $('opacity').addEventListener('input', ({ target }) => {
 // Redraws the legend with the new colours of the map.
 onScheme(showLegend);
 addEventListener('beforeprint', () => {
-  $('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href });
+  const base = view.baseDrawn();
+  $('printed').textContent = [t('printedFrom', { date: dateOf(new Date()), url: location.href }), ...(base === null ? [] : [t('printedBase', { name: base.attribution })])].join(' · ');
   for (const each of $('content').querySelectorAll('details:not([open])')) {
     each.setAttribute('open', '');
     each.setAttribute('data-unfolded', '');

@@ -30,6 +30,8 @@ export const state = {
   layers: [],
   /** @type {string[]} */
   attribution: [],
+  /** Base map that the operator configured. Null: none. @type {{ tiles: string, attribution: string, maxzoom: number } | null} */
+  baseMap: null,
   /** @type {Map<string, Comune>} */
   comuni: new Map(),
   /** True if the page has read the URL and may change it. */
@@ -74,6 +76,8 @@ export const state = {
     isParcels: false,
     /** True while the map library waits for tiles. */
     isLoading: false,
+    /** True if a configured base map is drawn. The choice is kept in the browser. */
+    isBase: localStorage.getItem('base') !== 'off',
     opacity: 0.75,
     /** @type {GeoJSON.Feature | null} */
     chosen: null,
@@ -114,9 +118,9 @@ export function sessionFound({ signed_in: session, explains }) {
 
 // --- Published data -------------------------------------------------------------------------------------------------------
 
-/** @param {{ regions: Region[], layers: Layer[], attribution: string[] }} overview */
-export function overviewRead({ regions, layers, attribution }) {
-  Object.assign(state, { regions, layers, attribution });
+/** @param {{ regions: Region[], layers: Layer[], attribution: string[], base_map: typeof state.baseMap }} overview */
+export function overviewRead({ regions, layers, attribution, base_map: baseMap }) {
+  Object.assign(state, { regions, layers, attribution, baseMap });
 }
 
 /** @param {Comune[]} comuni */
@@ -282,6 +286,12 @@ export function parcelsShown(isParcels) {
 /** @param {boolean} isLoading */
 export function tilesAwaited(isLoading) {
   state.view.isLoading = isLoading;
+}
+
+/** Shows or hides the base map. @param {boolean} isBase */
+export function baseChosen(isBase) {
+  state.view.isBase = isBase;
+  localStorage.setItem('base', isBase ? 'on' : 'off');
 }
 
 /** @param {number} opacity opacity of the layers on land, 0–1 */

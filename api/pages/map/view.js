@@ -84,6 +84,9 @@ export const GROUND_LAYERS = ['comuni', 'ground', 'parcels', 'footprints', 'hous
 /** Returns the selected layer of a section, or null if the user selected the coverage or parcels only. */
 export const sectionDrawn = () => state.layers.find(({ name }) => name === state.layer && !GROUND_LAYERS.includes(name)) ?? null;
 
+/** Returns the base map if it is configured and not switched off. */
+export const baseDrawn = () => (state.view.isBase ? state.baseMap : null);
+
 /**
  * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, loading: ()
  * => void, refused: (status: number) => void }} actions
@@ -106,7 +109,10 @@ export async function openView(actions) {
   drawing.keyboard.disableRotation();
   drawing.addControl(new NavigationControl({ showCompass: false }), 'bottom-right');
   drawing.addControl(new ScaleControl({ unit: 'metric' }), 'bottom-right');
-  drawing.on('error', ({ error }) => actions.refused(/** @type {{ status?: number }} */ (error).status ?? 0));
+  drawing.on('error', (event) => {
+    // A refusal of the base map's server is no reason to sign in again.
+    if (/** @type {{ sourceId?: string }} */ (event).sourceId !== 'base') actions.refused(/** @type {{ status?: number }} */ (event.error).status ?? 0);
+  });
   drawing.on('moveend', actions.moved);
   drawing.on('dataloading', () => {
     if (state.view.isLoading) return;
@@ -257,6 +263,7 @@ function styleOf() {
   const colours = palette();
   const { layers, layer: chosen } = state;
   const { isParcels, isDark, isPaper, opacity } = state.view;
+  const base = baseDrawn();
   const filtering = state.filters.map(({ layer }) => layer);
   const tiled = isParcels ? layers.filter(({ name }) => GROUND_LAYERS.includes(name) || name === chosen || filtering.includes(name)) : [];
   const drawn = tiled.find(({ name }) => name === sectionDrawn()?.name);
@@ -279,12 +286,15 @@ function styleOf() {
     sources: {
       comuni: { type: 'geojson', data: outlines() }, names: { type: 'geojson', data: middles() },
       labels: { type: 'geojson', data: state.view.labels }, streets: { type: 'geojson', data: state.view.streets }, chosen: { type: 'geojson', data: state.view.chosen ?? EMPTY }, mark: { type: 'geojson', data: state.view.mark === null ? EMPTY : point(state.view.mark) },
+      ...(base === null ? {} : { base: { type: 'raster', tiles: [base.tiles], tileSize: 256, maxzoom: base.maxzoom } }),
       ...Object.fromEntries(tiled.map((layer) => [layer === borders ? 'comuni-tiles' : layer.name, source(layer)])),
     },
     layers: [
       { id: 'back', type: 'background', paint: { 'background-color': colours.back } },
       { id: 'comune-land', type: 'fill', source: 'comuni', paint: { 'fill-color': colours.land } },
-      ...tiled.filter(({ name }) => name === 'ground').flatMap(({ name }) => [
+      ...(base === null ? [] : [{ id: 'base', type: 'raster', source: 'base', paint: { 'raster-brightness-max': scheme() === 'dark' ? 0.6 : 1, 'raster-fade-duration': 0 } }]),
+      // A base map has its own roads, waters and buildings.
+      ...tiled.filter(({ name }) => name === 'ground' && base === null).flatMap(({ name }) => [
         { id: 'road', type: 'fill', ...of(name), filter: ['!=', ['get', 'kind'], 'water'], paint: { 'fill-color': colours.road } },
         { id: 'water', type: 'fill', ...of(name), filter: ['==', ['get', 'kind'], 'water'], paint: { 'fill-color': colours.water } },
       ]),
@@ -301,7 +311,7 @@ function styleOf() {
       ]),
       // Over a section only the outlines are drawn, so the colours of the section stay as in the legend.
       ...tiled.filter(({ name }) => name === 'footprints').flatMap(({ name, minzoom }) => [
-        ...(drawn === undefined ? [{ id: 'building', type: 'fill', ...of(name), minzoom, paint: { 'fill-color': colours.building } }] : []),
+        ...(drawn === undefined && base === null ? [{ id: 'building', type: 'fill', ...of(name), minzoom, paint: { 'fill-color': colours.building } }] : []),
         { id: 'building-line', type: 'line', ...of(name), minzoom, paint: { 'line-color': colours.wall, 'line-width': ['interpolate', ['linear'], ['zoom'], 15, 0.4, 18, 1.2] } },
       ]),
       // Tiles that only a filter needs are loaded, but not visible.

@@ -56,6 +56,7 @@ const ENGLISH = {
   opacity: 'Opacity',
   legend: 'Legend',
   credits: 'Sources',
+  baseMap: 'Base map',
   signIn: 'Sign in',
   signOut: 'Sign out',
   signInWhy: 'Parcels and their records need a token. On the machine of the server, mappale serve prints a link that signs this browser in. On other machines, enter a token.',
@@ -137,6 +138,7 @@ const ENGLISH = {
   yes: 'yes',
   no: 'no',
   printedFrom: 'Printed {date} from {url}',
+  printedBase: 'Base map: {name}',
   zoomInControl: 'Zoom in',
   zoomOutControl: 'Zoom out',
 };
@@ -196,6 +198,7 @@ const ITALIAN = {
   opacity: 'Opacità',
   legend: 'Legenda',
   credits: 'Fonti',
+  baseMap: 'Mappa di base',
   signIn: 'Accedi',
   signOut: 'Esci',
   signInWhy: 'Le particelle e le loro schede richiedono un token. Sulla macchina del server, mappale serve stampa un link che fa accedere questo browser. Sulle altre macchine inserisci un token.',
@@ -277,6 +280,7 @@ const ITALIAN = {
   yes: 'sì',
   no: 'no',
   printedFrom: 'Stampato il {date} da {url}',
+  printedBase: 'Mappa di base: {name}',
   zoomInControl: 'Avvicina',
   zoomOutControl: 'Allontana',
 };
