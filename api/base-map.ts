@@ -7,7 +7,7 @@ export interface BaseMap {
   readonly tiles: string;
   /** Text that the map shows with the tiles. */
   readonly attribution: string;
-  /** Highest zoom that the server of the tiles has. */
+  /** Highest zoom of the tile server. */
   readonly maxzoom: number;
 }
 

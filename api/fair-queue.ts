@@ -14,8 +14,8 @@ interface QueueOptions {
 export type Release = () => void;
 
 /**
- * A slot, or the reason why no slot became free. `own`: the caller's other requests used all slots of the caller. `others`: requests of other callers
- * used all slots.
+ * A slot, or the reason why no slot became free. `own`: the caller's other requests used all of the caller's slots or waiting places. `others`: requests of
+ * other callers used all slots.
  */
 export type Slot = Release | 'own' | 'others';
 

@@ -30,7 +30,7 @@ export function changesCommand(): Command {
     .requiredOption('--since <since>', 'first day (YYYY-MM-DD), or number of the last publication that you know', parseSince)
     .addOption(new Option('--format <format>', 'format of the file').choices(CHANGE_FORMATS).argParser(String).default(CHANGE_FORMATS[0]))
     .option('--out <file>', 'output file; default: named after the region, in the working folder')
-    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; by default such text begins with an apostrophe')
+    .option('--verbatim', 'CSV: keep text that a spreadsheet would evaluate as a formula; by default such text begins with an apostrophe')
     .option('--json', 'print the summary as JSON')
     .action(async (region: Region, { since, format: named, out: given, verbatim = false, json }: Options) => {
       const format = formatNamed(named, FORMATS, 'npx mappale changes REGION --since 2026-01-31');

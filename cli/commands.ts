@@ -60,7 +60,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./catalog.ts')).catalogCommand(),
   },
   changes: {
-    purpose: 'Write the parcels that publications added, removed or changed since a day, with their new values.',
+    purpose: 'Write the parcels that publications have added, removed or changed since a given day, with their new values.',
     load: async () => (await import('./changes.ts')).changesCommand(),
   },
   serve: {

@@ -33,8 +33,8 @@ export function enrichCommand(): Command {
     .requiredOption('--out <file>', 'output file, which begins with the unchanged columns of the table')
     .option('--sections <sections>', 'comma-separated names, or all; default: the sections that are used most')
     .addOption(new Option('--by <key>', 'key to use if the table has the columns of several keys').choices(KEYS).argParser(parseKey))
-    .option('--safe', 'put an apostrophe before text that a spreadsheet would run as a formula, including text in the columns of the table')
-    .option('--verbatim', 'add no apostrophes; by default, text in added columns that a spreadsheet would run as a formula gets an apostrophe')
+    .option('--safe', 'put an apostrophe before text that a spreadsheet would evaluate as a formula, including text in the columns of the table')
+    .option('--verbatim', 'add no apostrophes; by default, text in added columns that a spreadsheet would evaluate as a formula gets an apostrophe')
     .option('--json', 'print the summary as JSON')
     .action(async (table: string, options: Options) => {
       const sections = parseSections(options.sections);

@@ -43,7 +43,7 @@ export function exportCommand(): Command {
     .option('--polygon <file>', 'only parcels whose representative point is in the polygons of a GeoJSON file')
     .option('--sections <sections>', 'comma-separated names; default: all')
     .option('--out <file>', 'output file; default: named after the region and the area, in the working folder')
-    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; by default such text begins with an apostrophe')
+    .option('--verbatim', 'CSV: keep text that a spreadsheet would evaluate as a formula; by default such text begins with an apostrophe')
     .addOption(new Option('--geoparquet <version>', 'version of GeoParquet: 1 (1.1, geometries as bytes; default) or 2 (2.0, geometries in the type GEOMETRY of Parquet)').choices(['1', '2']))
     .option('--json', 'print the summary as JSON')
     .action(async (region: Region, options: Options) => {

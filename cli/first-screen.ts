@@ -70,7 +70,7 @@ function problemOf({ message, code, at, detail, hint, fix }: MappaleError): Foun
   };
 }
 
-/** The last run of a command. `data` has the data folders of the last run that used data folders. */
+/** The last run of a command. `data` contains the `--data` folders of the last run that had `--data`. */
 interface LastRun extends Record<string, unknown> {
   readonly id: number;
   readonly command: string;

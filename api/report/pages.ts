@@ -121,10 +121,10 @@ function sumOf(release: ReportedRelease): Html {
   const found = rows + refused + duplicates;
   const why = [
     ...(found === records ? [] : [`${group(rows)} + ${group(refused)} + ${group(duplicates)} = ${group(found)}, not ${group(records)}`]),
-    ...(release.member_records === records ? [] : [`members have ${group(release.member_records)} records`]),
-    ...(release.member_rows === rows ? [] : [`members have ${group(release.member_rows)} rows`]),
-    ...(release.kept_rejects === refused ? [] : [`${group(release.kept_rejects)} rejects are kept`]),
-    ...(release.kept_duplicates === duplicates ? [] : [`${group(release.kept_duplicates)} duplicates are kept`]),
+    ...(release.member_records === records ? [] : [`members have ${group(release.member_records)} records, not ${group(records)}`]),
+    ...(release.member_rows === rows ? [] : [`members have ${group(release.member_rows)} rows, not ${group(rows)}`]),
+    ...(release.kept_rejects === refused ? [] : [`${group(release.kept_rejects)} rejects are stored, not ${group(refused)}`]),
+    ...(release.kept_duplicates === duplicates ? [] : [`${group(release.kept_duplicates)} duplicates are stored, not ${group(duplicates)}`]),
     ...members.map((member) => `in ${member === '' ? 'the file' : member}`),
   ];
   return html`<span class="bad">does not hold: ${why.join('; ')}</span>`;

@@ -352,8 +352,8 @@ async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly str
 const MOST_PLACES = 5;
 
 /**
- * Returns the first named comune that is compatible with all other names. Names after the comune may be its province, its region, its locality or its own name
- * again. Names before the comune may only be localities of the comune. Returns no comune if the text names two different comuni.
+ * Returns the first named comune that is compatible with all other names. Names after the comune may be the comune's province, region or locality, or the
+ * comune's name again. Names before the comune may only be localities of the comune. Returns no comune if the text names two different comuni.
  */
 async function ofSeveral(
   parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, lookup: Pick<Lookup, 'gazetteer' | 'names'>,

@@ -91,7 +91,7 @@ export class AreaSampler implements Sampler {
     return sample;
   }
 
-  /** Reads the current row, the row above and the row below. @returns a promise if blocks must be read; call again when the promise is fulfilled */
+  /** Reads the current row and, with a halo, the rows above and below. @returns a promise if blocks must be read; call again when the promise is fulfilled */
   #hold({ firstRow, runs }: Shape, row: number): Promise<void> | undefined {
     // Skips rows without cells, because parts of one area may be far from each other.
     if (runs[row - firstRow] === runs[row - firstRow + 1]) return undefined;

@@ -47,7 +47,7 @@ export interface MapPanel {
 export interface Italian {
   readonly title: string;
   readonly words?: Readonly<Record<string, string>>;
-  /** Italian units by English unit, for units that are words. */
+  /** Italian units, keyed by the English unit. Contains only units that are words. */
   readonly units?: Readonly<Record<string, string>>;
   /** Italian texts of values that are words, by value. */
   readonly values?: Readonly<Record<string, string>>;
@@ -55,13 +55,13 @@ export interface Italian {
   readonly columns?: Readonly<Record<string, string>>;
   readonly caption?: string;
   readonly note?: string;
-  /** Italian texts by English text of `layer`. */
+  /** Italian texts of `layer`, keyed by the English text. */
   readonly legend?: Readonly<Record<string, string>>;
-  /** Italian descriptions by English description of a field in `block`. */
+  /** Italian descriptions of the fields in `block`, keyed by the English description. */
   readonly fields?: Readonly<Record<string, string>>;
   /**
-   * Italian texts by English text of the view `evidence`. The texts are rules, values, units and names of fields. `{1}` is the first inserted value, `{2}` the
-   * second.
+   * Italian texts of the view `evidence`, keyed by the English text. The texts are rules, values, units and names of fields. `{1}` is the first inserted value,
+   * `{2}` the second.
    */
   readonly evidence?: Readonly<Record<string, string>>;
 }

@@ -60,7 +60,7 @@ export function serverAddress(url: string, settings: LibpqSettings = libpqSettin
   try {
     client = new pg.Client({ connectionString });
   } catch (error) {
-    // The driver opens certificate files that the address names, which may fail.
+    // Opening the certificate files named in the address may fail.
     const { code, syscall } = error as NodeJS.ErrnoException;
     throw unreadable(syscall === undefined ? 'an address that the driver cannot parse' : `a certificate or key that cannot be read (${code ?? ''})`);
   }

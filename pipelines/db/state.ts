@@ -72,7 +72,7 @@ export function requireApplied(applied: Applied | null, sources: readonly Regist
 export function emptyDatabase(at?: string): MappaleError {
   return new MappaleError('the database is empty', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected loaded data, found none. This command changes nothing',
-    hint: 'Load a region first: your files with --data, or the synthetic region without arguments.', fix: 'npx mappale load-region',
+    hint: 'Load a region first. Use --data FOLDER for your files, or no arguments for the synthetic region.', fix: 'npx mappale load-region',
   });
 }
 

@@ -33,7 +33,7 @@ interface WrittenChanges {
   readonly format: ChangeFormat;
   readonly out: string;
   readonly createdBy: string;
-  /** True if CSV contains text unchanged, even if spreadsheet programs would run the text as a formula. */
+  /** True if CSV contains text unchanged, even if spreadsheet programs would evaluate the text as a formula. */
   readonly verbatim: boolean;
 }
 

@@ -23,7 +23,7 @@ interface EnrichWork {
   readonly sections: readonly string[];
   /** Kind of key to use; null to use the only key in the table. */
   readonly by: Key | null;
-  /** Columns in which text gets an apostrophe if a spreadsheet program would run the text as a formula. */
+  /** Columns in which an apostrophe is put before text that a spreadsheet program would evaluate as a formula. */
   readonly guard: 'none' | 'added' | 'all';
 }
 

@@ -49,7 +49,7 @@ export interface ExportFacts {
   readonly licences: readonly Licence[];
   /** Name and version of this program. */
   readonly createdBy: string;
-  /** True if CSV contains text unchanged, even if spreadsheet programs would run the text as a formula. */
+  /** True if CSV contains text unchanged, even if spreadsheet programs would evaluate the text as a formula. */
   readonly verbatim: boolean;
 }
 

@@ -50,11 +50,11 @@ function csvField(cell: Cell, delimiter: Delimiter): string {
   return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Matches the first character of a text that a spreadsheet program would run as a formula. */
+/** Matches the first character of a text that a spreadsheet program would evaluate as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[+-]?\d+)?$/i;
 
-/** Adds an apostrophe before a text that a spreadsheet program would run as a formula. Numbers stay unchanged. */
+/** Adds an apostrophe before a text that a spreadsheet program would evaluate as a formula. Numbers stay unchanged. */
 export function withoutFormula(cell: Cell): Cell {
   return typeof cell === 'string' && FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
 }

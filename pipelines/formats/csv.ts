@@ -198,7 +198,7 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
   }
   for await (const { bytes, final } of pieces()) {
     held = Buffer.alloc(0);
-    // ASCII bytes do not show the encoding, so the first other byte is needed.
+    // ASCII bytes do not show the encoding, so the encoding is determined at the first non-ASCII byte.
     const beyond = decoder !== null || isAscii(bytes) ? -1 : bytes.findIndex((byte) => byte > 0x7f);
     if (beyond !== -1 && !final && bytes.length - beyond < 4) {
       // Waits for more bytes, because a UTF-8 character has up to four bytes.

@@ -5,7 +5,7 @@ import type { Image } from './tiff-tags.ts';
 
 const TAG = { pixelScale: 33_550, tiePoints: 33_922, transformation: 34_264, geoKeys: 34_735, geoDoubles: 34_736, geoText: 34_737 } as const;
 
-/** Numbers of the GeoKeys. */
+/** GeoKey IDs. */
 const KEY = {
   modelType: 1024, rasterType: 1025, citation: 1026, geographic: 2048, geographicCitation: 2049, datum: 2050, projected: 3072, projectedCitation: 3073,
   projection: 3074, method: 3075, linearUnit: 3076, originLongitude: 3080, originLatitude: 3081, falseEasting: 3082, falseNorthing: 3083, scale: 3092,

@@ -293,8 +293,8 @@ const HEAD = Buffer.allocUnsafeSlow(HEAD_BYTES);
 const TAIL = Buffer.allocUnsafeSlow(TAIL_BYTES);
 
 /**
- * Reads a file's first bytes, and determines whether the file may be a zip archive. The system calls are synchronous, because passing calls to another thread
- * takes longer than the calls.
+ * Reads a file's first bytes, and determines whether the file may be a zip archive. The system calls are synchronous, because a switch to another thread would
+ * take longer.
  */
 function lookAt(path: string, size: number): { head: Buffer; mayBeZip: boolean } {
   const file = openSync(path, 'r');

@@ -344,7 +344,10 @@ class StageSink implements Sink {
     return id;
   }
 
-  /** Refuses a file if most names were encoded twice. @throws MappaleError `ENCODING_WRONG` */
+  /**
+   * Refuses a file if more than a fifth of a table's different non-ASCII texts were encoded twice. One or two such texts are accepted.
+   * @throws MappaleError `ENCODING_WRONG`
+   */
   #refuseDoubled(): void {
     const doubled = [...this.#tables.values()].map(({ texts }) => texts).find((texts) => texts?.throughout === true);
     if (doubled == null) return;

@@ -66,7 +66,7 @@ export async function refuseFewer(database: Database, region: number, name: stri
   }
 }
 
-/** Returns files with comuni of unknown region. Neither the structure of the file, nor the list of comuni, nor the rows give the region. */
+/** Returns files with comuni whose region is unknown. Neither the structure of the file, nor the list of comuni, nor the rows give the region. */
 export function unplacedComuni(inventory: Inventory, relations: readonly Relation[]): { file: LoadedFile; places: string[] }[] {
   const layers = new Set(relations.map(tableOf));
   return countable(inventory.files).flatMap((file) => {

@@ -69,7 +69,7 @@ export function unknownFindings({ addresses, compared_with: earlier, findings }:
   ];
 }
 
-/** Returns findings as CSV. An apostrophe is added before text that a spreadsheet program would run as a formula. */
+/** Returns findings as CSV. An apostrophe is added before text that a spreadsheet program would evaluate as a formula. */
 export function findingsCsv(findings: readonly Finding[]): string {
   return [COLUMNS, ...findings.map((finding) => guardedCells(COLUMNS.map((column) => finding[column]), 0))].map((cells) => csvLine(cells, ',')).join('');
 }

@@ -9,8 +9,8 @@ export const WORTHWHILE = 3;
 /**
  * - `patch`: replaces the rows that changed. If more than one in `WORTHWHILE` parcels changed, the table is built whole. The same applies if one of the
  *   table's inputs is built whole.
- * - `compare`: keeps the published table if the table's inputs have the same rows. Otherwise builds the table whole, and keeps the published table if both are
- *   equal.
+ * - `compare`: keeps the published table if the table's inputs have the same rows. Otherwise builds all rows, and keeps the published table if the new table is
+ *   equal to the published table.
  * - `whole`: builds all rows.
  */
 export type Way = 'patch' | 'compare' | 'whole';

@@ -73,8 +73,8 @@ export interface Withholding {
 }
 
 /**
- * Returns the unrecognised files that prevent the publication of regions. The region comes from the file name. A file of an unknown region prevents the
- * publication if the run has only one region. If the run has several regions, the file is only reported. @param asked regions of the run, or null for all
+ * Returns the unrecognised files that prevent the publication of regions. The region comes from the file name. A file whose region is unknown prevents
+ * the publication if the run has only one region. If the run has several regions, the file is only reported. @param asked regions of the run, or null for all
  */
 export function withholdingEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[], asked: readonly number[] | null): Withholding[] {
   return broken.flatMap(({ name, error }) => {

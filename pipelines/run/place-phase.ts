@@ -6,8 +6,8 @@ import { assignRegion, unplacedComuni } from '../ledger/places.ts';
 import type { Refreshing } from './refreshing.ts';
 
 /**
- * Returns the inventory of loaded files, with the region of each comune. If the command has only one region, assigns comuni of an unknown region to this
- * region. Otherwise reports these comuni as failures.
+ * Returns the inventory of loaded files, with the region of each comune. If the command names one region, comuni whose region is unknown are assigned to that
+ * region. Otherwise these comuni are reported as failures.
  */
 export async function placeComuni({ context: { database, sources }, run, options, trouble: { failures } }: Refreshing): Promise<Inventory> {
   const inventory = await Inventory.read(database, sources);

@@ -29,7 +29,7 @@ export interface SyntheticPoint {
 const PARCELS_PER_POINT: Readonly<Record<PointKind, number>> = { school: 1600, pharmacy: 4200, fuel: 3600, culture: 1500 };
 /** Minimum number of points of each kind in a region, so that tests of small regions are meaningful. */
 const AT_LEAST: Readonly<Record<PointKind, number>> = { school: 100, pharmacy: 50, fuel: 55, culture: 190 };
-/** Minimum number of parcels of a region that has a parcel with many points. */
+/** A region has a parcel with many points if it has at least this number of parcels. */
 const CROWDED_FROM = 1_000;
 /** Number of points at one place of the first comune. The number exceeds the maximum in an answer. */
 const CROWD: Readonly<Partial<Record<PointKind, number>>> = { fuel: 52, culture: 22 };

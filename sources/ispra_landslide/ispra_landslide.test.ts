@@ -102,7 +102,7 @@ describeDatabase('loading the landslide mosaic', (engine) => {
       coverage: await session.query('select member_id, position, regions from landslide_coverage'),
       violations: (await checks()).map(({ name, level }) => [name, level]),
     }));
-    // The position is about 9° E 41.5° N, in the north-eastern corner of Sardegna.
+    // The areas are at about 9° E 41.5° N, in Corsica. No region box contains the areas, so `regions` is empty.
     expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [] }]);
     expect(found.rows).toEqual([
       { position: 1, class: 'P3', label: 'Elevata P3', valid: true, hectares: 801 },

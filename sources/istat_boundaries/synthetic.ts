@@ -16,8 +16,8 @@ const EDITION = '01012026';
 const STEP = 0.005;
 
 /**
- * Returns the points from one corner to the next, without the last point. Both directions give the same points, because two neighbouring comuni draw
- * this edge.
+ * Returns the points from one corner to the next, without the last point. Both directions give the same points, so that two neighbouring comuni share
+ * the edge.
  */
 function side([x1, y1]: LonLat, [x2, y2]: LonLat): LonLat[] {
   if (x1 === x2 && y1 === y2) return [];

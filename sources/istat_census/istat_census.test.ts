@@ -193,7 +193,7 @@ describe('files of another census year', () => {
     expect(await recognition(path)).toMatchObject({ role: `indicators_${year}_bases`, ...expected });
   });
 
-  it('are skipped inside a national zip of 2021', async () => {
+  it('are rejected inside a national zip of 2021', async () => {
     const zip = join(folder, 'Dati_regionali_2021.zip');
     const entry = (name: string, key: string): ZipEntry => [name, Buffer.from(readFileSync(fixture('R02_indicatori_2021_sezioni.csv'), 'utf8').replace('SEZ21_ID', key))];
     await writeZip(zip, [entry('R02_indicatori_2021_sezioni.csv', 'SEZ21_ID'), entry('R03_indicatori_2011_sezioni.csv', 'SEZ2011')]);

@@ -8,7 +8,7 @@ import { manifest } from './manifest.ts';
 import { read, separatorOf } from './read.ts';
 import { EDITIONS } from './schema.ts';
 
-/** Name `anagrafica_impianti_attivi`, with or without the day. */
+/** Name `anagrafica_impianti_attivi`, with or without a date. */
 const WHOLE: WholeName = { whole: /^anagrafica_impianti_attivi(?:[-_]?\d{8}|[-_]\d{4}-\d{2}-\d{2})?$/i, stated: /^anagrafica_impianti/i };
 
 async function recognise(probe: Probe): Promise<Recognition | null> {

@@ -1,5 +1,6 @@
 /**
- * Writes the ground in tiles of 50 km. The tiles are cut to the region, as tiles at the coast are cut to the land. In every fifth sheet, a strip has no data.
+ * Writes the ground in tiles of 50 km. Tiles contain only the extent of the region, as tiles at the coast contain only the extent of the land. In every fifth
+ * sheet, a strip has no data.
  */
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -6,7 +6,7 @@ import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 /** Columns that no other map of this publisher has. */
 export const OF_THE_YEAR: readonly string[] = ['code_2018', 'class_2018'];
 
-/** Columns of the land use that all files have. */
+/** Land-use columns that every file has. */
 export const LAND_USE: Editions = { 'land use': ['country', 'fua_name', 'fua_code', ...OF_THE_YEAR, 'prod_date', 'identifier', 'perimeter', 'area', 'comment'] };
 
 /** Classes of the mapping guide (version 6.3, 2020). */

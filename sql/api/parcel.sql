@@ -19,7 +19,8 @@ begin
         and a.section = any (p_sections)
       order by a.section, a.source_id, u.unit_code
     ),
-    -- Compares holder and licence, because the cadastre has the same holder as the quotations but not their attribution text.
+    -- Compares the licence as well as the holder. The cadastre and the quotations have the same holder but different licences, and each attribution must be
+    -- shown.
     mandatory as (
       select distinct on (a.holder, a.license)
         a.*

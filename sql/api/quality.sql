@@ -219,7 +219,7 @@ begin
           a.section,
           a.part,
           a.answers,
-          -- Parcels without this section have no effect on the coverage of the comune.
+          -- Parcels to which the section does not apply do not count for the coverage of the comune.
           cardinality(v_fids) - coalesce((a.answers ->> 'not_applicable')::int4, 0) as asked,
           coalesce((a.answers ->> 'mapped')::int4, 0) as mapped,
           coalesce((a.answers ->> 'partial')::int4, 0) as partly,

@@ -6,7 +6,8 @@
 -- grain: one row per piece of a current segment
 -- crs: EPSG:4326; lengths and distances are geodesic (geography)
 
--- A file that covers at least 15 of the 20 regions covers the shore of Italy. Any other file covers only the comuni that have a segment in the file.
+-- A file with segments in at least 15 of the 20 regions covers the whole shore of Italy, unless the export may be truncated. Any other file covers only the
+-- comuni that have a segment in the file.
 create table shore_file as
 select
   file.file_id,

@@ -206,12 +206,12 @@ select geom
 from :"table"
 
 -- statement: under
--- Finds the parcels under features that cover changed parcels. Millions of features have no index, and there are few changed parcels, so the index is created
+-- Finds the parcels under features that overlap changed parcels. Millions of features have no index, and there are few changed parcels, so the index is created
 -- on the changed parcels.
 create unlogged table :"schema".:"shape" as
 select geom
 from :"shapes" c;
--- serves: features that cover a changed parcel
+-- serves: features that overlap a changed parcel
 create index on :"schema".:"shape" using gist (geom);
 analyze :"schema".:"shape";
 create unlogged table :"schema".:"feature" as

@@ -196,7 +196,7 @@ where not exists (
 )
 
 -- statement: last_run
--- Returns the last run, with the data folders of the last run that had data folders.
+-- Returns the last run, with the `--data` folders of the last run that had `--data`.
 select
   r.run_id as id,
   r.command,

@@ -519,7 +519,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'gives in risk the share of each hazard level, the attention zone, and whether the seismic zone is exact',
+    about: OF_RECORD, says: 'has in risk the shares of the flood and landslide levels, the attention zone, and whether the seismic zone is exact',
     holds: async (trial) => {
       const risks = (await trial.records()).map(({ risk }) => risk as Json);
       for (const risk of risks) {

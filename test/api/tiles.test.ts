@@ -271,7 +271,15 @@ describeEngines('a tile of the map', (engine) => {
     expect([answered.status, answered.body!['error'], (answered.body!['details'] as Json)['parameter']]).toEqual([400, 'INVALID_PARAMS', parameter]);
   });
 
-  it('needs parcels:read, is not sent again to clients that have the tile, and is served even if the hourly limit is reached', async () => {
+  it('needs parcels:read', async () => {
+    const [tile] = await tiles(14);
+    const path = `/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`;
+    expect((await service.ask(path, { key: await service.token(['parcels:read']) })).status).toBe(200);
+    expect((await service.ask(path, { key: await service.token(['geocoding:read']) })).status).toBe(403);
+    expect((await service.ask(path)).status).toBe(401);
+  });
+
+  it('is not sent again to clients that have the tile, and does not count against the hourly limit', async () => {
     const [tile] = await tiles(14);
     const path = `/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`;
     const own = await service.token(['parcels:read']);
@@ -279,8 +287,12 @@ describeEngines('a tile of the map', (engine) => {
     const again = await service.ask(path, { key: own, headers: { 'if-none-match': first.headers['etag']! } });
     expect([first.status, again.status, again.text, again.headers['etag'], again.headers['x-ratelimit-remaining']]).toEqual([200, 304, '', first.headers['etag'], '1000']);
     expect((await service.ask(path.replace('parcels', 'ground'), { key: own })).headers['etag']).not.toBe(first.headers['etag']);
-    expect((await service.ask(path, { key: await service.token(['geocoding:read']) })).status).toBe(403);
-    expect((await service.ask(path)).status).toBe(401);
+  });
+
+  it('is served even if the hourly limit is reached', async () => {
+    const [tile] = await tiles(14);
+    const path = `/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`;
+    const own = await service.token(['parcels:read']);
     await service.database.query('update access.rate_window set used = 1001');
     await service.ask('/parcels/locate?lat=42&lng=14', { key: own });
     await service.database.query('update access.rate_window set used = 1001');

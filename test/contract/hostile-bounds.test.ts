@@ -152,9 +152,9 @@ describe('a workbook', () => {
     ['an unterminated text', { sheet: cell(`<t>${'x'.repeat(400_000)}`) }, /more than 262144 characters/],
     ['an unterminated comment', { sheet: `<worksheet><!-- ${'< '.repeat(300_000)}` }, /more than 262144 characters/],
     ['an unterminated tag', { sheet: `<worksheet><row ${'a="1" '.repeat(80_000)}` }, /more than 262144 characters|duplicate attribute/],
-    ['a text of too many runs', { sheet: cell('<t>xxxxxxxx</t>'.repeat(40_000)) }, /more than 262144 characters in column 1 of row 1/],
+    ['a text with too many <t> elements', { sheet: cell('<t>xxxxxxxx</t>'.repeat(40_000)) }, /more than 262144 characters in column 1 of row 1/],
     ['a text in the last column of a sheet', { sheet: '<worksheet><sheetData><row r="1"><c r="XFD1"><v>1</v></c></row></sheetData></worksheet>' }, /column 16384 of row 1/],
-    ['a shared text of too many runs', { texts: `<sst><si>${'<t>xxxxxxxx</t>'.repeat(40_000)}</si></sst>` }, /more than 262144 characters/],
+    ['a shared text with too many <t> elements', { texts: `<sst><si>${'<t>xxxxxxxx</t>'.repeat(40_000)}</si></sst>` }, /more than 262144 characters/],
     ['two million and one shared texts', { texts: `<sst>${'<si/>'.repeat(2_000_001)}</sst>` }, /more than 2000000 texts/],
     ['501 sheets', { book: sheetsOf(501) }, /501 sheets/],
   ])('with %s is rejected', async (_what, { sheet = cell('<t>a</t>'), texts, book = sheetsOf(1) }, message) => {

@@ -1,4 +1,4 @@
-/** Tests that the health check of the container follows the command line of the first process. */
+/** Tests that the health check requests the port in the command line of process 1. */
 import { expect, it } from 'vitest';
 import { healthUrl } from '../../pipelines/operate/health-check.ts';
 

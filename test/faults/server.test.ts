@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     });
   }
 
-  it('ends a backend during its COPY, and the run exits with 6 and a hint', async () => {
+  it('makes a run exit with 6 and a hint if a backend is terminated during its COPY', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     await gate.shut(IN_COPY);
@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('ends random backends, and the run exits with 6, or succeeds if it no longer needs these backends', async () => {
+  it('makes a run exit with 6 if random backends are terminated, unless the run no longer needs the backends', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     for (let attempt = 0; attempt < 4; attempt += 1) {

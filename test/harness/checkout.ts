@@ -1,4 +1,4 @@
-/** Copies the checkout, so that a test can add a source or section like a developer. */
+/** Copies the checkout, so that a test can add a source or section as a developer would. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -40,7 +40,7 @@ describe('current files:', () => {
     expect(current.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);
   });
 
-  it('a file that was removed from the folder stays current, and counts as new if it returns', () => {
+  it('a removed file stays current until a present file of the same age covers the place, and of two removed files the later arrival is current', () => {
     const left = file('x.zip', ['A001'], { present: false, arrived: 9 });
     expect(of([left])).toEqual({ A001: 'x.zip' });
     expect(of([left, file('y.zip', ['A001'], { arrived: 1 })])).toEqual({ A001: 'y.zip' });
@@ -82,7 +82,7 @@ describe('current files:', () => {
     expect(currentFiles(both, CADASTRE, { region: 14, layer: 'parcel', register: LIST }).elsewhere).toMatchObject([{ place: 'B001', region: 13 }]);
   });
 
-  it('a file with a comune of unknown region has no region until the list, its rows or the user determine one', () => {
+  it('a file with a comune whose region is unknown has no region until the list, its rows or the user determine one', () => {
     const alone = file('Z999.zip', ['Z999'], { region: null });
     expect(regionOf(alone, alone.held[0]!, 'Z999', LIST)).toBeNull();
     expect(regionOf({ ...alone, assigned: 14 }, alone.held[0]!, 'Z999', LIST)).toBe(14);

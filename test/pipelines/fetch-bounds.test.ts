@@ -180,8 +180,8 @@ describe('the size of a download', () => {
   });
 });
 
-describe('the speed of a download', () => {
-  it('ends the download if a body comes byte by byte, and the next run continues it', async () => {
+describe('a slow download', () => {
+  it('is ended if its body comes byte by byte, and is resumed by the next run', async () => {
     server.routes.set(ROUTE, dribbled(csv()));
     expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW', exitCode: 3, at: `${server.url}${ROUTE}`, detail: expect.stringMatching(/^expected at least 1048576 bytes in 10 min/) as string });
     const { size } = statSync(join(folder, ID, '.partial', NAME));
@@ -191,13 +191,13 @@ describe('the speed of a download', () => {
     expect(readFileSync(join(folder, ID, NAME)).equals(csv())).toBe(true);
   });
 
-  it('ends the download, and deletes a slow body that cannot be continued', async () => {
+  it('is ended and its body is deleted if the download cannot be resumed', async () => {
     server.routes.set(ROUTE, dribbled(csv(), { ranges: false }));
     expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW' });
     expect(partial()).toEqual([]);
   });
 
-  it('ends the download of an error page that comes byte by byte', async () => {
+  it('is ended if an error page comes byte by byte', async () => {
     server.routes.set(ROUTE, (request, response) => {
       response.writeHead(403);
       const timer = setInterval(() => (response.destroyed ? clearInterval(timer) : response.write('a')), 1);
@@ -215,7 +215,7 @@ describe('the disk space of a download', () => {
   };
   const large = (): Buffer => Buffer.concat(Array.from({ length: Math.ceil((5 * MIB) / csv().length) }, csv));
 
-  it('stops the download at 64 MiB, and the next run continues it', async () => {
+  it('stops the download at 64 MiB, and the next run resumes the download', async () => {
     server.routes.set(ROUTE, served(large()));
     const { error } = await fetchOne({ freeBytes: shrinking(SPARE + 6 * MIB, 2 * MIB) });
     expect(error).toMatchObject({ code: 'DISK_FULL', exitCode: 2, detail: 'expected 64 MiB left free, found 64 MiB' });
@@ -275,7 +275,7 @@ describe('an address', () => {
     expect(isPrivateHost(new URL(`http://${host}/`).hostname)).toBe(true);
   });
 
-  it('is public if it is adjacent to a private network', () => {
+  it('is public even if it is next to a private network', () => {
     expect(PUBLIC.filter((address) => !isPublicAddress(address))).toEqual([]);
     expect(['www.istat.it', 'mylocalhost.it', 'local.example.org', 'internal.it'].filter(isPrivateHost)).toEqual([]);
   });

@@ -69,7 +69,7 @@ describe('the window around a quantile', () => {
     expect(changedWindow(MEDIAN, measured(MEDIAN, values)!, { total: 5000, differences })).toBeNull();
   });
 
-  it('contains all equal values around the quantile', () => {
+  it('extends over all known values that are equal to the quantile', () => {
     const values = [...Array.from({ length: 3000 }, () => 0), ...Array.from({ length: 1000 }, (_, index) => index + 1)];
     const window = measured(MEDIAN, values)!;
     expect(window.below).toBe(0);

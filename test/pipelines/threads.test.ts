@@ -31,7 +31,7 @@ function taking(onChunk: (chunk: Buffer) => void = () => undefined, drain: () =>
 
 const failure = (work: Promise<void>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
 
-it.each(['exits', 'throws later'] as const)('the error of a thread that %s names the file', async (what) => {
+it.each(['exits', 'throws later'] as const)('names the file in the error if a thread %s', async (what) => {
   pool = new Threads(MODULE, 2);
   const [first, second, third] = [pool.start('writes one row', 'a.zip!1'), pool.start(what, 'a.zip!2'), pool.start('writes one row', 'a.zip!3')];
   const sink = taking();

@@ -34,7 +34,7 @@ const nameOf = (path: string): string => maskTaxCode(basename(path));
 /** Maps the names of failing files to the kind of failure. */
 type Failing = ReadonlyMap<string, 'input' | 'rejects' | 'checks'>;
 
-/** Returns the sources. Reading some files ends with an error after all their records. */
+/** Returns the sources, changed so that reading a file in `files` throws an error after the last record. */
 async function failing(files: Failing): Promise<RegisteredSource[]> {
   return (await loadSources()).map((source) => ({
     ...source,

@@ -122,7 +122,7 @@ describe('a newcomer', () => {
     expect([...new Set(silent)].sort()).toEqual(Object.keys(byHand).sort());
   });
 
-  it('gets the help command of the mistyped command or subcommand as the last line', async () => {
+  it('gets the help command of the command or subcommand as the last line after an unknown option', async () => {
     const all = (parent: Command, above: string): [string, Command][] => parent.commands.flatMap((each) => {
       const name = `${above} ${each.name()}`;
       return [[name, each] as [string, Command], ...all(each, name)];
@@ -135,7 +135,7 @@ describe('a newcomer', () => {
     }
   });
 
-  it('gets the required space before anything is created if the disk is too small for the embedded database', async () => {
+  it('gets an error that states the required space, before anything is created, if the disk is too small for the embedded database', async () => {
     disk.freeBytes = 100 * 1024 ** 2;
     expect(await fixOf(await ended(['load-region']))).toEqual(['DISK_FULL', 2, 'export DATABASE_URL=pglite:/OTHER_DISK/mappale']);
     expect(existsSync(join(folder, 'none'))).toBe(false);

@@ -14,7 +14,7 @@ const LARGEST = 0.05;
 
 const TYPES = { geojson: 'application/geo+json', csv: 'text/csv' };
 
-/** Quotes a cell of a CSV file. A text that a spreadsheet would run as a formula gets an apostrophe in front. @param {unknown} value */
+/** Quotes a cell of a CSV file. A text that a spreadsheet would evaluate as a formula gets an apostrophe in front. @param {unknown} value */
 function cell(value) {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) && !Number.isFinite(Number(value)) ? `'${value}` : String(value);

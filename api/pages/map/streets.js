@@ -5,8 +5,10 @@
 
 /** Metres of a degree of latitude. */
 const DEGREE_M = 111_320;
-/** Length of the part of a street that becomes one point of the line, in metres, and the largest number of parts. */
-const [PART_M, MOST_PARTS] = [70, 8];
+/** Minimum length of a street per part, in metres. The line of a divided street has one point for each part and for each end. */
+const PART_M = 70;
+/** Maximum number of parts of a street. */
+const MOST_PARTS = 8;
 /** Shortest line with a name along it, in metres. */
 const SHORTEST_M = 25;
 /** Largest spread of the numbers across a street, as a share of their spread along the street. Wider sets are squares or scattered houses. */

@@ -49,7 +49,7 @@ describeDatabase('the section economics', (engine) => {
     await workspace.publish('economics', 'section.economics');
   });
 
-  it('finds the postal code of a parcel by a comune with a single code, or by the area that contains the parcel\'s point', async () => {
+  it('takes the postal code from the comune if the comune has only one, otherwise from the area that contains the parcel\'s point', async () => {
     const rows = await database.query<{ fid: number; cap: string | null }>(`select p.fid, c.cap from ${workspace.schema}.parcel p left join section.postal_code c using (fid) order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, cap }) => ({ fid, cap })));
     expect(new Set(expected.map(({ cap }) => cap)).size).toBeGreaterThan(4);

@@ -26,7 +26,7 @@ export default defineSection({
       key: ['fid'],
       columns: {
         fid: FID,
-        code: { type: 'text', description: 'Class of the third level, 3 digits. The first digit is the first level, the first two digits are the second level' },
+        code: { type: 'text', description: 'Class of the third level, 3 digits. The first digit is the class of the first level. The first two digits are the class of the second level' },
         description: { type: 'text', description: 'Name of the class in the Italian nomenclature' },
         share: { type: 'float8', description: "Share of the parcel's area under the class, 0–1, 6 decimals", gate: quantity({ within: [0, 1] }) },
       },

@@ -38,7 +38,7 @@ export default defineSection({
           description: "Unweighted mean radiance of the cells whose centre is in the comune, 2 decimals. If there is no such cell, the radiance of the cell at the comune's point",
           unit: 'nW cm⁻² sr⁻¹', null: `no boundary of the comune is loaded, or the year has no cell; ${UNREAD}`, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }),
         },
-        ntl_ratio: { type: 'float8', description: 'Radiance of the parcel divided by the mean of the comune, before rounding, 2 decimals', null: 'ntl_mean_comune is null or 0', gate: quantity({ within: [0, null], moves: { step: 0.5, why: DARK } }) },
+        ntl_ratio: { type: 'float8', description: 'Radiance of the parcel divided by the mean of the comune, both unrounded; 2 decimals', null: 'ntl_mean_comune is null or 0', gate: quantity({ within: [0, null], moves: { step: 0.5, why: DARK } }) },
         ntl_class: { type: 'text', description: 'Class by ntl_parcel: dark below 0.5, dim below 5, medium below 20, bright below 60, else very_bright', null: UNREAD, gate: 'follows from ntl_parcel' },
         ntl_year: { type: 'int4', description: 'Year of the radiance', null: UNREAD, gate: 'a year' },
         unread: { type: 'bool', description: 'True: no value was computed when the parcel was added or changed, because a raster of the parcel or of its comune was missing', gate: 'status counts these rows' },

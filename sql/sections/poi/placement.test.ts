@@ -192,7 +192,7 @@ describeDatabase('the place of a point', (engine) => {
     });
   });
 
-  it('finds the comune of a school with a former cadastral code by name', async () => {
+  it('finds a school\'s comune by name if its cadastral code is unknown', async () => {
     const school = { category: 'school', address: 'VIA ROMA, 12', province: 'CAMPOBASSO' } as const;
     expect(await placed({ a: { ...school, belfiore: 'X999', comune: 'CAMPO FINTO' }, b: { ...school, belfiore: 'X999', comune: 'NON ESISTE' }, c: { ...school, belfiore: 'Y001' } }))
       .toEqual({ a: 'address 1', b: 'not_found' });

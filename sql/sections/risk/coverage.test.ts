@@ -102,7 +102,7 @@ function written(files: readonly File[]): string {
   }).join('\n');
 }
 
-/** Number of the used file (its position in the list), by `theme comune`. */
+/** Maps `theme comune` to the position of the used file in the list. */
 type Verdict = Record<string, number>;
 
 describeDatabase('the coverage of hazard maps', (engine) => {

@@ -1,4 +1,4 @@
-/** Texts and layer of the section risk on the map. */
+/** Texts and layers of the section risk on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({

@@ -3,7 +3,7 @@
 -- reads: core.parcel, layer.pga_node
 -- writes: section.shaking
 -- incremental: rows of parcels
--- grain: one row per parcel with a value of the model around it
+-- grain: one row per parcel around which the model has a value
 -- crs: EPSG:4326; nodes are found by whole multiples of the grid's step
 
 -- The corners of the grid square of each parcel, by number.

@@ -7,7 +7,7 @@ export default defineItalian({
   fields: {
     'Least acceleration of the corners, g': 'Accelerazione minima dei nodi, g',
     'Greatest acceleration of the corners, g': 'Accelerazione massima dei nodi, g',
-    'Corners with a value of the model': 'Nodi per i quali il modello ha un valore',
+    'Number of corners for which the model has a value': 'Numero di nodi per i quali il modello ha un valore',
   },
   evidence: {
     'node at a corner of the square that contains the representative point': 'nodo a un vertice della maglia che contiene il punto rappresentativo',

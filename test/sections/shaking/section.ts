@@ -9,7 +9,7 @@ const acceleration = z.number().min(0);
 const shaking = z.strictObject({
   ag_min: acceleration.describe('Least acceleration of the corners, g'),
   ag_max: acceleration.describe('Greatest acceleration of the corners, g'),
-  corners: whole.min(1).max(4).describe('Corners with a value of the model'),
+  corners: whole.min(1).max(4).describe('Number of corners for which the model has a value'),
   source,
 }).meta({ id: 'Shaking', description: 'The seismic model around the parcel' });
 
@@ -28,7 +28,7 @@ export default defineSection({
         fid: FID,
         ag_min_g: { type: 'float8', description: 'Least acceleration of the corners', unit: 'g', gate: quantity({ within: [0, 1] }) },
         ag_max_g: { type: 'float8', description: 'Greatest acceleration of the corners', unit: 'g', gate: quantity({ within: [0, 1] }) },
-        corners: { type: 'int2', description: 'Corners with a value of the model, 1–4', gate: quantity({ within: [1, 4] }) },
+        corners: { type: 'int2', description: 'Number of corners for which the model has a value, 1–4', gate: quantity({ within: [1, 4] }) },
       },
     },
   },
