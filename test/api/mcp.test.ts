@@ -183,7 +183,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       expect(resources.map(({ uri }) => uri)).toEqual(SECTION_NAMES.map((name) => `mappale://dictionary/${name}`));
       const { contents: [risk] } = await client.readResource({ uri: 'mappale://dictionary/risk' });
       const { fields } = JSON.parse((risk as { text: string }).text) as { fields: Record<string, Json> };
-      expect(fields['flood_level']).toEqual({ description: expect.stringContaining('Worst class'), values: expect.objectContaining({ P3: 'P3, high' }) });
+      expect(fields['flood_level']).toEqual({ description: expect.stringContaining('Most severe class'), values: expect.objectContaining({ P3: 'P3, high' }) });
       expect(fields['coverage.flood']).toBeDefined();
       expect(fields['pga']).toMatchObject({ unit: 'g' });
     });
