@@ -95,7 +95,7 @@ describeDatabase('the changelog', (engine) => {
     expect(linesOf(await ask(`/changes?region=molise&since=${day}`))).toEqual([]);
     const { body } = await ask('/changes?region=molise&since=0');
     const { kept_after: keptAfter } = body!['details'] as { kept_after: number };
-    expect(body!['message']).toContain(`changes are kept after publication ${keptAfter}, and from ${day} on`);
+    expect(body!['message']).toContain(`changes after publication ${keptAfter}, or from ${day} on`);
     expect(linesOf(await ask(`/changes?region=molise&since=${keptAfter}`))).toEqual([]);
     await expect(write('jsonl')).rejects.toMatchObject({ code: 'CHANGES_NOT_KEPT', exitCode: 2, detail: expect.stringContaining(`publication ${keptAfter}`) as string });
     await service.database.query('update ledger.swap set kept_from = null');

@@ -45,7 +45,7 @@ describe('a file under a publisher\'s name', () => {
     ['in UTF-16 without a byte order mark', EGMS, utf16(''), 'ENCODING_WRONG', /two bytes for each character/],
     ['in UTF-16 with swapped bytes', EGMS, (content) => utf16('\ufeff')(content).swap16(), 'ENCODING_WRONG', /two bytes for each character/],
     ['that is only a byte order mark', INDIR, () => Buffer.from('efbbbf', 'hex'), 'FILE_EMPTY', /a byte order mark and nothing else/],
-    ['that is a renamed old workbook', INDIR, starting('d0cf11e0a1b11ae1'), 'FILE_FORM', /\.xls\)/, XLSX],
+    ['that is a renamed old workbook', INDIR, starting('d0cf11e0a1b11ae1'), 'FILE_FORM', /\.xls, whatever/, XLSX],
     ['that is a gzip archive', INDIR, starting('1f8b0800'), 'FILE_FORM', /gzip/],
     ['that is a 7-Zip archive', INDIR, starting('377abcaf271c'), 'FILE_FORM', /7-Zip/, 'MOLISE.zip'],
     ['that is a PDF document', INDIR, starting('255044462d312e37'), 'FILE_FORM', /PDF/],
