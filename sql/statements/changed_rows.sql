@@ -217,13 +217,11 @@ analyze :"schema".:"shape";
 create unlogged table :"schema".:"feature" as
 select f.geom
 from (:"features") f
--- A comparison with one box is much cheaper than a look-up in the index.
-where f.geom && (select st_setsrid(st_extent(geom)::geometry, 4326) from :"schema".:"shape")
-  and exists (
-    select
-    from :"schema".:"shape" s
-    where s.geom && f.geom
-  );
+where exists (
+  select
+  from :"schema".:"shape" s
+  where s.geom && f.geom
+);
 analyze :"schema".:"feature";
 create unlogged table :"schema".:"found" as
 select distinct p.fid

@@ -119,7 +119,7 @@ describeDatabase('on a database, mappale', (engine) => {
 
     const runId = await openRun(database);
     await database.query("update ledger.run set ended_at = now(), outcome = 'failed', exit_code = 5 where run_id = $1", [runId]);
-    expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5: npx mappale status/);
+    expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5; for details, run: npx mappale status/);
   });
 
   it('suggests the command that continues a killed run if no run is active', async () => {
