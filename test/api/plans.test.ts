@@ -52,6 +52,9 @@ describeEngines('the plans of the read interface', (engine) => {
       `select s.name || ' ' || a.number as text, a.belfiore from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
        where a.number is not null and a.geom is not null order by hashint8(a.address_id) limit 40`,
     );
+    const builtOn = await service.database.query<Pick<Found, 'lat' | 'lng'>>(
+      'select st_y(point) as lat, st_x(point) as lng from core.parcel join section.buildings using (fid) where count > 0 order by hashint4(fid) limit 40',
+    );
     questions = {
       detail: parcels.map(({ fid }) => `/parcels/${fid}`),
       'detail by reference': parcels.map(({ reference }) => `/parcels/${encodeURIComponent(reference.toLowerCase())}`),
@@ -82,7 +85,7 @@ describeEngines('the plans of the read interface', (engine) => {
       'features of a filter on the geometry': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&filter=${encodeURIComponent(`S_INTERSECTS(geometry, POLYGON((${lng} ${lat}, ${lng + 0.001} ${lat}, ${lng} ${lat + 0.001}, ${lng} ${lat}))) AND area_m2 BETWEEN 1 AND 1000000`)}`),
       'features after a fid': parcels.map(({ fid }) => `/ogc/collections/parcels/items?limit=20&after=${fid}`),
       'tile of parcels': tilesOf(parcels, 'parcels'),
-      'tile of building outlines': tilesOf(parcels, 'footprints'),
+      'tile of building outlines': tilesOf(builtOn, 'footprints'),
       'tile of house numbers': tilesOf(parcels, 'house_numbers'),
       'tile of a section': SECTION_LAYERS.flatMap((layer) => tilesOf(parcels.slice(0, 3), layer)),
       'quality of a comune': parcels.map(({ belfiore }) => `/admin/municipalities/${belfiore}/quality`),
