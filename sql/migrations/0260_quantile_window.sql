@@ -1,6 +1,6 @@
 -- purpose: sorted values around the quantiles of a province, so that a refresh does not sort all values again
--- reads: none
--- writes: ledger.figure
+-- reads: ledger.figure
+-- writes: none
 -- grain: one row per table, slice and place
 -- crs: none
 

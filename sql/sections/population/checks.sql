@@ -1,7 +1,6 @@
 -- purpose: check that the residents of parcels add up to those of their census section
 -- reads: section.population, core.census_figures
 -- writes: none
--- incremental: rows of parcels
 -- grain: one row per violating census section
 -- crs: none
 
