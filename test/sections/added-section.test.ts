@@ -36,7 +36,7 @@ const FIELD: Readonly<Record<string, readonly (readonly [from: string, to: strin
   ],
   'italian.ts': [
     ["corners: 'Nodi' }", "corners: 'Nodi', spread: 'Scarto' }"],
-    ["    'Corners with", "    'Difference of the greatest and the least acceleration, g; null: one corner': 'Scarto, g; vuoto: un solo nodo',\n    'Corners with"],
+    ["    'Number of corners", "    'Difference of the greatest and the least acceleration, g; null: one corner': 'Scarto, g; vuoto: un solo nodo',\n    'Number of corners"],
   ],
   'build.sql': [
     ['-- version: 1', '-- version: 2'],
