@@ -4,6 +4,41 @@
 -- grain: one row per violation
 -- crs: EPSG:4326
 
+-- check: parcel_reference_repeated
+-- level: error
+-- expects: each reference names only one parcel of a file, including members reused from an earlier release
+select
+  p.reference,
+  count(*) as parcels
+from cadastral_parcel p
+join member m using (member_id)
+where hashtextextended(p.reference, 0) in (
+  select hashtextextended(reference, 0)
+  from cadastral_parcel
+  -- Reused members were compared with each other before.
+  where hashtextextended(reference, 0) in (
+    select hashtextextended(n.reference, 0)
+    from cadastral_parcel n
+    join member r using (member_id)
+    where r.is_read
+  )
+  group by 1
+  having count(*) > 1
+)
+group by m.file_id, p.reference
+having count(*) > 1;
+
+-- check: sheet_reference_repeated
+-- level: error
+-- expects: each reference names only one sheet of a file, including members reused from an earlier release
+select
+  s.reference,
+  count(*) as sheets
+from cadastral_sheet s
+join member m using (member_id)
+group by m.file_id, s.reference
+having count(*) > 1;
+
 -- check: parcel_sheet_missing
 -- level: warn
 -- expects: the sheet of every parcel is in the list of sheets

@@ -99,7 +99,8 @@ select
   m.file_id,
   m.path,
   f.name as file_name,
-  m.region_code
+  m.region_code,
+  m.taken_from is null as is_read
 from ledger.member m
 join ledger.file f using (file_id)
 where m.release_id = $1

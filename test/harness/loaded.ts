@@ -24,7 +24,7 @@ export async function loaded<T>(database: Database, id: string, inserts: string,
     try {
       await session.script(source.staging.text, source.staging.file);
       // All members belong to one file, unless the test defines other members.
-      await session.script("create table member as select n as member_id, 1 as file_id, 'member ' || lpad(n::text, 4, '0') as path, 'file' as file_name, null::int2 as region_code from generate_series(1, 1000) as n", 'test/harness/loaded.ts');
+      await session.script("create table member as select n as member_id, 1 as file_id, 'member ' || lpad(n::text, 4, '0') as path, 'file' as file_name, null::int2 as region_code, true as is_read from generate_series(1, 1000) as n", 'test/harness/loaded.ts');
       await session.script(inserts, 'test');
       await session.script("create table release as select 1 as release_id, 'test' as source, '2020' as vintage, null::int2 as region_code", 'test/harness/loaded.ts');
       await runLoad(session, source);
