@@ -60,7 +60,8 @@ begin
   join ledger.publication_file c using (publication_id)
   join ledger.file f using (file_id)
   join ledger.release r using (release_id)
-  join ledger.member m using (file_id)
+  -- The index of ledger.member is on release_id.
+  join ledger.member m using (release_id, file_id)
   where u.state = 'current'
     and r.source_id = any (v_sources);
   if cardinality(v_sources) > 1 then
