@@ -1,10 +1,11 @@
 /** Step 5b, the quality gate: checks whether a build is plausible in itself and compared with the published tables. An implausible build is refused. */
 import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
+import { countRows } from '../db/ddl.ts';
 import { inWorkspace } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
 import {
-  changedProvince, compareValues, differencesOf, hasOneRowPerParcel, measure, rowsOfLargestProvince, writePlaces, WHOLE,
+  changedProvince, compareValues, differencesOf, measure, rowsOfLargestProvince, writePlaces, WHOLE,
   type Figures, type IdentityFigures, type Measured,
 } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
@@ -105,15 +106,26 @@ interface Parcels {
   readonly rowsOfProvince: (session: Session, watched: TableGate, table: Measured) => Promise<number>;
 }
 
+/** Numbers of parcels: of the region, and of its largest province. */
+interface ParcelCounts {
+  readonly all: number;
+  readonly largest: number;
+}
+
 /** Lists the parcels of a region and their comuni. Returns null for the tables of Italy, which have no parcels. */
 async function listParcels(session: Session, joined: Joined): Promise<Parcels | null> {
   const { schema, region, incremental } = joined;
   if (region === 0) return null;
   const built = { schema, table: 'parcel' };
-  let counted: Promise<number> | undefined;
-  const rowsOfProvince = async (of: Session, watched: TableGate, table: Measured): Promise<number> => {
-    if (watched.slice !== undefined || !(await hasOneRowPerParcel(of, table.table, built))) return rowsOfLargestProvince(of, watched, table);
-    return (counted ??= rowsOfLargestProvince(of, PLACES, { table: built, parcels: null }));
+  const countParcels = async (of: Session): Promise<ParcelCounts> => (
+    { all: await countRows(of, schema, built.table), largest: await rowsOfLargestProvince(of, PLACES, { table: built, parcels: null }) }
+  );
+  let counted: Promise<ParcelCounts> | undefined;
+  const rowsOfProvince = async (of: Session, watched: TableGate, measured: Measured): Promise<number> => {
+    const { all, largest } = await (counted ??= countParcels(of));
+    const { table } = measured.table;
+    const hasOneRowPerParcel = watched.slice === undefined && (await countRows(of, schema, table)) <= all;
+    return hasOneRowPerParcel ? largest : rowsOfLargestProvince(of, watched, measured);
   };
   if (incremental === null) {
     const all = { schema, table: 'parcel_place' };

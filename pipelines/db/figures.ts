@@ -84,11 +84,6 @@ export async function rowsOfLargestProvince(session: Session, gate: TableGate, m
   return (await one<{ rows: number }>(session, figures('largest_place', { columns: { sql: placed(gate).join(', ') }, from: rowsOf(gate, measured) }))).rows;
 }
 
-/** Returns whether a table has at most as many rows as there are parcels. */
-export async function hasOneRowPerParcel(session: Session, table: Place, parcels: Place): Promise<boolean> {
-  return (await one<{ one: boolean }>(session, figures('one_row_per_parcel', { table, parcels }))).one;
-}
-
 /** Returns the SQL expression for the value of a field. Quantities are converted to double precision, which is exact for whole numbers up to 2^53. */
 function expressionOf(name: string, field: FieldGate): string {
   if (field.kind === 'quantity' && field.of !== undefined) return `t.${ident(field.of[0])}::float8 / nullif(t.${ident(field.of[1])}, 0)`;
@@ -137,7 +132,7 @@ type Found = {
 /** Returns the SQL for the rows of a table and their comuni. */
 function rowsOf({ by }: TableGate, { table, parcels, patch }: Measured): { sql: string } {
   if (by === 'fid' && parcels === null) throw new Error(`${table.table} is a table of parcels, but the call has no parcels`);
-  if (patch !== undefined && parcels !== null) return { sql: figures('by_patched_fid', { table, parcels, ...patch }) };
+  if (patch !== undefined && parcels !== null) return { sql: figures('by_fid', { table: { sql: figures('patched', { table, parcels, ...patch }) }, parcels }) };
   return { sql: figures(`by_${by}`, { table, parcels: parcels ?? table }) };
 }
 

@@ -38,9 +38,6 @@ from (
   group by slice, province
 ) g
 
--- statement: one_row_per_parcel
-select (select count(*) from :"table") <= (select count(*) from :"parcels") as one
-
 -- statement: fids
 select fid
 from :"table"
@@ -61,7 +58,8 @@ left join core.comune c on c.istat_code = t.istat_code
 join :"parcels" p using (fid)
 left join core.comune c on c.belfiore = p.belfiore
 
--- statement: by_patched_fid
+-- statement: patched
+-- The join with the listed parcels is repeated here, because PostgreSQL does not move a join into a union.
 (
   select t.*
   from :"table" t
@@ -74,9 +72,7 @@ left join core.comune c on c.belfiore = p.belfiore
   union all
   select t.*
   from :"came" t
-) t
-join :"parcels" p using (fid)
-left join core.comune c on c.belfiore = p.belfiore
+)
 
 -- statement: place
 coalesce(c.province_code, '') as province,
