@@ -133,6 +133,7 @@ interface Kept {
   readonly mandatory: ReadonlySet<string>;
 }
 
+/** Finds the sections that keep their published citations. Returns none if all tables were built whole. */
 async function keptSections(
   session: Session, { incremental, products }: Joined, tables: readonly CitedTable[], sources: readonly RegisteredSource[],
 ): Promise<Kept> {
