@@ -50,7 +50,7 @@ export async function publishedFid(reader: Reader, id: string): Promise<number> 
 }
 
 /**
- * Returns the fid of a parcel that is or was published. If several parcels had a reference, returns the current parcel.
+ * Returns the fid of a parcel that is or was published. If several parcels had the same reference at different times, returns the current parcel.
  * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`; MappaleError (kind `database`)
  */
 export async function everFid(reader: Reader, id: string): Promise<number> {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { KINDS } from './section.ts';
 
-/** Returns a nullable schema with a description. @param meaning description of the value and of null */
+/** Returns a nullable schema with a description. @param meaning description of the value, with the meaning of null */
 export const nullable = <T>(schema: z.ZodType<T>, meaning: string): z.ZodType<T | null> => z.union([schema, z.null()]).describe(meaning);
 
 export const whole = z.int();

@@ -21,7 +21,7 @@ interface SocketPlace {
 /** Socket folders of Debian's packages and of PostgreSQL's default build. */
 const SOCKET_FOLDERS = ['/var/run/postgresql', '/tmp'];
 
-/** Keywords of a service file that the driver supports. The parameters of an address have the same names. */
+/** Keywords of a service file that the driver supports. The parameters of a connection URL have the same names as these keywords. */
 const KEYWORDS = new Set([
   'host', 'port', 'user', 'password', 'options', 'application_name', 'connect_timeout', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation',
 ]);

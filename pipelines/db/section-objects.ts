@@ -19,7 +19,10 @@ export function isOfSection({ file, section }: Pick<SqlFile, 'file' | 'section'>
   return section !== null || file === sectionFunctions().file;
 }
 
-/** Returns the objects of all sections. @param tables the other tables with their partition keys, or an empty text if a table is not partitioned */
+/**
+ * Returns the expected database objects of all sections. @param tables the other tables with their partition keys, or an empty text if a table is not
+ * partitioned
+ */
 export function sectionObjects(tables: Readonly<Record<string, string>>): Object[] {
   const ofSections = SECTIONS.flatMap((section) => Object.entries(section.tables));
   const split = (relation: Relation): string | null => (ofSections.some(([name]) => name === relation) ? OF_PARCELS : tables[relation] || null);

@@ -294,7 +294,7 @@ function refuseOneForMany(base: string | null, wanted: readonly Wanted[]): void 
   const name = namedBy(base, first.file);
   if (name === null) return;
   throw new MappaleError(`${settingOf(first, 'URL')} is the address of one file`, {
-    code: 'CONFIG_UNKNOWN', kind: 'usage', at: settingOf(first, 'URL'), detail: `expected the common address of ${wanted.length} files, ${wanted.slice(0, 3).map(({ file }) => file.editions[0].name).join(', ')}${wanted.length > 3 ? ', …' : ''}, found ${name}`,
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: settingOf(first, 'URL'), detail: `expected the address of the folder of ${wanted.length} files, ${wanted.slice(0, 3).map(({ file }) => file.editions[0].name).join(', ')}${wanted.length > 3 ? ', …' : ''}, found ${name}`,
     hint: 'Remove the file name from the address.', fix: `export ${settingOf(first, 'URL')}=${base.slice(0, base.length - name.length)}`,
   });
 }

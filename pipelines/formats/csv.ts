@@ -384,7 +384,8 @@ export class FoundColumns<K extends string> {
 }
 
 /**
- * Finds the expected columns in a header by name, in any order. Also finds added columns, which the caller reports with `reportTo`. Used for all formats.
+ * Finds the expected columns in a header by name, in any order. Also finds added columns, which the caller reports with `reportTo`. The readers of all table
+ * formats call this function.
  * @throws input error `COLUMNS_CHANGED`, which lists missing columns, repeated columns and columns of another edition
  */
 export function expectColumns<K extends string>(found: readonly string[], expected: ExpectedColumns<K>): FoundColumns<K> {

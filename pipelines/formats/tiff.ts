@@ -57,7 +57,7 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
   const noData = await noDataOf(image);
   const grid: RasterGrid = { ...await placeOf(image), width, height, noData, sampleType, blockWidth: blocks.width, blockHeight: blocks.height };
   const [across, down] = [Math.ceil(width / blocks.width), Math.ceil(height / blocks.height)];
-  // Rounds the value for no data to the precision of the cells.
+  // Rounds the no-data value to the precision of the cells.
   const none = sampleType === 'float32' && noData !== null ? Math.fround(noData) : noData;
   const Held = scaling !== null || WIDE.includes(sampleType) ? Float64Array : Float32Array;
   return {
@@ -186,12 +186,12 @@ async function scalingOf(image: Image): Promise<{ readonly scale: number; readon
   throw image.file.refused('RASTER_SCALE', 'the raster\'s scale is not a number', 'a scale and an offset', JSON.stringify([scale, offset]), 'Write unscaled values: gdal_translate -unscale OLD.tif NEW.tif');
 }
 
-/** Returns the value for no data. Cells with NaN never have a value, so NaN as the value for no data has no effect. @throws input error `RASTER_NO_DATA` */
+/** Returns the no-data value. Cells with NaN never have a value, so NaN as the no-data value has no effect. @throws input error `RASTER_NO_DATA` */
 async function noDataOf(image: Image): Promise<number | null> {
   const text = (await image.text(TAG.noData))?.trim() ?? '';
   if (text === '' || /^[+-]?nan(?:\(\w*\))?$|^-?1[.,]#/i.test(text)) return null;
   if (/^[+-]?inf(?:inity)?$/i.test(text)) return null;
   const value = Number(text);
   if (!Number.isNaN(value)) return value;
-  throw image.file.refused('RASTER_NO_DATA', 'the raster\'s value for no data is not a number', 'a number or nan', JSON.stringify(text.slice(0, 40)), 'Correct the value: gdal_edit.py -a_nodata -9999 FILE');
+  throw image.file.refused('RASTER_NO_DATA', 'the raster\'s no-data value is not a number', 'a number or nan', JSON.stringify(text.slice(0, 40)), 'Correct the value: gdal_edit.py -a_nodata -9999 FILE');
 }

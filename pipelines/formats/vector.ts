@@ -6,8 +6,8 @@
  * features without geometry (GDAL 3.6, observed). Therefore this module compares the headers with the file sizes. The module also compares the number of
  * features from GDAL with the number in the header. This module also distinguishes an unreadable geometry from a missing geometry.
  *
- * Coordinates are in the order of the file. For these formats, easting precedes northing, and longitude precedes latitude, even if EPSG defines another order.
- * GDAL swaps axes only in transformations, and this module transforms nothing.
+ * Coordinates keep the axis order of the file. For these formats, easting precedes northing, and longitude precedes latitude, even if EPSG defines another
+ * order. GDAL swaps axes only in transformations, and this module transforms nothing.
  */
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

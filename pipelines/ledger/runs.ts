@@ -6,7 +6,7 @@ import { EXIT, MappaleError } from '../errors.ts';
 
 const ledger = statementsOf('ledger');
 
-/** A run of a command that writes, alone or at the same time as other runs. */
+/** A run of a command that writes. Other runs may write at the same time. */
 export interface Run {
   readonly runId: number;
   /**

@@ -5,8 +5,8 @@ import { PARCEL_LAYERS } from '../contract/sql-files.ts';
 import { staleOf, type Plan } from './plan.ts';
 
 /**
- * Default rates for a database without measurements. `bytesPerSecond` counts compressed bytes, and `layerPerByte` is layer bytes per file byte. The values were
- * measured with a synthetic region of 200,000 parcels on two cores with PostgreSQL.
+ * Default rates for a database without measurements. `bytesPerSecond` counts compressed bytes. `layerPerByte` is the number of layer bytes for each byte of a
+ * file. The values were measured with a synthetic region of 200,000 parcels on two cores with PostgreSQL.
  */
 const ASSUMED = {
   bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500,

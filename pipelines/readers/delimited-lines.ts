@@ -46,8 +46,8 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
     }
     carry = Buffer.from(bytes.subarray(start));
     if (carry.length > MAX_LINE_BYTES) {
-      throw inputError('the table has no lines', {
-        code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line of at most ${MAX_LINE_BYTES} bytes, found a longer line`, hint: 'Download the file again.',
+      throw inputError('a line of the table is too long', {
+        code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line end within ${MAX_LINE_BYTES} bytes, found none`, hint: 'Download the file again.',
       });
     }
   }

@@ -16,7 +16,7 @@ export interface RasterToWrite {
   /** Width and height of a cell. */
   readonly cell: number;
   readonly isPoint?: boolean;
-  /** Value for no data in GDAL's form, such as `-9999` or `nan`. If omitted, the file declares no such value. */
+  /** No-data value in GDAL's form, such as `-9999` or `nan`. If omitted, the file declares no such value. */
   readonly noData?: string;
   /** Side length of the tiles in cells. Tiles are compressed with DEFLATE and the floating-point predictor. If omitted, each row is an uncompressed strip. */
   readonly tile?: number;

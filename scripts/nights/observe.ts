@@ -46,7 +46,7 @@ select
 
 const OPEN_STEP = 'select s.step from ledger.step s join ledger.run r using (run_id) where r.ended_at is null and s.ended_at is null and s.step = any ($1) limit 1';
 
-/** Columns with the time of an event, by table. `refuseUnknownMoments` fails if the ledger has another such column. */
+/** Columns that contain the time of an event, by table. `refuseUnknownMoments` fails if the ledger has a column with times that is not listed. */
 const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   run: ['started_at', 'ended_at'], step: ['started_at', 'ended_at'], release: ['created_at', 'loaded_at'], publication: ['published_at'], file: ['forgotten_at'],
   hold: ['held_at'], swap: ['happened_at', 'kept_from'], applied_file: ['applied_at'],

@@ -74,7 +74,7 @@ describe('the map of land cover', () => {
     await rm(path);
   });
 
-  it('is ignored with a reason when it is a raster or File Geodatabase', async () => {
+  it('is ignored with a reason if the file is a raster or a File Geodatabase', async () => {
     for (const [name, entry] of [['u2018_clc2018_v2020_20u1_raster100m.zip', `DATA/${MAP}.tif`], ['u2018_clc2018_v2020_20u1_fgdb.zip', `DATA/${MAP}.gdb/a00000001.gdbtable`]] as const) {
       await writeZip(join(folder, name), [[entry, 'synthetic']]);
       const { recognition } = await trial(source, join(folder, name));

@@ -133,7 +133,7 @@ describe('a KML reader', () => {
     return { placemarks, broken };
   }
 
-  it('gives the same placemarks and texts in chunks of any size', () => {
+  it('reads the same placemarks and texts whatever the size of the chunks', () => {
     const whole = readIn(text.length);
     expect(whole.broken).toEqual([]);
     expect(whole.placemarks).toHaveLength(2);

@@ -119,7 +119,7 @@ const FIELDS: readonly (ShapefileField & { readonly package: 'string' | 'integer
   { name: 'comment', type: 'text', length: 150, package: 'string' },
   { name: 'Pop2018', type: 'integer', length: 9, package: 'integer' },
 ];
-/** Fields of the layers of the boundary and of the city. */
+/** Fields of the boundary layer and of the city layer. */
 const AREA_FIELDS = FIELDS.slice(0, 3);
 
 interface Layer {

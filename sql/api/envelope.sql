@@ -1,4 +1,4 @@
--- purpose: parts shared by all answers of the server
+-- purpose: the envelope of every answer, and the tag that identifies its data
 -- reads: ledger.publication, ledger.applied_file
 -- writes: api.publication_tag, api.envelope
 -- grain: one call per answer

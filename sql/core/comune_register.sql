@@ -5,8 +5,8 @@
 -- grain: one row per ISTAT code and current comune, for comuni that are or were in the region
 -- crs: none
 
--- Each code column of the list of comuni is a numbering. The columns are in chronological order. If an edition has no column for 2017–2025, its current codes
--- belong to that period.
+-- Codes of each comune in chronological order. Each code column of the list of comuni is one numbering of the comuni. If an edition has no column for
+-- 2017–2025, its current codes belong to that period.
 create table numbering as
 select
   n.nth,

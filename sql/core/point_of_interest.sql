@@ -149,7 +149,7 @@ order by t.id collate "C", t.edition collate "C" desc, t.rank, t.position;
 
 analyze published_point;
 
--- Provinces by car plate code and by name, and all former provinces of each comune, which follow from the comune's codes of other years.
+-- Current and former provinces of each comune, with car plate codes. The comune's codes of other years identify the former provinces.
 create table plate as
 select distinct
   c.belfiore,
@@ -167,6 +167,7 @@ join (
 ) p on p.code = left(n.code, 3)
 where exists (select from published_point);
 
+-- Provinces by car plate code and by name.
 create table province_named as
 select
   k.key,

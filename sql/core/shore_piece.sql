@@ -122,7 +122,7 @@ from (
     near.belfiore,
     round(st_distance(near.geom::geography, asked.middle::geography)::numeric, 2)
   from asked
-  -- The parcel nearest in degrees gives an upper limit in metres. All nearer parcels are in a box of this size.
+  -- The distance in metres to the parcel nearest in degrees is an upper limit. All nearer parcels are in a box of this size.
   cross join lateral (
     select st_distance(parcel.geom::geography, asked.middle::geography) as m
     from parcel

@@ -274,7 +274,7 @@ cross join lateral (
       format('column %s added%s', name, case when initial is null then ', empty' end),
       false
     ),
-    (3, state = 'computed', format('column %s is computed in another way', name), null, null, false),
+    (3, state = 'computed', format('column %s has a different generation expression', name), null, null, false),
     (4, state = 'kept' and type <> was and rows and not widens, format('column %s is %s, should be %s', name, was, type), null, null, false),
     (
       5,

@@ -43,7 +43,7 @@ describeDatabase('uploads:', (engine) => {
     expect(status).not.toBe(429);
     return status;
   }, { timeout: 10_000, interval: 50 });
-  /** Waits until the server is reading three bodies of the token. */
+  /** Starts three uploads that never end, and waits until the server refuses a further upload of the token. */
   const threeBroken = async (key: string): Promise<Socket[]> => {
     const sockets = await Promise.all([broken(key), broken(key), broken(key)]);
     await vi.waitFor(async () => expect(await whole(key)).toBe(429), { timeout: 10_000, interval: 50 });

@@ -154,7 +154,7 @@ export function templateOf(path: string): string {
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Returns the differences between an answer and the document. The list is empty if there are no differences. */
+/** Returns the differences between an answer and the OpenAPI document; an empty list if there are none. */
 export function violationsOf(path: string, { status, headers, body, text }: Answered): string[] {
   const template = templateOf(path);
   const response = DOCUMENT.paths[template]?.get.responses[String(status)];

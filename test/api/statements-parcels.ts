@@ -368,7 +368,7 @@ export const PARCELS: readonly Statement[] = [
   // --- The record -------------------------------------------------------------------------------------------------------
   {
     about: OF_RECORD, says: 'follows the OpenAPI document for every parcel',
-    // Each record is checked when it is requested.
+    // `records` compares each record with the OpenAPI document.
     holds: async (trial) => {
       const [{ parcels }] = (await trial.service.database.query<{ parcels: number }>('select count(*)::int4 as parcels from core.parcel')) as [{ parcels: number }];
       expect((await trial.records()).length).toBe(parcels);

@@ -60,7 +60,7 @@ describe('a zip is refused', () => {
   });
 });
 
-it.each([['a file', 'other.csv', 0o100644], ['a folder', 'other/', 0o040755]])('a zip with the Unix mode of %s is read', async (_kind, name, mode) => {
+it.each([['a file', 'other.csv', 0o100644], ['a folder', 'other/', 0o040755]])('a zip is read if an entry has the Unix mode of %s', async (_kind, name, mode) => {
   const zip = await ZipArchive.open(await zipWith(['good.csv'], name, mode));
   expect(zip.entries.map(({ path }) => path)).toEqual(['good.csv', name]);
   await zip.close();

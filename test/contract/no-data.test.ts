@@ -1,6 +1,6 @@
 /**
  * Tests that no-data values are never stored as numbers. Every numeric cell, attribute and coordinate of every source is overwritten
- * with NaN, infinities and −9999. A record with such a value must be rejected, or the value must be missing.
+ * with NaN, infinities and −9999. The program must reject the record or store null.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -4,8 +4,8 @@ import { dirname, join, relative } from 'node:path';
 
 /**
  * `unit` tests need no database and take seconds. `alone` has files that change process-wide state, and files that were not yet tested in a shared process.
- * `random` and `random-faults` have long tests on randomly drawn cases, which `make test` leaves out. `database` has all remaining files, except those of
- * `faults` and `real`.
+ * `random` and `random-faults` have long tests of randomly drawn cases. `make test` does not run these two lanes. `database` has all remaining files, except
+ * the files of `faults` and `real`.
  */
 export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random-faults' | 'real';
 

@@ -35,7 +35,7 @@ export interface TestServer {
   readonly template: string;
   /** Prefix of all databases of this run: `mappale_test_1a2b3c`. */
   readonly prefix: string;
-  /** Description that is printed. */
+  /** Description of the server, printed at the start of a test run. */
   readonly description: string;
   stop(): Promise<void>;
 }

@@ -216,11 +216,11 @@ describeEngines('findings about the addresses of a comune', (engine) => {
 describe('a list of findings', () => {
   const finding: Finding = { kind: 'new', address_id: 1, street: '=cmd()', number: '1, 2', value: -1.5, unit: 'm', lat: 42, lng: 14, other_id: null };
 
-  it('as CSV has an apostrophe before text that a spreadsheet would run, and unchanged numbers', () => {
+  it('is written as CSV with an apostrophe before text that a spreadsheet would evaluate, and with unchanged numbers', () => {
     expect(findingsCsv([finding])).toBe("kind,address_id,street,number,value,unit,lat,lng,other_id\nnew,1,'=cmd(),\"1, 2\",-1.5,m,42,14,\n");
   });
 
-  it('as GeoJSON has longitude before latitude, no geometry without a point, and the names of unknown counts', () => {
+  it('is written as GeoJSON with longitude before latitude, a null geometry without a point, and the names of unknown counts', () => {
     const { lat, lng, ...properties } = finding;
     expect(JSON.parse(findingsGeojson([finding, { ...finding, lat: null, lng: null }], ['no boundary']))).toEqual({
       type: 'FeatureCollection',

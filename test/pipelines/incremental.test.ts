@@ -219,7 +219,7 @@ describeDatabase('an incremental build', (engine) => {
       `select (select count(*) from core.parcel where belfiore = 'Z010') as parcels,
          (select count(*) from layer.cadastral_parcel where release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')) as loaded`,
     );
-    // The rows of Z005 are also loaded. This comune has a repeated parcel and is therefore never reused.
+    // The rows of Z005 are also loaded. The rows of this comune are never reused, because the comune has a repeated parcel.
     expect(await written('core.parcel')).toBe(3);
     expect(comune!.parcels).toBeGreaterThan(20);
     expect(comune!.loaded).toBeGreaterThanOrEqual(comune!.parcels);

@@ -91,7 +91,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     const found = await records();
     expect(parcels.length).toBeGreaterThan(20);
     const ids = (list: unknown): string[] => (list as { id: string }[]).map(({ id }) => id).sort();
-    // The files do not include the previous half-year.
+    // Ignores the values of the previous half-year, because the synthetic files lack that half-year.
     const quoted = (list: unknown): Json[] => (list as Json[]).map(({ previous_semester: _, ...quotation }) => quotation);
     const seen = { income: 0, quotations: 0, points: 0 };
     for (const parcel of parcels) {

@@ -203,7 +203,7 @@ export function applyFilters() {
   filterParcels();
 }
 
-/** Returns the filter expression of the map library that selects the parcels that meet the user's filters. @returns {any} */
+/** Returns the map library's filter expression for the parcels that meet the user's filters. @returns {any} */
 function passes() {
   const { passing } = state.view;
   if (passing === null) return true;

@@ -8,7 +8,7 @@ const ENGLISH = {
   title: 'mappale: parcels on a map',
   skip: 'Skip to the record',
   map: 'Map',
-  mapHelp: 'Map. Arrow keys move the map, plus and minus change the scale, Enter opens the parcel in the middle',
+  mapHelp: 'Map. Arrow keys move the map, plus and minus zoom in and out, Enter opens the parcel at the centre',
   record: 'Information about the place',
   sheet: 'Make this panel larger or smaller',
   searchLabel: 'Search: address, comune, coordinates, or comune, foglio and particella',

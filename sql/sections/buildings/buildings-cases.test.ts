@@ -99,7 +99,7 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(less.size).toBe(0);
   });
 
-  it('counts identical footprints that start at different corners once, and ignores ruins and buildings under construction', async () => {
+  it('counts identical footprints as one building, whatever their first corner, and ignores ruins and buildings under construction', async () => {
     const rows = await built([WEST], [
       { box: [10, 10, 20, 20], residential: true }, { box: [10, 10, 20, 20], residential: true, turned: true },
       { box: [40, 40, 60, 60], counts: false }, { box: [10, 10, 20, 20], counts: false },

@@ -33,7 +33,7 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.demographics': {
-      description: 'Census census section that contains the representative point of each land parcel. Roads and waters have no census section. No row: no loaded census section contains the point',
+      description: 'Census section that contains the representative point of each land parcel. Roads and waters have no census section. No row: no loaded census section contains the point',
       key: ['fid'],
       columns: {
         fid: FID,

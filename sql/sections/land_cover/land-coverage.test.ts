@@ -59,7 +59,7 @@ describeDatabase('the coverage of the land cover map', (engine) => {
     return Object.fromEntries(rows.map(({ belfiore, member_id: member }) => [belfiore, member]));
   });
 
-  it('is empty if there is no current file', async () => {
+  it('includes no comune if there is no current file', async () => {
     expect(await speaking(BOUNDARIES)).toEqual({});
   });
 
@@ -73,7 +73,7 @@ describeDatabase('the coverage of the land cover map', (engine) => {
     expect(await speaking(BOUNDARIES, "delete from boundary where belfiore = 'Z004';", file(1, 1, [[14.02, 14.08], [14.32, 14.38]]))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: 1 });
   });
 
-  it('is empty for a map without features nearby, with and without planner statistics', async () => {
+  it('includes no comune if a map has no features nearby, with and without planner statistics', async () => {
     const elsewhere = file(1, 1, Array.from({ length: 200 }, (_, i) => [8 + i / 1000, 8.001 + i / 1000] as const), [1]);
     const analyzed = "insert into parcel select n, 'Z001', st_setsrid(st_point(14 + n / 10000.0, 41.05), 4326) from generate_series(5, 900) as n; analyze;";
     const none = { Z001: null, Z002: null, Z003: null, Z004: null };

@@ -158,7 +158,7 @@ describeDatabase('the place of a point', (engine) => {
     ['VIA ROMA, 15', 'not_found'], ['VIA ROMA, 14', 'not_found'], ['VIA ROMA', 'no_number'], ['VIA ROMA, SNC', 'no_number'], [null, 'no_number'], ['CONTRADA FORNACE, 9', 'ambiguous'],
     ['VIA GIUSEPPE GARIBALDI 5', 'address 7'], ['VIA GARIBALDI, 5', 'address 7'], ['VIA G. GARIBALDI, 6', 'address 11'], ['PIAZZA GARIBALDI, 5', 'not_found'], ['GARIBALDI, 5', 'address 7'],
     ['Museumstraße 3', 'address 10'], ['VIA ROMA, 77', 'not_found'], ['VIA CHE NON ESISTE, 1', 'not_found'],
-  ])('locates a point without coordinates by its address: %j is %s', async (address, how) => {
+  ])('locates a point without coordinates by its address: %j gives %s', async (address, how) => {
     expect(await placed({ a: { category: 'school', belfiore: 'Z001', address } })).toEqual({ a: how });
   });
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Machine } from './machine.ts';
 
-/** Boundary of a step, such as `stage begins of dpc_seismic 2025`. */
+/** Beginning or end of a step. `nameOf` returns a name such as `stage of dpc_seismic 2025 begins`. */
 export interface Boundary {
   readonly step: string;
   readonly subject: string;
