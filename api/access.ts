@@ -72,7 +72,7 @@ export interface Credential {
   readonly session: string | null;
 }
 
-/** A request before its admission. */
+/** A request that was not yet admitted or refused. */
 interface Applicant<S = Scope> {
   readonly credential: Credential;
   readonly scope: S;

@@ -16,7 +16,7 @@ export interface RefreshArguments {
   readonly json?: boolean;
 }
 
-/** Creates a command that loads new files and publishes changes, with the common options of such commands. */
+/** Creates a command that loads new files and publishes changes. All commands of this kind share these options. */
 export function refreshing(name: string, examples: readonly string[]): Command {
   return command(name, examples)
     .option('--data <folder>', 'folder with downloaded files, searched recursively; repeatable', collectPaths)

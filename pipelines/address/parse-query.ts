@@ -1,6 +1,6 @@
 /**
- * Parses a typed query as an Italian address: street, civico, comune. The likeliest reading comes first. An ambiguous query has further readings, which the
- * search tries in order.
+ * Parses a typed query as an Italian address: street, civico, comune. Each interpretation of a query is a reading. The likeliest reading comes
+ * first. If a query is ambiguous, the search tries further readings in order.
  *
  * Terminology
  * - street part, comune part: the text before and after the civico.

@@ -17,7 +17,7 @@ export const REGIONS_REACHED: LayerColumns = {
   regions_reached: ['int2 not null', 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy'],
 };
 
-/** Returns the values of the address columns. @param comune as published; in `BOLZANO * BOZEN` the Italian name comes first */
+/** Returns the values of the columns in `ADDRESS_COLUMNS`. @param comune as published; in `BOLZANO * BOZEN` the Italian name comes first */
 export function addressValues(address: string | null, comune: string | null): readonly unknown[] {
   const { streetTypes, streetWords, number, exponent, colour } = splitAddress(address);
   const key = comuneKey((comune ?? '').split(/\s\*\s|\//)[0] ?? '');

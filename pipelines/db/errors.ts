@@ -23,7 +23,7 @@ export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
   '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
   28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow the role in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
   '3D000': { means: 'there is no such database', hint: 'Create the database first.', fix: 'createdb DATABASE' },
-  42501: { means: 'the role lacks a privilege', hint: 'Use the role in DATABASE_URL that loaded the database. To load a new database, the role needs the right to create schemas.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
+  42501: { means: 'the role lacks a privilege', hint: 'Set DATABASE_URL to the role that loaded the database. To load a new database, the role needs the right to create schemas.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
   40001: { means: 'another session changed the same rows', hint: 'Another session changed the same rows at the same time. Run the same command again. Published data is unchanged.' },
   '40P01': { means: 'this command and another session had a deadlock', hint: 'Another session and this command waited for each other\'s locks. Run the same command again. Published data is unchanged.' },
   53100: {

@@ -162,7 +162,7 @@ function servingSettings(login: { readonly citus: boolean; readonly restricted: 
   ];
 }
 
-/** Runs work on each connection of a pool. @throws MappaleError `SQL_*` if a connection cannot be opened, after the work on the other connections is done */
+/** Calls a function on each connection of a pool. @throws MappaleError `SQL_*` if a connection cannot be opened, after the other connections are done */
 async function onEachConnection(pool: pg.Pool, connections: number, work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
   const opened = await Promise.allSettled(Array.from({ length: connections }, () => pool.connect()));
   const clients = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

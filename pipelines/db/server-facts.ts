@@ -70,14 +70,14 @@ export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAd
     fault('the server would cancel long statements', 'STATEMENT_TIMEOUT', `expected no statement_timeout, found ${facts.statementTimeout}`, 'A connection pooler drops session settings. Connect to the server directly.');
   }
   if (access === 'write' && facts.standby) {
-    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays the log of another server', 'Use the primary in DATABASE_URL. Read-only commands work on a standby.');
+    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays the log of another server', 'Set DATABASE_URL to the primary. Read-only commands work on a standby.');
   } else if (access === 'write' && facts.readOnly) {
     fault('the database is read-only for this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Reset the setting of the role or the database.',
       // The command connects to the database `postgres`, because this database is read-only.
       byAdministrator({ ...place, database: 'postgres' }, `alter role ${ident(user)} reset default_transaction_read_only; alter database ${ident(database)} reset default_transaction_read_only`));
   }
   if (facts.owner !== null) {
-    fault('the database belongs to another role', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of this role, found ${user}`, 'Use the role in DATABASE_URL that loaded the database.', asRole(place, facts.owner));
+    fault('the database belongs to another role', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of this role, found ${user}`, 'Set DATABASE_URL to the role that loaded the database.', asRole(place, facts.owner));
   }
   return faults;
 }

@@ -301,7 +301,7 @@ export type Editions = Readonly<Record<string, readonly string[]>>;
 /** Smallest share of an edition's columns that a changed header must have to be recognised. */
 const RESEMBLING = 0.6;
 
-/** Returns whether a header is that of an edition, possibly with changes. Changes are reported when the file is read. */
+/** Returns whether a header resembles the header of an edition. The reader reports the differences. */
 export function resembles(found: readonly string[], editions: Editions): boolean {
   const wanted = Object.values(editions).map((columns) => columns.filter((column) => column !== ''));
   // Skips editions with many more columns, which excludes most tables of other sources quickly.

@@ -333,7 +333,7 @@ export class VectorDataset {
 }
 
 function unreadable(at: string, error: unknown): MappaleError {
-  // Readers handle a missing GDAL as an unreadable file.
+  // If GDAL is missing, readers report the file as unreadable.
   if (error instanceof MappaleError && error.code === 'GDAL_MISSING') {
     const { message, code, detail, hint, fix } = error;
     return inputError(message, { code, at, detail, hint, fix, cause: error });

@@ -199,7 +199,7 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
   if (!/\.(?:csv|txt|json|geojson|gml|kml|xml)$/i.test(name)) return null;
   const nuls = head.subarray(0, 1024).filter((byte) => byte === 0).length;
   if (/^(?:fffe|feff)/.test(bytes) || nuls * 4 > Math.min(head.length, 1024)) return stop('the file is in UTF-16', 'ENCODING_WRONG', 'text with two bytes for each character', `${again} Or save the file in UTF-8.`);
-  if (/\.(?:csv|txt)$/i.test(name) && head.includes(0x0d) && !head.includes(0x0a)) return stop('the file has outdated line ends', 'LINE_ENDS', 'carriage returns (CR) without line feeds (LF)', `${again} Or convert the line ends to line feeds: tr '\\r' '\\n' < OLD > NEW.`);
+  if (/\.(?:csv|txt)$/i.test(name) && head.includes(0x0d) && !head.includes(0x0a)) return stop('the line ends of the file are not supported', 'LINE_ENDS', 'carriage returns (CR) without line feeds (LF)', `${again} Or convert the line ends to line feeds: tr '\\r' '\\n' < OLD > NEW.`);
   return null;
 }
 

@@ -89,7 +89,7 @@ export async function unlistedComuni(
   relations: readonly Relation[],
 ): Promise<string[]> {
   const notes: string[] = [];
-  if (inventory.register.size === 0) notes.push(`${name}: without the list of comuni (${sourceOfLayer(sources, 'layer.comune_code')?.id ?? 'none is known'}) their names come from the files, and their ISTAT codes are unknown`);
+  if (inventory.register.size === 0) notes.push(`${name}: without the list of comuni (${sourceOfLayer(sources, 'layer.comune_code')?.id ?? 'none is known'}) the names of comuni come from the files, and the ISTAT codes are unknown`);
   const rows = await database.query<{ comune: string; name: string | null; parcels: number; addresses: number }>(
     ledger('found_in_comuni'), [region, strange(inventory, region, relations), firstFid(region), firstFid(region + 1)],
   );

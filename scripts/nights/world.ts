@@ -21,7 +21,7 @@ import { served, startPublisher, type Handler, type Manners, type PublisherServe
 export const REGION = 14;
 export const SLUG = 'molise';
 
-/** Routes of the files that publishers serve. All other files are in the second data folder, where a person puts them. */
+/** Routes of the files that publishers serve. All other files are in the second data folder, as if a person had saved them there. */
 export const ROUTES = {
   fuel: '/mimit_fuel/anagrafica_impianti_attivi.csv', parcels: '/ade_cadastre?MOLISE.zip', addresses: '/anncsu_addresses?INDIR_MOLI', streets: '/anncsu_addresses?STRAD_MOLI',
   incomes: '/mef_income/Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2024.zip', census: '/istat_census/Dati_regionali_2021.zip',

@@ -13,7 +13,7 @@ import { firstIssue, refusalOf, type Refusal } from '../../pipelines/readers/ref
 export const CELL_M = 100;
 /** Maximum coordinate in EPSG:3035. All coordinates in Europe are positive. */
 export const MAX_COORDINATE_M = 10_000_000;
-/** Maximum velocity. Interferometry cannot measure a metre per year, so a higher value is a code for no data or a shifted column. */
+/** Maximum velocity. Interferometry cannot measure a metre per year, so a higher value is a no-data value or belongs to another column. */
 export const MAX_VELOCITY_MM_YEAR = 1_000;
 /** Maximum acceleration, and the limits of height in Europe. Values beyond these limits are errors too. */
 export const MAX_ACCELERATION_MM_YEAR2 = 1_000;

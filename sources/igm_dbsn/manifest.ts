@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://www.igmi.org/it/dbsn-database-di-sintesi-nazionale',
     text: 'Istituto Geografico Militare, Database di sintesi nazionale (DBSN). Open Data Commons Open Database License (ODbL) 1.0.',
   },
-  vintageRule: 'the date in the file\'s name (PZ_dbsn_2025-07-28.zip), otherwise the newest date of the zip\'s entries; undated without both',
+  vintageRule: 'the date in the file\'s name (PZ_dbsn_2025-07-28.zip), otherwise the newest date of the zip\'s entries; undated if neither exists',
   downloads: [
     { url: 'https://www.igmi.org/it/dbsn-database-di-sintesi-nazionale', note: 'one zip per province with a File Geodatabase (PZ_dbsn_2025-07-28.zip, Potenza_dbsn.gdb); do not unpack the zip' },
   ],

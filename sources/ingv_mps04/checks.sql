@@ -19,7 +19,7 @@ having count(*) > 1;
 
 -- check: pga_node_smooth
 -- level: warn
--- expects: neighbouring nodes differ by less than 0.05 g; a larger step means a shifted column or a wrong unit
+-- expects: neighbouring nodes differ by less than 0.05 g; a larger difference means that columns are shifted or that the unit is wrong
 select
   a.ix,
   a.iy,

@@ -21,12 +21,12 @@ export const manifest: Manifest = {
   keep: 'newest',
   ignored: {
     id: 'sequential number of the node; the position on the grid is the key instead',
-    '16perc': '16th percentile of ag; the median is served',
-    '84perc': '84th percentile of ag; the median is served',
+    '16perc': '16th percentile of ag; mappale publishes the median instead',
+    '84perc': '84th percentile of ag; mappale publishes the median instead',
     fid: 'sequential number added by a conversion; not used for the same reason as id',
     objectid: 'sequential number added by a conversion; not used for the same reason as id',
-    ag_16: '16th percentile of ag under its name in copies; the median is served',
-    ag_84: '84th percentile of ag under its name in copies; the median is served',
+    ag_16: '16th percentile of ag, as copies name the column; mappale publishes the median instead',
+    ag_84: '84th percentile of ag, as copies name the column; mappale publishes the median instead',
   },
   optional: {
     id: 'copies of the file lack this column', fid: 'copies of the file lack this column', objectid: 'copies of the file lack this column',

@@ -1,4 +1,4 @@
-/** Landslide hazard areas of the PAI, their pieces for joins, and the area that they cover. */
+/** Landslide hazard areas of the PAI, pieces of these areas for joins, and the territory that the map covers. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {

@@ -32,7 +32,7 @@ function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z]+/g, ' ').trim();
 }
 
-/** Maximum rate. A higher value means coastal works, a wrong unit or a code for no data. */
+/** Maximum rate. A higher value means coastal works, a wrong unit or a no-data value. */
 const MAX_RATE_M_YEAR = 100;
 
 const MAX_CHANGE_M = 2000;

@@ -35,8 +35,8 @@ const count = z.union([z.string(), z.number()]).transform((value, context) => {
 });
 
 /**
- * Returns whether the code of the census section starts with the number of the comune. If the code starts with another number, one of the two values
- * is wrong.
+ * Returns whether the code of the census section starts with the number of the comune. Otherwise, the code or the
+ * number of the comune is wrong.
  */
 const sameComune = (row: { readonly section_id: string; readonly istat_code: string }): boolean => row.section_id.slice(0, -7) === row.istat_code.replace(/^0+/, '');
 const disagreement = { path: ['section_id'], message: 'expected a section code that begins with the number of its comune' };

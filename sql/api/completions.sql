@@ -12,7 +12,7 @@ set plan_cache_mode to force_generic_plan
 as $$
 declare
   shortest constant int4 := 2;
-  -- The server searches addresses for each completion. These limits keep all searches together shorter than a pause in typing.
+  -- The server searches addresses for each completion. These limits keep the total time of the searches below a typical pause in typing.
   most_words constant int4 := 5;
   most_comuni constant int4 := 3;
 begin

@@ -29,7 +29,7 @@ end
 $$;
 comment on function api.similar_from(real) is 'Sets the similarity threshold of the pg_trgm operator % until the end of the transaction. Returns the previous threshold';
 
--- The function knows the names of all Italian comuni, even if only one region is loaded. A query that names an unloaded comune therefore never returns an
+-- The function finds the names of all Italian comuni, even if only one region is loaded. A query that names an unloaded comune therefore never returns an
 -- address of another comune.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
@@ -198,4 +198,4 @@ begin
   return v_found;
 end
 $$;
-comment on function api.geocode_comune(text[], bool) is 'JSON array of places that the keys name. Keys match exactly. If p_fuzzy is true, a key also matches with one or two different letters, or as the beginning of exactly one name. Each place has the searched key, cadastral code, kind of name, province, region, and plates and names of earlier provinces. The function knows all comuni of Italy, and provinces (without a cadastral code)';
+comment on function api.geocode_comune(text[], bool) is 'JSON array of places that the keys name. Keys match exactly. If p_fuzzy is true, a key also matches with one or two different letters, or as the beginning of exactly one name. Each place has the searched key, cadastral code, kind of name, province, region, and plates and names of earlier provinces. The function finds all comuni of Italy, and also provinces, which have no cadastral code';

@@ -72,8 +72,8 @@ select belfiore
 from place
 where not exists (select from drawn where drawn.belfiore = place.belfiore);
 
--- A comune is covered if it shares at least 1 m² with one building. offset 0 prevents the use of statistics in the joins with parcels. Without offset 0,
--- PGlite's build aborts with a wrong row estimate where a map has no feature nearby.
+-- A comune is covered if it shares at least 1 m² with one building. offset 0 prevents the use of statistics in the joins with parcels. If a map has no
+-- feature nearby, these statistics give a wrong row estimate, and PGlite's build aborts.
 create table dbsn_met as
 select distinct
   drawn.belfiore,

@@ -130,7 +130,7 @@ select *
 from unnest($1::int4[], $2::int4[], $3::text[])
 
 -- statement: current_members
--- Maps the member that a row of a layer names to the current member, which has the same bytes. If two current files contain the member, the newer file is used.
+-- Maps each member that a row of a layer names to the current member with the same bytes. If two current files contain the member, the newer file is used.
 create table :"schema".current_member as
 select distinct on (1)
   coalesce(m.row_member_id, m.member_id) as member_id,

@@ -547,7 +547,7 @@ describeEngines('the web pages', (engine) => {
         await close();
       });
 
-      it('shows the markup as text in the report and in passports', async () => {
+      it('shows markup of publishers as text in the report and in quality passports', async () => {
         const page = await (await browser.newContext(NO_POLICY)).newPage();
         for (const [index, text] of (await writtenPages()).entries()) {
           await page.setContent(text);

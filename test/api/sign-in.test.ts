@@ -74,7 +74,7 @@ describe('the sign-in link', () => {
     expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link', explains: false });
     const found = await get('/geocode/reverse?lat=42&lng=14', { cookie: `other=1; ${cookie}` });
     expect([found.statusCode, found.headers['x-ratelimit-limit'], found.headers['x-ratelimit-remaining']]).toEqual([200, String(SESSION_QUOTA), String(SESSION_QUOTA - 1)]);
-    // Tiles are not counted.
+    // Requests for tiles do not count against the quota.
     expect([(await get('/tiles/14/1/1?layer=parcels', { cookie })).statusCode, (await get('/parcels/locate?lat=42&lng=14', { cookie })).headers['x-ratelimit-remaining']]).toEqual([204, String(SESSION_QUOTA - 2)]);
     // The map requests the files that cover a comune.
     expect((await get('/admin/regions', { cookie })).statusCode).toBe(200);

@@ -165,12 +165,12 @@ describe('the documents', () => {
     expect(FILES.filter((file) => /^docs\/[^/]+\.md$/.test(file)).map((file) => file.slice('docs/'.length)).filter((page) => page !== 'README.md' && !listed.has(page))).toEqual([]);
   });
 
-  it('name only existing make targets', () => {
+  it('refer only to existing make targets', () => {
     const wrong = typed.filter(({ line }) => /^make [a-z]/.test(line)).filter(({ line }) => !words(line).slice(1).every((word) => /=/.test(word) || TARGETS.has(word)));
     expect(wrong).toEqual([]);
   });
 
-  it('name only existing npm scripts', () => {
+  it('refer only to existing npm scripts', () => {
     const wrong = typed.flatMap(({ file, line }) => /^npm run (\S+)/.exec(line)?.slice(1).filter((name) => !(name in SCRIPTS)).map((name) => `${file}: ${name}`) ?? []);
     expect(wrong).toEqual([]);
   });
@@ -184,7 +184,7 @@ describe('the documents', () => {
     expect(violations).toEqual([]);
   });
 
-  it('name only existing files of the project', () => {
+  it('refer only to existing files of the project', () => {
     // Paths in documents start at the root or at the document's folder. Patterns and placeholders are left out.
     const wrong = DOCUMENTS.flatMap((file) => {
       const folder = file.split('/').slice(0, -1).map((part) => `${part}/`).join('');

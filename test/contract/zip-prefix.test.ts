@@ -117,7 +117,7 @@ it.each(WRAPPINGS)('a zip with %s is recognised and read like the zip alone', as
 });
 
 describe('zips inside zips', () => {
-  it.each([['stored', true], ['deflated', false]] as const)('%s give the same parcels if each zip has bytes before it, also with threads', async (_words, stored) => {
+  it.each([['stored', true], ['deflated', false]] as const)('%s zips give the same parcels with bytes before each zip, with and without threads', async (_words, stored) => {
     const expected = await collect(cadastre, CADASTRE, { role: 'regione' });
     const path = join(folder, 'MOLISE.zip.prefixed');
     writeFileSync(path, readFileSync(CADASTRE));

@@ -117,7 +117,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
   };
 }
 
-/** Folders of files, removed when the process ends. */
+/** Folders that the tests created. A handler removes them when the process ends. */
 const written: string[] = [];
 process.once('exit', () => {
   for (const folder of written) rmSync(folder, { recursive: true, force: true });

@@ -350,7 +350,7 @@ describe('a publisher that limits requests', () => {
     expect([waits, new Set(server.seen.map(({ url }) => url)).size]).toEqual([expected, 1]);
   });
 
-  it('is contacted over one connection at a time, in parallel with other publishers', async () => {
+  it('gets one connection at a time, while other publishers are contacted in parallel', async () => {
     const routes: readonly (readonly [string, string])[] = [
       ['/ade_cadastre?MOLISE.zip', 'MOLISE.zip'], ['/anncsu_addresses?STRAD_MOLI', 'stradarioMolise20260602.zip'], ['/anncsu_addresses?INDIR_MOLI', 'indirizzarioMolise20260602.zip'],
       ['/ingv_mps04?italia_ag_002_txt.zip', 'italia_ag_002_txt.zip'],

@@ -168,7 +168,7 @@ describeEngines('a region that was published twice', (engine) => {
     expect({ addresses: same.addresses, compared_with: same.compared_with, findings: same.findings }).toEqual(passport.address_register);
   });
 
-  it('has a report that lists rejects with file and line, checks, times, sizes and licences', async () => {
+  it('gets a report with rejects (file and line), checks, times, sizes and licences', async () => {
     const [kept] = await context.database.query<{ n: number }>(
       'select count(*)::int4 as n from ledger.reject where release_id = any ($1)', [report.releases.map(({ release }) => release)],
     );

@@ -1,5 +1,5 @@
 // @ts-check
-/** Italian names of the sources, by the title in their manifests. Titles that are Italian already map to themselves. */
+/** Italian name of each source, by the title in the source's manifest. A title that is already Italian is its own translation. */
 
 /** @type {Record<string, string>} */
 export const ITALIAN_SOURCES = {

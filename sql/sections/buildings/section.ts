@@ -24,7 +24,7 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.buildings': {
-      description: 'Buildings on each land parcel. No row: no building shares 1 m² with the parcel (half of a parcel below 2 m²), or no source covers the comune, as core.building_coverage states',
+      description: 'Buildings on each land parcel. No row: no building shares at least 1 m² with the parcel (for parcels below 2 m²: half of the parcel), or no source covers the comune (core.building_coverage)',
       key: ['fid'],
       columns: {
         fid: FID,

@@ -14,7 +14,7 @@ export default defineItalian({
       'Primo livello: 1 artificiale, 2 agricola, 3 boschi e seminaturale, 4 zone umide, 5 acque',
     'Second level: 11': 'Secondo livello: 11',
     'Name of the class in the Italian nomenclature': 'Nome della classe nella nomenclatura italiana',
-    'Share of the parcel under the class': 'Parte della particella coperta dalla classe',
+    'Share of the parcel that the class covers': 'Parte della particella coperta dalla classe',
   },
   evidence: {
     'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²':

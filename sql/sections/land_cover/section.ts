@@ -9,7 +9,7 @@ const landCover = z.strictObject({
   class: z.string().regex(/^[1-5]$/).describe('First level: 1 artificial, 2 agricultural, 3 forest and semi-natural, 4 wetlands, 5 water'),
   subclass: z.string().regex(/^[1-5]\d$/).describe('Second level: 11'),
   description: z.string().describe('Name of the class in the Italian nomenclature'),
-  share: share.describe('Share of the parcel under the class'),
+  share: share.describe('Share of the parcel that the class covers'),
   source,
 }).meta({ id: 'LandCover', description: 'The land cover class with the largest area in the parcel' });
 
@@ -28,7 +28,7 @@ export default defineSection({
         fid: FID,
         code: { type: 'text', description: 'Class of the third level, 3 digits. The first digit is the class of the first level. The first two digits are the class of the second level' },
         description: { type: 'text', description: 'Name of the class in the Italian nomenclature' },
-        share: { type: 'float8', description: "Share of the parcel's area under the class, 0–1, 6 decimals", gate: quantity({ within: [0, 1] }) },
+        share: { type: 'float8', description: "Share of the parcel's area that the class covers, 0–1, 6 decimals", gate: quantity({ within: [0, 1] }) },
       },
     },
   },

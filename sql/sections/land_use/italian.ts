@@ -16,7 +16,7 @@ export default defineItalian({
     'First digit: 1 artificial, 2 agricultural, 3 natural, 4 wetlands, 5 water':
       'Prima cifra: 1 artificiale, 2 agricolo, 3 naturale, 4 zone umide, 5 acque',
     'First two digits': 'Prime due cifre',
-    'Share of the parcel under the class': 'Parte della particella coperta dalla classe',
+    'Share of the parcel that the class covers': 'Parte della particella coperta dalla classe',
   },
   evidence: {
     'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²':

@@ -9,7 +9,7 @@ const landUse = z.strictObject({
   class: nullable(z.string(), 'Name of the class as published; null: not published'),
   level1: z.string().regex(/^[1-5]$/).describe('First digit: 1 artificial, 2 agricultural, 3 natural, 4 wetlands, 5 water'),
   level2: z.string().regex(/^[1-5]\d$/).describe('First two digits'),
-  share: share.describe('Share of the parcel under the class'),
+  share: share.describe('Share of the parcel that the class covers'),
   source,
 }).meta({ id: 'LandUse', description: 'The land use class with the largest area in the parcel' });
 
@@ -29,7 +29,7 @@ export default defineSection({
         fid: FID,
         code: { type: 'text', description: 'Class, 5 digits. The first digit is the class of the first level. The first two digits are the class of the second level' },
         class: { type: 'text', description: 'Name of the class', null: 'the publisher does not name the class', gate: presence() },
-        share: { type: 'float8', description: "Share of the parcel's area under the class, 0–1, 6 decimals", gate: quantity({ within: [0, 1] }) },
+        share: { type: 'float8', description: "Share of the parcel's area that the class covers, 0–1, 6 decimals", gate: quantity({ within: [0, 1] }) },
       },
     },
   },

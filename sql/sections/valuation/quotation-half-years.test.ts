@@ -221,7 +221,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual(['Z001 C1 1000 in 2025_2 by 2018_2, before not quoted', null]);
   });
 
-  it('finds no price for a perimeter if no zones of its half-year are loaded, and uses an older perimeter with loaded zones instead', async () => {
+  it('ignores a perimeter without loaded zones of its half-year, and uses an older perimeter that has loaded zones', async () => {
     const quotations = [quoted(q2, 'Z001', 'B1', 'IS1', 1000), quoted(q2, 'Z002', 'B1', 'IS2', 2000)];
     expect(await valuations({ quotations, perimeters: bothDrawn(q1) })).toEqual([null, null]);
     expect(await valuations({ quotations, zones: [zone(old, 'Z002', 'D9', 'IS2')], perimeters: [...bothDrawn(q1), { half: old, belfiore: 'Z002', zona: 'D9', cells: [1] }] }))
