@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Writes test/truth/terrain: rasters of elevation, and what they say of each parcel by gdaldem, numpy and shapely.
+"""Writes test/truth/terrain: rasters of elevation, and the statistics of each parcel that gdaldem, numpy and shapely compute from the rasters.
 
-It shares no code with the program, and nothing that runs in CI needs it: what it writes is committed. From the project's root, on Debian:
+This script shares no code with the program. The output is committed, so CI does not run the script. Run from the project's root, on Debian:
 
     apt-get install -y python3-gdal python3-numpy python3-shapely gdal-bin
     /usr/bin/python3 scripts/terrain-truth.py
 
-Ground: three tiles of a model of 10 m in UTM zone 32 that overlap and disagree (the first by name that has a value counts), with holes, and with the
-south-eastern quarter missing. Surface: two tiles of a model of 1 second that reaches everywhere.
+Ground model: three tiles with cells of 10 m in UTM zone 32. The tiles overlap and have different heights. The first tile, in order of name, that has a value
+determines the height. The tiles have holes, and the south-eastern quarter has no tile. Surface model: two tiles with cells of 1 arc second, without gaps.
 """
 import json
 import subprocess
@@ -22,13 +22,13 @@ from shapely.prepared import prep
 gdal.UseExceptions()
 
 OUT = Path("test/truth/terrain")
-# The synthetic region whose parcels they are.
+# Parameters of the synthetic region that has the parcels.
 REGION = {"parcels": 2700, "seed": 8, "comuni": 6}
 NO_DATA = -9999.0
 CELL = 10.0
 SECOND = 1 / 3600
 OFF = 0.37
-# Heights are multiples of this, so that their numbers end in zeros and pack well; float32 holds them exactly.
+# Heights are multiples of this step. float32 represents such heights exactly, and their bits end in zeros, which compress well.
 STEP = 1 / 32
 OCTANTS = ["N", "NE", "E", "SE", "S", "SW", "W", "NW"]
 # Semi-major axis and squared eccentricity of WGS 84.
@@ -49,7 +49,7 @@ FORWARD, BACK, DEGREES, METRES = projection()
 
 
 def relief(x, y):
-    """Metres above the sea at eastings and northings: hills, a plain, a level stretch, and a cliff."""
+    """Returns heights in metres above sea level at eastings and northings: hills, a plain, a level area, and a cliff."""
     hilly = np.clip(0.55 + 1.5 * np.sin(x / 310 + 0.4) * np.cos(y / 270 + 1.1), 0, 1)
     hills = 55 * np.sin(x / 140 + y / 190) + 21 * np.cos(x / 66 - y / 71 + 2) + 7 * np.sin(x / 23 + 1) * np.cos(y / 27) + 1.5 * np.sin(x / 7.1 + y / 5.3)
     cliff = np.where(x + 0.6 * y - 3_711_300 > 0, 25.0, 0.0)
@@ -76,12 +76,12 @@ def write(name, cells, west, north, width, height, wkt, point=False, options=())
 
 
 def ground_tiles(west, south, east, north):
-    """Paths by name. Columns and rows count from the corner (west, north), multiples of 10 m."""
+    """Writes the tiles of the ground model and returns their paths. Columns and rows are counted from the corner (west, north), a multiple of 10 m."""
     columns, rows = int((east - west) / CELL), int((north - south) / CELL)
     x, y = np.meshgrid(west + (np.arange(columns) + 0.5) * CELL, north - (np.arange(rows) + 0.5) * CELL)
     cells = stepped(relief(x, y))
     middle, centre = columns // 2, rows // 2
-    # A lake that nobody measured, and a stretch of which the tile to the east knows.
+    # Areas without values: a lake, and a strip for which only the tile to the east has values.
     first = cells.copy()
     first[(x - x[0, middle // 2]) ** 2 + (y - y[centre // 2, 0]) ** 2 < 120**2] = NO_DATA
     first[8:20, middle - 7 : middle] = NO_DATA
@@ -89,15 +89,18 @@ def ground_tiles(west, south, east, north):
         return write(name, values[top:bottom, left:right], west + left * CELL, north - top * CELL, CELL, CELL, METRES, options=options)
     return [
         tile("w46590_s10.tif", first, 0, centre, 0, middle),
-        # Its seven westernmost columns lie over the first, 40 m higher: only where the first has no value do they count.
+        # The seven westernmost columns overlap the first tile and are 40 m higher. They are used only where the first tile has no value.
         tile("w46595_s10.tif", np.where(x < x[0, middle], cells + 40, cells).astype(np.float32), 0, centre, middle - 7, columns, ["TILED=YES", "BLOCKXSIZE=64", "BLOCKYSIZE=48"]),
-        # And its five northernmost rows over both.
+        # The five northernmost rows overlap both other tiles and are 25 m higher.
         tile("w46690_s10.tif", np.where(y > y[centre, 0], cells + 25, cells).astype(np.float32), centre - 5, rows, 0, middle, ["BLOCKYSIZE=11"]),
     ]
 
 
 def surface_tiles(west, south, east, north):
-    """The same hills with trees and roofs. Middles of cells are off whole seconds, where borders of synthetic parcels lie."""
+    """Writes the tiles of the surface model, which adds trees to the ground, and returns their paths.
+
+    The centres of cells are not on whole seconds, because borders of synthetic parcels are on whole seconds.
+    """
     left, right = round(west / SECOND), round(east / SECOND)
     top, bottom = round(north / SECOND), round(south / SECOND)
     lon, lat = np.meshgrid((np.arange(left, right + 1) + OFF) * SECOND, (np.arange(top, bottom - 1, -1) + OFF) * SECOND)
@@ -112,7 +115,7 @@ def surface_tiles(west, south, east, north):
 
 
 def mosaic(paths):
-    """One raster; the last that GDAL is given lies on top, so the first by name is given last."""
+    """Combines tiles into one raster. In an overlap, GDAL uses the last tile of the list, so the first tile by name comes last."""
     return gdal.BuildVRT("/vsimem/mosaic.vrt", sorted(paths, reverse=True), srcNodata=NO_DATA, VRTNodata=NO_DATA)
 
 
@@ -140,8 +143,10 @@ def in_metres(cells, width, height):
 
 def shapes_in_degrees(cells, geotransform):
     """
-    gdaldem takes one size for all cells, and leaves it out of account where it tells directions. So slopes are its own, of three rows at a time with
-    the metres that a cell of the middle one has; directions are numpy's; differences of heights know no size.
+    Returns slope, aspect and ruggedness of a raster in degrees.
+
+    gdaldem uses one cell size for all cells, and ignores the cell size for aspects. Therefore gdaldem computes the slopes from three rows at a time, with
+    the cell size of the middle row. numpy computes the aspects. Ruggedness is a difference of heights, which does not depend on the cell size.
     """
     rows = cells.shape[0]
     latitude = np.radians(geotransform[3] + (np.arange(rows) + 0.5) * geotransform[5])
@@ -167,7 +172,7 @@ class Model:
         self.shapes = shapes_in_degrees(self.cells, self.geotransform) if in_degrees else shapes_of(dataset)
 
     def inside(self, polygon, point):
-        """Rows and columns of the cells whose middle is in the polygon, else of the one that holds the point."""
+        """Returns rows and columns of the cells whose centre is in the polygon, or else of the cell that contains the point."""
         left, bottom, right, top = polygon.bounds
         prepared = prep(polygon)
         found = [
@@ -179,7 +184,7 @@ class Model:
         return found or [(int((self.north - point[1]) / self.height), int((point[0] - self.west) / self.width))]
 
     def of(self, polygon, point):
-        """The statistics, or None where the model lacks one of the cells."""
+        """Returns the statistics of a parcel, or None if the model lacks one of the cells."""
         where = tuple(np.array(self.inside(polygon, point)).T)
         elevations = self.cells[where].astype(np.float64)
         if (elevations == NO_DATA).any():

@@ -11,7 +11,7 @@ export async function document(app: FastifyInstance, { version, publicUrl }: { r
   app.get(`${BASE}/openapi.json`, async (request, reply) => sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), content));
   app.get(`${BASE}/ogc/api`, async (request, reply) => {
     readParameters(noParameters, request.query as Record<string, unknown>);
-    // Sends plain JSON to clients that accept JSON but not the media type of OpenAPI 3.1. An example is GDAL 3.6, which knows only OpenAPI 3.0.
+    // Sends plain JSON to clients that accept JSON but not the media type of OpenAPI 3.1. An example is GDAL 3.6, which supports only OpenAPI 3.0.
     const { accept = '*/*' } = request.headers;
     const type = accept.includes('application/json') && !accept.includes(OPENAPI_MEDIA) ? 'application/json; charset=utf-8' : OPENAPI_MEDIA;
     return sendPrepared(request, reply.type(type).header('vary', 'Accept, Accept-Encoding').header('cache-control', 'no-cache'), content);

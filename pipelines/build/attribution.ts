@@ -171,7 +171,7 @@ async function isSameCitation(
     const { before, after } = await incremental.rowsBeforeAndAfter<CitedRow>(session, file, { reads, which });
     return sameRows(before, after);
   };
-  // If changed parcels have other citations, other parcels of their comuni often have these citations before and after.
+  // Changed parcels may have new citations that other parcels of the same comuni already had. Therefore also compares whole comuni.
   return (await isSame('changed')) || isSame('comuni');
 }
 

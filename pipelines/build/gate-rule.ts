@@ -162,7 +162,7 @@ type PlaceOfSlice = Pick<Changes, 'slice' | 'province' | 'comune'>;
 
 /** Checks whether changed values explain a moved quantile. The values of a field are compared once for all places. */
 function explaining(changes: Comparison['changes']): {
-  /** Returns those of the exceeded limits that the changed values do not explain. */
+  /** Returns the exceeded limits that the changed values do not explain. */
   not(moved: readonly QuantileLimit[], field: string, place: PlaceOfSlice, comuni: readonly string[] | null): Promise<QuantileLimit[]>;
 } {
   const known = new Map<string, Promise<readonly Changes[]>>();

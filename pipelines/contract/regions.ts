@@ -1,4 +1,4 @@
-/** One of Italy's 20 regions. Each region is loaded, published and rolled back separately. Codes and names are those of ISTAT. */
+/** One of Italy's 20 regions. Each region is loaded, published and rolled back separately. ISTAT defines the codes and names. */
 
 export interface Region {
   /** ISTAT region code, 1–20. */

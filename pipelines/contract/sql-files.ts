@@ -10,11 +10,11 @@ import { effectiveSql, normalSql } from './sql-text.ts';
 export type Relation = `${string}.${string}`;
 
 /**
- * Rule of a `-- incremental:` line, which says which rows a refresh may copy from the published table. Without such a line, no rows are copied. `members`: each
+ * Rule of a `-- incremental:` line: the rows that a refresh may copy from the published table. Without such a line, no rows are copied. `members`: each
  * row depends on one row of these layers, so rows of reused members are unchanged. `parcels`: each row depends on its parcel only. `near`, `sharing`,
  * `meeting`: each row also depends on parcels within a distance in metres, with the same value in a column, or under the same feature of these layers.
  * `content`: the whole table is built if an input changed. If the result equals the published table, the published table stays, and rows of other tables that
- * depend on this table may be copied. With `content`, `parcels` says whether the rows depend on all parcels, or only on the outline of all parcels
+ * depend on this table may be copied. With `content`, `parcels` states whether the rows depend on all parcels, or only on the outline of all parcels
  * (`sql/steps/outline_differs.sql`).
  */
 type Incremental =
@@ -47,7 +47,7 @@ export interface SqlFile {
   readonly cites: readonly string[];
   /** File in the same folder that defines a raster sweep; null without a sweep. The sweep runs at the line that names the file. */
   readonly sweep: string | null;
-  /** The file's statements, including those of the steps that the file runs. */
+  /** The statements of the file and of the steps that the file runs. */
   readonly text: string;
   /** The statements in the order in which they run. */
   readonly parts: readonly SqlPart[];

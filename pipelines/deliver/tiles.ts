@@ -151,7 +151,7 @@ export function drawnColumns(sections: readonly string[]): readonly OutputColumn
   return columnsOf(['basic', ...sections]).filter(({ name }) => names.has(name));
 }
 
-/** Returns those of the given sections that the map draws. */
+/** Returns the given sections, without sections that the map does not draw. */
 function drawnSections(sections: readonly string[]): DrawnSection[] {
   return SECTIONS.flatMap(({ name }) => {
     const { layer } = mapOf(name);

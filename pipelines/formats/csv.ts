@@ -417,7 +417,7 @@ export function columnsChanged(at: string, detail: string): MappaleError {
   });
 }
 
-/** Returns a function that says whether the source knows a column name, in any edition. */
+/** Returns a function that returns whether an edition of the source has a column name. */
 export function knownBy({ mapped, ignored, editions = {}, data }: Omit<ExpectedColumns<string>, 'at'>): (name: string) => boolean {
   const patterns = [...Object.values(mapped).flat(), ...Object.keys(ignored), ...Object.values(editions).flat()];
   return (name) => {

@@ -90,7 +90,7 @@ async function refuseMask(reader: TiffReader, first: Directory): Promise<void> {
     seen.add(next);
     const directory = await reader.directory(next);
     if (((await new Image(reader, directory).whole(TAG.subfileType, 0)) & MASK) !== 0) {
-      throw reader.file.refused('RASTER_MASK', 'the raster has a mask', 'a number for no data', 'an internal mask',
+      throw reader.file.refused('RASTER_MASK', 'the raster has a mask', 'a no-data value', 'an internal mask',
         'Write the mask into the cells: gdalwarp -dstnodata -9999 OLD.tif NEW.tif');
     }
     ({ next } = directory);

@@ -192,7 +192,7 @@ function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: Re
   return (input) => {
     if (input === 'core.parcel' || isCompared(input)) return true;
     const read = made.get(input as Relation);
-    // The build knows the changed rows of such an input.
+    // The build can determine the changed rows of such an input.
     return (how.by === 'parcels' || how.by === 'sharing') && read?.incremental === true;
   };
 }

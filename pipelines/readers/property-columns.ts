@@ -11,7 +11,7 @@ export class PropertyColumns<K extends string> {
   readonly #expected: ExpectedColumns<K>;
   readonly #sink: AddedColumnSink;
   readonly #isKnown: (name: string) => boolean;
-  /** Statistics of each property, by name: whether the source knows the property, and how many records repeat the property. */
+  /** Statistics of each property, by name: whether the source lists the property, and how many records repeat the property. */
   readonly #seen = new Map<string, { known: boolean; twice: number; samples: number }>();
   #records = 0;
   #judged = false;

@@ -340,7 +340,7 @@ class Grouping {
   }
 }
 
-/** Groups the 120 cells of a sheet into exactly 100 parcels. The order of the parcels is that of their south-western cells. */
+/** Groups the 120 cells of a sheet into exactly 100 parcels. The parcels are sorted by their south-western cells. */
 function layout(sheetIndex: number, random: Random): Group[] {
   const grouping = new Grouping();
   takeLines(grouping, sheetIndex, random);

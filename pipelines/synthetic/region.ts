@@ -117,6 +117,8 @@ export interface SyntheticRegion {
   parcels(comune?: SyntheticComune): Iterable<SyntheticParcel>;
   /** Returns the parcels of one sheet. */
   parcelsOf(sheet: SyntheticSheet): Iterable<SyntheticParcel>;
-  /** Returns the stream of random numbers of a key. Each source has its own keys, so that the numbers of one source do not change those of another source. */
+  /**
+   * Returns the stream of random numbers of a key. Each source has its own keys, so that a change of one source does not change the numbers of another source.
+   */
   random(...key: readonly (string | number)[]): Random;
 }

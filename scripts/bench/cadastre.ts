@@ -25,7 +25,7 @@ import {
 } from './shared.ts';
 import { stageInChild, type Staged } from './stage.ts';
 
-/** Default number of parcels: that of a small region, with 1.3 GB of GML. With fewer parcels, starting the programs would take most of the time. */
+/** Default number of parcels, as in a small region. The GML has 1.3 GB. With fewer parcels, starting the programs would take most of the time. */
 const PARCELS = 1_000_000;
 const REPEATS = 3;
 /** Number of parcels in a comune. The median of the published comuni is 7,918 parcels. */
@@ -131,7 +131,7 @@ async function writeRegion(path: string, parcels: number): Promise<void> {
   await writeZip(path, [['CB.zip', zipStream(comuni()), level]]);
 }
 
-// --- The three ways -----------------------------------------------------------------------------------------------------------
+// --- The three programs-------------------------------------------------------------------------------------------------------
 
 /** Reads a GML document and writes the rows to a file. @returns the seconds for reading, without the writing */
 async function scan(gml: string, into: string): Promise<number> {

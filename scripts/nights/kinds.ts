@@ -143,7 +143,7 @@ export class Scene {
 
   /** Serves the parcels without a few parcels. @param base number of parcels in the first files */
   async offerParcels(base: number): Promise<void> {
-    // Removes another number of parcels than the last time, because otherwise the file would not change.
+    // Removes a different number of parcels each time, because otherwise the file would not change.
     const last = base - this.files.parcels;
     const drawn = 1 + this.random.below(19);
     const count = last > 0 && drawn >= last ? drawn + 1 : drawn;
@@ -458,15 +458,15 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const plan: Kind[] = [];
   for (let night = 0; night < nights; night += 1) {
     const [next = quiet] = queue;
-    // A good night must follow a bad night. The good night cannot be a day on which a source is due. A second request on the same day would still find the
-    // first file.
+    // After a bad night, the next night must serve correct files. This next night cannot be a day on which a source is due. A second request on the same day
+    // would still find the first file.
     const mustWait = isBad(next) && released(night + 1) !== undefined;
     plan.push(released(night) ?? (mustWait ? quiet : queue.shift() ?? quiet));
   }
   return plan;
 }
 
-/** Returns whether a good night must follow a kind of night. */
+/** Returns whether the night after this kind of night must serve correct files. */
 function isBad({ name, group }: Kind): boolean {
   return group === 'lie' || group === 'corruption' || name === 'killed in the middle' || name === 'two watches at once' || name === 'pinned' || name === 'rolled back';
 }

@@ -25,7 +25,7 @@ export interface Root {
   readonly name: string;
   /** Name of `wfs:member` with the prefix that the root element declares. */
   readonly memberName: string;
-  /** True if the prefixes `wfs`, `gml` and `CP` have the publisher's namespaces. The scanner knows no other prefixes. */
+  /** True if the prefixes `wfs`, `gml` and `CP` have the publisher's namespaces. The scanner supports no other prefixes. */
   readonly usual: boolean;
   /** URI of each prefix. `''` is the prefix of the default namespace. */
   readonly namespaces: Readonly<Record<string, string>>;

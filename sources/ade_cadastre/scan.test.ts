@@ -316,7 +316,7 @@ describe('numbers', () => {
     }
   });
 
-  it('are read by the scanner alone when they have the publisher\'s eight decimals', () => {
+  it('are read without the strict parser if they have the publisher\'s eight decimals', () => {
     const random = randomOf('eight decimals');
     const pairs = Array.from({ length: 500 }, () => `${(35 + random.next() * 12).toFixed(8)} ${(6 + random.next() * 12).toFixed(8)}`);
     const bytes = documentOf(pairs);

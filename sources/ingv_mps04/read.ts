@@ -55,7 +55,7 @@ export function isGridName(path: string): boolean {
   return /\.(?:txt|csv|dat|asc|gml|xml)$/i.test(path) && !path.startsWith('__MACOSX/');
 }
 
-/** Returns whether the first bytes are those of the grid, as text or as GML. */
+/** Returns whether the first bytes belong to the grid, as text or as GML. */
 export function isGrid(path: string, head: Buffer): boolean {
   return isGml(path) ? isGmlGrid(head) : isTextGrid(head);
 }

@@ -70,7 +70,7 @@ describe('the flood mosaic', () => {
     expect(collected!.rows['raw_flood_hazard']!.map((row) => row['class'])).toEqual([`P${n}`, `P${n}`]);
   });
 
-  it('is a part if it has only one scenario or covers only a part of Italy', async () => {
+  it('counts as incomplete if the file has only one scenario or covers only a part of Italy', async () => {
     const path = join(folder, 'part_2020.zip');
     await writeZip(path, shapefileEntries('HPH_Mosaicatura', layer([null, null], 1_200_000)));
     expect((await trial(source, path)).recognition).toMatchObject({ vintage: '2020', complete: false });

@@ -157,7 +157,7 @@ describe('reading geometry', () => {
     expect([...(await collect(source, unknown, { role: 'sections', region: 2 })).members[0]!.added.keys()]).toEqual(['NOVITA']);
   });
 
-  it('is recognised by its fields, has the region of its first record, and is ignored if its census is that of 2011', async () => {
+  it('is recognised by its fields, has the region of its first record, and is ignored if its census year is 2011', async () => {
     await shapefile('R09_21_WGS84', [[9, 48, 48901, 1, 489010000001, 1, 17, 10]]);
     expect(await recognition(join(folder, 'R09_21_WGS84.shp'))).toEqual({
       role: 'sections', vintage: 'basi_2021', region: 9, sidecars: expect.arrayContaining(['R09_21_WGS84.dbf', 'R09_21_WGS84.prj', 'R09_21_WGS84.shx']), complete: true,

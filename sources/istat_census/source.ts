@@ -69,7 +69,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const recognition = /\.csv$/i.test(first) ? recogniseCsv(first, await probe.headOf(first), names) : await recogniseWorkbook(probe, first, `${first}/`, names);
   if (recognition === null) return null;
   const dated = newestEntry(probe.entries);
-  // If a zip contains one file, the region of the zip is that of the file. If a zip contains several files, each row states its region.
+  // If a zip contains one file, the file states the region of the zip. If a zip contains several files, each row states its region.
   return { ...recognition, region: inside.length === 1 ? recognition.region : null, ...(dated === undefined ? {} : { dated }) };
 }
 

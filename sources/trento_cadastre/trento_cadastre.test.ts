@@ -30,7 +30,7 @@ describe('a comune catastale of Trento', () => {
     await expect(`${JSON.stringify(found, null, 1)}\n`).toMatchFileSnapshot(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')));
   });
 
-  it('is a part of the region with its number as the place, both in a zip and in a folder', async () => {
+  it('counts as a part of the region, with the number of the comune catastale as the place, in a zip and in a folder', async () => {
     const [zip, plain] = await Promise.all(['IDR0020240701_TIPOCATSH_CC901.zip', '902_vl_parcel_poly.shp'].map((name) => trial(source, join(FOLDER, 'fixture', name))));
     expect(zip!.recognition).toMatchObject({ role: 'ccat', vintage: '2024-07-01', region: 4, complete: false, place: 'CC901' });
     // The vintage is the day in the header of the table.

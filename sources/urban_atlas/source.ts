@@ -14,7 +14,7 @@ import { LAND_USE, landUseOf, OF_THE_YEAR } from './schema.ts';
 const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
 const ISSUE = /^_v(\d+)$/i;
 const LAYERS: LayerNames = { subject: 'land use', year: '2018', map: /_UA(\d{4})(?!\d)/i, changes: /(?:^|_)changes?(?![a-z])/i };
-/** Returns whether a file name is that of a map or a change file of one urban area, such as `EE003L1_NARVA_change_2012_2018`. */
+/** Returns whether a file name belongs to a map or a change file of one urban area, such as `EE003L1_NARVA_change_2012_2018`. */
 const isNamed = (name: string): boolean => /^[A-Z]{2}\d{3}L\d_/i.test(name) && (LAYERS.map.test(name) || LAYERS.changes.test(name));
 /** Other products of the same area and year: street trees and building heights. */
 const OTHER_PRODUCT: LayerAside = { aside: `another product; the land use of ${LAYERS.year} is read` };

@@ -1,7 +1,7 @@
 /**
  * Writes the synthetic region's Urban Atlas: one file for the largest comune, and one file for every eighth comune. In the middle of a comune, the
  * blocks are divided into lots of half a hectare. Elsewhere, each block is one lot. The streets between the blocks are one polygon with a hole for
- * each block. The boundary of the urban area is that of the comune. The layer of the city is a part of the comune and is not read.
+ * each block. The urban area has the boundary of the comune. The layer of the city is a part of the comune and is not read.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, finely, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';

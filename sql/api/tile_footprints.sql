@@ -30,7 +30,7 @@ declare
   v_sources text[];
   v_releases int4[];
   v_members int4[];
-  -- Parcels in the box whose comune uses other buildings than those of the source. Null: there is none.
+  -- Parcels in the box whose comune has buildings from another source. Null if there are no such parcels.
   v_not_dbsn geometry;
   v_not_trento geometry;
   v_not_dpc geometry;

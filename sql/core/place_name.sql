@@ -364,7 +364,7 @@ select
 from way w
 join known_code k on k.code = w.code;
 
--- All current and former provinces of a comune, including those of former comuni that are now part of the comune.
+-- All current and former provinces of a comune, including the provinces of former comuni that are now part of the comune.
 create table past_province as
 with coded as (
   select belfiore, left(code, 3) as code

@@ -229,8 +229,8 @@ where exists (
 group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
--- The region of a point is that of its comune, or else that of its province. A point without comune and province is kept in every region. If a comune moved but
--- its former region still has its parcels, the points are also kept in the former region.
+-- The comune of a point determines the region, or else the province of the point. A point without comune and province is kept in every region. If a comune
+-- moved but its former region still has its parcels, the points are also kept in the former region.
 create table kept as
 with comune as (
   select

@@ -5,7 +5,8 @@
 -- grain: one row per street and name
 -- crs: none
 
--- Stores the names in a table, so the planner knows their number. Without the table, the planner expects ten names and searches all streets once per name.
+-- Stores the names in a table, so that the planner can estimate their number. Without the table, the planner expects ten names and searches all streets once
+-- per name.
 create table named_street as
 select
   t.region_code,

@@ -200,7 +200,7 @@ left join pg_dist_shard_placement p on p.shardid = c.shardid
 order by c.success, c.shardid
 
 -- statement: on_shard
--- Runs an unchanged SQL file in which the usual table names are those of one shard. Intermediate tables are temporary. The result is inserted into the shard.
+-- Runs an unchanged SQL file, with the usual table names for the tables of one shard. Intermediate tables are temporary. The result is inserted into the shard.
 do $on_shard$
 declare
   v_table record;

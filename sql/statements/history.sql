@@ -178,7 +178,7 @@ comment on function past.swap_of(text, int4) is 'Swap that created the rows of a
 create function past.since(p_unit int4) returns timestamptz
 language plpgsql stable as $$
 begin
-  -- A past record also needs the history of Italy, which may have been pruned more than that of the region.
+  -- A past record also needs the history of Italy, which may have been pruned more than the history of the region.
   return (
     select greatest(min(s.happened_at) filter (where s.unit_code = p_unit), max(s.kept_from))
     from ledger.swap s

@@ -21,7 +21,7 @@ type Json = Record<string, unknown>;
 
 const RATE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
-describeEngines('the read interface', (engine) => {
+describeEngines('the REST API', (engine) => {
   let service: Service;
   let key: string;
   let parcel: { fid: number; lat: number; lng: number; record: Json };

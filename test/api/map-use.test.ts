@@ -61,7 +61,7 @@ describeEngines('the map in use', (engine) => {
         const box = (await page.locator('#map canvas').first().boundingBox())!;
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
         await expect.poll(() => page.url(), SOON).toContain(`parcel=${house!.fid}`);
-        // Over a section only the lines are drawn.
+        // If a section is drawn, buildings have only an outline.
         await page.locator('#choices input[value=terrain]').check();
         await expect.poll(() => drawn(page, 'building-line').then(({ length }) => length), SOON).toBeGreaterThan(0);
         expect(await drawn(page, 'building')).toEqual([]);
@@ -86,7 +86,7 @@ describeEngines('the map in use', (engine) => {
         await page.context().close();
       });
 
-      it.each([[1280, 800], [390, 844]] as const)('is pictured at %i × %i in both colour schemes', async (width, height) => {
+      it.each([[1280, 800], [390, 844]] as const)('is saved as a screenshot of %i × %i pixels in both colour schemes', async (width, height) => {
         for (const colorScheme of ['light', 'dark'] as const) {
           const page = await map.open(`#map=17.4/${known.lat}/${known.lng}&layer=parcels`, { viewport: { width, height }, colorScheme });
           await expect.poll(() => drawn(page, 'building').then(({ length }) => length), SOON).toBeGreaterThan(0);

@@ -38,7 +38,7 @@ interface Scans extends Record<string, unknown> {
   readonly entries: number;
 }
 
-describeEngines('the plans of the read interface', (engine) => {
+describeEngines('the query plans of the REST API', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   let questions: Readonly<Record<string, readonly string[]>>;
 

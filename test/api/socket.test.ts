@@ -12,7 +12,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** Parses the answers in their order. An incomplete rest becomes an answer with status 0. */
+/** Parses the answers in their order. Incomplete bytes at the end become an answer with status 0. */
 function readReplies(bytes: Buffer): Reply[] {
   const replies: Reply[] = [];
   let at = 0;
@@ -30,7 +30,7 @@ function readReplies(bytes: Buffer): Reply[] {
   return replies;
 }
 
-/** Returns the differences between an answer and the API. The list is empty if there are no differences. */
+/** Returns the rules of the API that an answer violates; an empty list if there are none. */
 function violations({ status, headers, body }: Reply): string[] {
   const missing = ['x-request-id', 'vary', 'x-content-type-options', 'access-control-allow-origin', 'access-control-expose-headers'].filter((name) => headers[name] === undefined).map((name) => `${status} without ${name}`);
   if (status < 400 && status !== 0) return missing;

@@ -161,7 +161,7 @@ export const STATEMENTS: readonly Statement[] = [
   },
 
   {
-    about: OF_SEARCH, says: 'knows the comuni of all Italy, and never answers with another comune if the named comune is not loaded',
+    about: OF_SEARCH, says: 'finds the comuni of all Italy, and never answers with another comune if the named comune is not loaded',
     holds: async (trial) => {
       for (const comune of ['Salerno', 'Siderno', 'Lamezia Terme', 'Campobasso']) expect(await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${comune}` })}`), comune).toEqual([]);
     },

@@ -124,7 +124,7 @@ function headerOnly(content: Buffer): Buffer {
   return Buffer.from(`${lines.slice(0, end + 1).join('\n')}\n`, 'latin1');
 }
 
-/** Returns all entries of a zip except those of the main kind, such as the .shp of a shapefile. */
+/** Returns all entries of a zip without the main entries, such as the .shp of a shapefile. */
 async function withoutMain(archive: ZipArchive): Promise<[string, Buffer][]> {
   const extension = (name: string): string => name.replace(/^.*\./, '').toLowerCase();
   const files = archive.entries.filter(({ isFolder }) => !isFolder);

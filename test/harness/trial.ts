@@ -36,7 +36,7 @@ export async function trial(source: Source, path: string): Promise<Trial> {
   }
 }
 
-/** Returns a trial in the form of golden files. This is JSON without provenance keys, with geometries as hex EWKB. */
+/** Returns a trial in the form of golden files: JSON without provenance keys, with geometries as hex EWKB. */
 export function goldenOf({ recognition, collected, error }: Trial): unknown {
   const plain = (_: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value ? Buffer.from(value.data as number[]).toString('hex') : value;

@@ -1,4 +1,4 @@
-/** Tests columns that a publisher adds. The file is loaded as before, and every report names the column until a reader knows the column. */
+/** Tests columns that a publisher adds. The file is loaded as before, and every report names the column until a version of the reader supports the column. */
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -247,7 +247,7 @@ describeDatabase('a file with an added column', (engine) => {
     }
   }, 300_000);
 
-  it(`names the added column if its member is reused, until a reader knows the column, seed ${seed}`, async () => {
+  it(`names the added column if its member is reused, until a version of the reader supports the column, seed ${seed}`, async () => {
     const added = draw();
     const file = await fileLike(/^MOLISE\.zip$/);
     const element = (row: number): string => `<CP:${added.column}>${valueOf(added, row)}</CP:${added.column}>`;

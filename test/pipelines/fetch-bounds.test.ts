@@ -339,7 +339,7 @@ describe('a redirect', () => {
     expect(server.seen.map(({ url }) => url)).toEqual([ROUTE]);
   });
 
-  it('is not needed to refuse a publisher\'s name with a private address, and a host that the operator names is contacted', async () => {
+  it('is not necessary for a refusal: a publisher\'s name with a private address is refused, and a host that the operator names is contacted', async () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set(ROUTE, served(csv()));
     expect((await fetchOne({ lookup, url: null })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE' });

@@ -103,7 +103,7 @@ describe('a year of nightly runs', () => {
     ['ten times all values', (row) => [{ ...row, x: 10 * row.x }]],
     ['a thousandth of all values', (row) => [{ ...row, x: row.x / 1_000 }]],
     ['a third of the rows', (row) => (row.id % 3 === 0 ? [row] : [])],
-  ])('ends in a refusal for every province if one night changes the data to %s', async (_, corrupt) => {
+  ])('ends in a refusal for every province if one night publishes %s', async (_, corrupt) => {
     const rows = firstRows(randomOf('a year of nights', 2));
     const violations = await judge(rows, rows.flatMap(corrupt));
     expect([...new Set(violations.map(({ place }) => place))].sort()).toEqual(Object.keys(ROWS));

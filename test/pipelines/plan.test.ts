@@ -117,7 +117,7 @@ describe('a plan', () => {
     expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
   });
 
-  it('if a file of parcels is new, patches tables of parcels, checks tables of areas, builds the others whole, and states the reasons', () => {
+  it('patches tables of parcels, checks tables of areas and builds all other tables whole if a file of parcels is new, and states the reasons', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), null, null)) });
     const { builds: [build] } = plan(state, survey({ ...zip, files: [{ ...zip.files[0]!, sha256: 'another' }], content: 'another' }), null);

@@ -43,7 +43,7 @@ it.each(['deflated.csv', 'large.csv'])('damage of %s is reported', async (name) 
     [{ ...extent, size: extent.size - 1 }, 'ZIP_DAMAGED'],
     [{ ...extent, size: extent.size + 1 }, 'ZIP_DAMAGED'],
     [{ ...extent, size: 100 }, 'ZIP_DAMAGED'],
-    // From here on, the bytes are no deflate stream.
+    // In these cases, the bytes are not a deflate stream or the file is missing.
     [{ ...extent, compressed: Buffer.alloc(1000, 0xff) }, 'ZIP_UNREADABLE'],
     [{ ...extent, compressed: { path: `${path}.gone`, start, end } }, 'ZIP_UNREADABLE'],
   ];

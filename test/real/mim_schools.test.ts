@@ -15,7 +15,7 @@ interface School extends Record<string, unknown> {
 }
 
 describe('the real schools of Aosta, Trento and Bolzano', () => {
-  it.skipIf(FILE === null)('are 1,208, without rejects, each in one of two regions', async () => {
+  it.skipIf(FILE === null)('have 1,208 rows without rejects, each in one of two regions', async () => {
     const { recognition, collected } = await trial(source, FILE!);
     expect(recognition).toEqual({ role: 'AUTSTAT', vintage: '2020_2021', dated: '2020-09-01', region: null, complete: true });
     const [member] = collected!.members;

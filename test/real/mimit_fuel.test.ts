@@ -23,7 +23,7 @@ interface Station extends Record<string, unknown> {
 }
 
 describe('the real fuel stations', () => {
-  it.skipIf(FILE === null)('are 3,998, without rejects, with complete names that contain the separator, and with texts without tabs', async () => {
+  it.skipIf(FILE === null)('have 3,998 rows without rejects, complete names that contain the separator, and no tabs', async () => {
     const { recognition, collected } = await trial(source, FILE!);
     expect(recognition).toEqual({ role: 'stations', vintage: '2026-08-21', region: null, complete: false });
     const [member] = collected!.members;

@@ -17,12 +17,12 @@ import { queryRecords } from '../harness/records.ts';
 
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'ingv_mps04', 'istat_census'];
 
-/** Line of `doctor` if the objects of the database were compared with those of the program. */
+/** Line of `doctor` if the objects of the database were compared with the objects of the program. */
 const OBJECTS = /^ok +the database has every table, index, function and grant of this version: \d+ objects$/m;
 
 /** Maximum number of files that a small change may touch, with its golden files. */
 const MOST_FILES = 6;
-/** The golden file of a section, which the tests of the golden files write. It has the rows of the table, their version and the answer. */
+/** Number of golden files of a section, which the tests of the golden files write. The golden file has the rows of the table, their version and the answer. */
 const GOLDEN_FILES = 1;
 
 /** Edits that add a field with a column to the section: file → replaced text → new text. */

@@ -32,7 +32,7 @@ function textOf({ field, value, unit, rule }: Sentences): Set<string> {
   ]);
 }
 
-/** Returns the fields with a row of their own, and those of the evidence, without the columns of lists, which have headings. */
+/** Returns the fields that have a separate row, and the fields of the evidence. Leaves out the columns of lists, which have headings. */
 function namesOf(panel: Awaited<ReturnType<typeof panels>>[number]): Set<string> {
   const ofEvidence = evidence.get(panel.name)!.field.filter((each) => NAMES.test(each)).flatMap((each) => each.split(', ')).flatMap((each) => {
     const [first = '', ...rest] = each.replace('[{1}]', '').split('.').filter((part) => part !== 'meta');

@@ -37,7 +37,7 @@ const SYSTEM = new Set(['apt-get', 'createdb', 'createuser', 'df', 'export', 'mk
 async function untypable(report: string): Promise<string | null> {
   const line = /\n {2}type: (.+)$/.exec(report)?.[1];
   if (line === undefined) return 'the last line is not a command';
-  // Placeholders that only the user knows are in capitals.
+  // Placeholders that the user must replace are in capitals.
   const said = words(line.replace(/^sudo (?:-u postgres )?/, '')).map((word) => (word === 'REGION' ? 'molise' : word));
   if (said[0] === 'npx') return refusal(said.slice(2));
   if (said[0] === 'make') return new RegExp(`^${said[1]}:`, 'm').test(read('Makefile')) ? null : 'the Makefile has no such target';

@@ -49,7 +49,7 @@ describeDatabase('the coverage of every section', (engine) => {
     files = await syntheticFiles(600, 1 + random.below(1_000), { only, comuni: 4, dense: true });
     context = await freshContext(engine);
     expect((await refresh(context, loadOptions([files.folder], [14]))).failures.map((failure) => failure.report())).toEqual([]);
-    // The generator knows the kind of each parcel.
+    // The generator defines the kind of each parcel.
     const kinds = new Map([...files.region.parcels()].map(({ reference, kind }) => [reference, kind]));
     const all = (await context.database.query<{ fid: number; reference: string; belfiore: string }>(
       'select fid, reference, belfiore from core.parcel where not made_valid order by fid'))

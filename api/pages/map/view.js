@@ -182,7 +182,7 @@ function meets({ from, to, left }, layer, properties) {
   return typeof value === 'number' && (from === null || value >= from) && (to === null || value <= to);
 }
 
-/** Finds the parcels in view that meet all filters, and hides the others. */
+/** Finds the parcels in view that meet all filters, and hides all other parcels. */
 function filterParcels() {
   const { map, passing } = state.view;
   const layers = state.filters.flatMap((filter) => filterLayers().filter(({ name }) => name === filter.layer).map((layer) => ({ filter, layer })));

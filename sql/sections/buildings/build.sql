@@ -11,8 +11,8 @@ select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from parcel;
 
--- Selects buildings above ground that are complete or of unknown state. A table is used, so the planner knows the number of rows for the joins below.
--- Statistics of geometries are not collected, because PGlite's build aborts with an invalid estimate if a map has no feature near the parcels.
+-- Selects buildings above ground that are complete or of unknown state. A table is used, so that the planner can estimate the number of rows for the joins
+-- below. Statistics of geometries are not collected, because PGlite's build aborts with an invalid estimate if a map has no feature near the parcels.
 create table building as
 select
   'igm_dbsn' as source,

@@ -1,4 +1,4 @@
--- purpose: check that the residents of parcels add up to those of their census section
+-- purpose: checks that the residents of parcels add up to the residents of their census section
 -- reads: section.population, core.census_figures
 -- writes: none
 -- grain: one row per violating census section

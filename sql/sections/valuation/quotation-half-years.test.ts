@@ -207,7 +207,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual(['Z001 B1 1000 in 2025_1 by 2025_1, before not quoted', 'Z002 B1 2100 in 2025_2 by 2025_1, before 2000']);
   });
 
-  it('gives no quotation to a comune that is missing in the newest half-year, instead of an older quotation', async () => {
+  it('gives no older quotation to a comune that is missing in the newest half-year', async () => {
     expect(await valuations({
       quotations: [quoted(q1, 'Z001', 'B1', 'IS1', 1000), quoted(q1, 'Z002', 'B1', 'IS2', 2000), quoted(q2, 'Z002', 'B1', 'IS2', 2100, 2)],
       zones: [zone(q2, 'Z001', 'B1', 'IS1', 2), zone(q2, 'Z002', 'B1', 'IS2', 2)], perimeters: bothDrawn(q2),
