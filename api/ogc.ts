@@ -353,7 +353,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     description: 'Returns one page as GeoJSON or FlatGeobuf, by default in longitude and latitude of WGS 84. GeoJSON coordinates have the axis order of `crs`. '
       + 'FlatGeobuf coordinates have x before y. The links of a FlatGeobuf page are in the header Link. Link `next` points to the next page and is present on all pages but the last. '
       + 'A page ends after `limit` features or 1 MiB, whichever comes first, but never before the first feature. '
-      + 'The server scans at most some thousand parcels for a page. If few of these parcels match, a page that has a next page may have fewer features than `limit`, or no feature. '
+      + 'For each page, the server scans a limited number of parcels. If few of these parcels match, a page that has a next page may have fewer features than `limit`, or no feature. '
       + 'Parcels have no time property, so `datetime` matches all parcels. '
       + 'A filter needs an indexed condition, combined with the other conditions by `and`. A filter without an indexed condition fails with 400 `FILTER_NOT_INDEXED`. For each page, the server tests at most 20,000 conditions. '
       + 'A page whose filter takes longer than 2 seconds fails with 400 `FILTER_TOO_SLOW`.',

@@ -135,7 +135,10 @@ export async function findFids(session: Session, schema: string, reach: Reach, o
   await makeFids(session, schema, reach, 'with_others', { others: { sql: others.map((table) => changedRows('or_fids_of', { table })).join('\n') } });
 }
 
-/** Creates the tables `…_fid` and `…_parcel` of a set: the changed parcels, and other given parcels. @param others tables with the fids of the other parcels */
+/**
+ * Creates the tables `…_fid` and `…_parcel` of a set. The set has the changed parcels, and other given parcels. @param others tables with the fids of the
+ * other parcels
+ */
 export async function findWith(session: Session, schema: string, reach: Reach, parcels: Place, others: readonly Place[]): Promise<void> {
   await findFids(session, schema, reach, others);
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });

@@ -15,7 +15,7 @@ export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
 
 /**
  * Maximum number of parcels in a tile. If more parcels intersect a tile, the tile contains only the largest. At the lowest zoom with parcels, a tile of a town
- * has some thousands of parcels.
+ * has several thousand parcels.
  */
 export const MOST_FEATURES = 10_000;
 

@@ -157,7 +157,7 @@ export class Publisher {
         throw this.#redirected(first, `a redirect to ${JSON.stringify(this.#hide(target).slice(0, 200))}`, 'This is not a web address. The file may have moved. Open the publisher\'s page in a browser.');
       }
       if (next.protocol !== 'https:' && new URL(url).protocol === 'https:') {
-        throw this.#redirected(first, `a redirect from https to ${this.#hide(next.href)}`, 'Without https, the file can be changed during the download. If you trust the address, download the file in a browser and put it into the data folder.');
+        throw this.#redirected(first, `a redirect from https to ${this.#hide(next.href)}`, 'Without https, somebody could change the file during the download. If you trust the address, download the file in a browser and put it into the data folder.');
       }
       url = next.href;
     }

@@ -79,7 +79,7 @@ interface Received {
   readonly version: Version;
 }
 
-/** Address of the file, found through web pages and editions, and the server's facts about the file. */
+/** Address of the file, after links on pages and missing editions were followed, with the properties of the file that the server states. */
 interface Found extends Version {
   readonly url: string;
   readonly name: string;

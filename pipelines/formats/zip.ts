@@ -54,8 +54,8 @@ export const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END
 /** Maximum size in bytes of a decompressed chunk. A larger chunk leaves the processor's cache before the reader reads the chunk. */
 const INFLATED_BYTES = 262_144;
 /**
- * Maximum size in bytes of an entry that is decompressed in one call. One call takes a fifth of the time of a stream. Only the zips of the largest cities are
- * larger.
+ * Maximum size in bytes of an entry that is decompressed in one call. Decompression in one call takes a fifth of the time of a stream. Only
+ * entries of the largest cities are larger.
  */
 const AT_ONCE_BYTES = 32 * 1024 * 1024;
 

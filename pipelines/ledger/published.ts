@@ -10,7 +10,7 @@ const ledger = statementsOf('ledger');
 
 export interface PublishedTable {
   readonly relation: Relation;
-  /** Name of the table's content. Every publication that changes a row uses a new name. */
+  /** Name of the table's content. A publication that changes a row gives the content a new name. */
   readonly partition: string;
   /** Name of the table while the table is detached or in the schema `previous`. A publication that replaces single rows does not change this name. */
   readonly heldIn: string;

@@ -111,7 +111,7 @@ export class Scene {
     await this.world.must(['fetch', SLUG, '--sources', source, '--data', this.world.downloads]);
   }
 
-  /** Returns a new register of fuel stations, in which 1 to 50 stations have new names. Does not yet serve the register. */
+  /** Returns a new register of fuel stations, in which 1 to 50 stations have new names. The caller serves the register. */
   renameStations(): Buffer {
     const count = Math.min(1 + this.random.below(MOST_CHANGES), this.#stations.length);
     const from = this.random.below(this.#stations.length);

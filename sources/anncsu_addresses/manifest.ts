@@ -16,7 +16,7 @@ export const manifest: Manifest = {
   },
   vintageRule:
     'the eight digits of the date in the name of the CSV (INDIR_CALA_20260602.csv is 2026-06-02), otherwise in the name of the zip '
-    + '(indirizzarioCalabria20260602.zip), otherwise the date of the zip entry; a bare CSV without a date in its name is rejected',
+    + '(indirizzarioCalabria20260602.zip), otherwise the date of the zip entry; a CSV outside a zip is rejected if its name has no date',
   downloads: [
     {
       url: 'https://anncsu.open.agenziaentrate.gov.it/age-inspire/opendata/anncsu/getds.php?INDIR_ITA',

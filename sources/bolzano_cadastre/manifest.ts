@@ -26,7 +26,7 @@ export const manifest: Manifest = {
     'shape_leng|shape_length|shape_area': 'measured anew',
     bbox: 'bounding box of the feature; derived from the geometry',
   },
-  // The publisher's columns describe the parcel. Other programs add the other columns.
+  // The publisher's columns describe the parcel. Programs that export or save the file add columns.
   optional: {
     'fid|id|gml_id|objectid': 'a program that exports the file may add one of these columns',
     'shape_leng|shape_length|shape_area': 'added by programs that export the file',

@@ -100,7 +100,7 @@ function tails(dates: number, { reference }: Layout): string[] {
   });
 }
 
-/** Returns the line of the cell in a column and row. */
+/** Returns the CSV line of the cell in a column and row of the grid. */
 function line(seed: number, [ix, iy]: readonly [number, number], cell: Cell, tail: readonly string[], rmse = 1 + (mix(seed, ix, iy, 5) % 20) / 10): string {
   const height = (300 + (mix(seed, ix, iy, 6) % 5_000) / 10).toFixed(1);
   return `${pidOf(seed, ix, iy)},${ix * 100 + 50},${iy * 100 + 50},${height},${rmse.toFixed(1)},${cell.velocity.toFixed(1)},0.1,`

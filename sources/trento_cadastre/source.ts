@@ -42,7 +42,7 @@ function ccatOf(head: Buffer): string | null {
 /** Extensions of the files that form a shapefile. */
 const PARTS = ['shp', 'dbf', 'shx', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'shp.xml'] as const;
 
-/** Returns the files of a folder that belong to the shapefile of the pieces: its own files and the other layers of the C.C. */
+/** Returns the names of files that a folder may have for the shapefile of the pieces: other files of the shapefile, and files of other layers of the C.C. */
 function folderHint(name: string, stem: string): string[] {
   return [name.slice(0, -4), `${stem}boundary`, `${stem}uniqueparcel_poly`].flatMap((layer) => PARTS.map((part) => `${layer}.${part}`)).filter((each) => each !== name);
 }

@@ -77,7 +77,7 @@ where h.attrelid = to_regclass($2)
 
 -- statement: describe
 comment on table :"history" is :'description';
-comment on column :"history".from_swap is 'Swap (ledger.swap) that made the row current, or the first swap with kept history';
+comment on column :"history".from_swap is 'Swap (ledger.swap) that made the row current. If this swap is unknown, the first swap of the kept history';
 comment on column :"history".until_swap is 'Swap (ledger.swap) that replaced the row';
 comment on column :"history".absent is 'True: the key had no row, and the other columns are null';
 

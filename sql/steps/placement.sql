@@ -9,7 +9,7 @@
 -- belongs to the nearest land parcel of its comune within 15 m. An example is an access point in the parcel of a road.
 
 -- Chooses one of two methods, which give the same result in different times. With many points, points and parcels are joined by cells of 0.001 degrees (about
--- 100 m) in a hash table. This takes 8 s, compared with 25 s for lookups in an index of a million boxes. With few points, each point is looked up in the index.
+-- 100 m) in a hash table. This join takes 8 s, and lookups in an index of a million boxes take 25 s. With few points, each point is looked up in the index.
 create table point_method as
 select
   -- True if the points are more than a tenth of the parcels.
@@ -119,7 +119,8 @@ order by id, round(area_m2::numeric, 4), reference collate "C";
 analyze point_inside;
 
 -- Reads only points near the given parcels. In a complete build, all points are read. A distance of 15 m is at most 0.000136° of latitude, because a degree has
--- at least 110,574 m. In longitude, this value is divided by the cosine of the latitude. The boxes are 10 % wider, and the geodesic distance then decides.
+-- at least 110,574 m. In degrees of longitude, the distance is divided by the cosine of the latitude. The boxes are 10 % wider, and the geodesic distance then
+-- decides.
 create table point_near as
 with outside as materialized (
   select

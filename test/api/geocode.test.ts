@@ -168,7 +168,7 @@ describeEngines('searching an address', (engine) => {
     expect(await first('largo leopoldo secondo 108 Roccapparente')).toBe('Via Leopoldo II | 108 | Z005 | number');
   });
 
-  it('without a comune in the query, returns one address per comune, the largest comune first, even if the number does not exist', async () => {
+  it('returns one address per comune if the query names no comune, the largest comune first, even if the number does not exist', async () => {
     const found = await search('via roma 112');
     expect(found.filter(({ street_name: name }) => name === 'Via Roma').map(({ municipality_code: code }) => code)).toHaveLength(region.comuni.length);
     expect(found[0]).toMatchObject({ municipality_code: 'Z001', street_number: '112', match_type: 'number' });

@@ -99,7 +99,7 @@ describeEngines('the map in use', (engine) => {
     });
 
     describe('a search', () => {
-      it('selects the parcel if a parcel reference, or a comune with foglio and particella, is typed', async () => {
+      it('selects the parcel if the user types a parcel reference, or a comune with foglio and particella', async () => {
         const page = await map.open('');
         const query = page.locator('#query');
         const [beginning = ''] = known.comune.split(' ');

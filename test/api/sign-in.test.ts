@@ -242,7 +242,7 @@ describe('an explanation', () => {
 });
 
 describe('the availability of the sign-in link', () => {
-  it('without a link, the server answers 404 on the sign-in paths and accepts no cookie', async () => {
+  it('answers 404 on the sign-in paths and accepts no cookie if the server has no link', async () => {
     const { cookie } = await signedIn();
     const { signIn, get, link } = await page(null);
     expect(codeOf(await signIn(link.secret))).toEqual([404, 'NOT_FOUND']);

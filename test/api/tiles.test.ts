@@ -59,7 +59,7 @@ describeEngines('a tile of the map', (engine) => {
   /** SQL expression for the box of a tile, including the margin around the tile. */
   const BOX = 'st_transform(st_tileenvelope($1, $2, $3, margin => 64 / 4096.0), 4326)';
 
-  it.each([14, 16])('at zoom %i contains each parcel that SQL finds there exactly once, within one tile unit of the parcel\'s position', async (z) => {
+  it.each([14, 16])('contains each parcel that SQL finds there exactly once at zoom %i, within one tile unit of the parcel\'s position', async (z) => {
     const found = new Set<number>();
     // A unit of the tile is at most an eighth of a pixel.
     const unit = 360 / 2 ** z / 4096;
@@ -98,7 +98,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('of layer parcels has labels, kinds and areas in whole square metres, and of layer ground only roads and water', async () => {
+  it('has labels, kinds and areas in whole square metres in the layer parcels, and only roads and water in the layer ground', async () => {
     const parcels = new Map((await service.database.query<{ fid: number; label: string; kind: string; area_m2: number }>('select p.fid, p.label, p.kind, round(p.area_m2)::int4 as area_m2 from core.parcel p')).map((row) => [row.fid, row]));
     for (const tile of await tiles(14)) {
       for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...parcels.get(properties['fid'] as number) });
@@ -152,7 +152,7 @@ describeEngines('a tile of the map', (engine) => {
       return sources;
     }
 
-    it.each([15, 16])('at zoom %i has each building of the section buildings, within a unit of its position', async (z) => {
+    it.each([15, 16])('has each building of the section buildings at zoom %i, within a unit of its position', async (z) => {
       expect((await expectCounted(z)).size).toBeGreaterThan(0);
     });
 
@@ -187,7 +187,7 @@ describeEngines('a tile of the map', (engine) => {
     });
   });
 
-  it('of house numbers has each located access with its street and civico, at its position', async () => {
+  it('has each located access with its street and civico in the layer of house numbers, at its position', async () => {
     const unit = 360 / 2 ** 16 / 4096;
     let drawn = 0;
     for (const tile of await tiles(16)) {
@@ -217,7 +217,7 @@ describeEngines('a tile of the map', (engine) => {
     expect(await features('house_numbers', 15, (await tiles(15))[0]!)).toEqual([]);
   });
 
-  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('of %s has the values of the records, and distinguishes unmapped places from places without values', async (name) => {
+  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('has the values of the records in the layer %s, and distinguishes unmapped places from places without values', async (name) => {
     const { name: sectionName, layer } = TILE_LAYERS.find((each) => each.name === name)!.section!;
     const section = SECTIONS.find((each) => each.name === sectionName)!;
     const path = (section.flat[layer.value]!.of ?? layer.value).split('.');
@@ -243,7 +243,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('of comuni has the boundary of each comune with its name and codes', async () => {
+  it('has the boundary of each comune, with its name and codes, in the layer of comuni', async () => {
     const comuni = await service.database.query<{ belfiore: string; name: string; istat_code: string; region: number }>(
       'select c.belfiore, c.name, c.istat_code, c.region_code::int4 as region from core.comune c where c.belfiore in (select belfiore from core.parcel) order by 1',
     );

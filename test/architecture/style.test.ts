@@ -18,7 +18,7 @@ const CODE = OWN.filter((file) => /\.(ts|mjs|sh|sql)$/.test(file));
 const TEXT = OWN.filter((file) => /\.(ts|mjs|sh|sql|md|json|yaml|yml)$|(^|\/)(Makefile|run)$/.test(file) && file !== 'package-lock.json');
 
 describe('names', () => {
-  it('of files are in kebab-case, or in snake_case for SQL files', () => {
+  it('are in kebab-case for files, and in snake_case for SQL files', () => {
     const wrong = OWN.filter((file) => {
       const name = basename(file);
       if (name.startsWith('.') || GIVEN.test(name) || TESTS_OF_SOURCES.test(file)) return false;
@@ -27,7 +27,7 @@ describe('names', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of folders are in kebab-case, of source folders <publisher>_<dataset>, and of section folders as in the record', () => {
+  it('are in kebab-case for folders, <publisher>_<dataset> for source folders, and as in the record for section folders', () => {
     const folders = new Set(OWN.flatMap((file) => file.split('/').slice(0, -1).map((_part, index, parts) => parts.slice(0, index + 1).join('/'))));
     expect([...folders].filter((folder) => !/^(sources|sql\/sections)\/[^/]+$/.test(folder) && !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(basename(folder)))).toEqual([]);
     expect(SECTION_FOLDERS.filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name))).toEqual([]);

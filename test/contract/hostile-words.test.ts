@@ -94,7 +94,7 @@ describe('coordinates', () => {
     expect(await verdictOn(FLOOD, moved(move))).toMatchObject({ ok: false, findings: [{ level: 'error', code, message: expect.stringMatching(message) }] });
   });
 
-  it('of shapes with a height are read without the height', async () => {
+  it('are read without the height if the shapes have a height', async () => {
     expect(await verdictOn(FLOOD, moved((x, y) => [x, y, 812.5]))).toMatchObject({ ok: true, rejects: 0 });
   });
 

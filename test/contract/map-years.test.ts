@@ -110,7 +110,7 @@ describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const
     }
   });
 
-  it('is rejected with the names of its layers if the file has no layer of the expected year', async () => {
+  it('is rejected with the names of the found layers if the file has no layer of the expected year', async () => {
     const { layers } = draw();
     const others = layers.filter(({ isRead }) => !isRead);
     const name = id === 'urban_atlas' ? 'IT999L3_MADE_UA2018' : `clc2018_${letters(2)}`;
@@ -129,13 +129,13 @@ describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const
 });
 
 describe('real deliveries', () => {
-  it.skipIf(realData('clc') === null)('of Malta give the 148 polygons of 2018', async () => {
+  it.skipIf(realData('clc') === null)('give 148 polygons of 2018 for Malta', async () => {
     const verdict = await verdictOf(realData('clc/clc2018_mt.gpkg.zip')!);
     expect(verdict).toMatchObject({ source: 'clc_land_cover', ok: true, records: 148, rows: 148 });
     expect(verdict.findings.map(({ at }) => at.split('#')[1])).toEqual(['clc12_mt', 'cha18_mt']);
   });
 
-  it.skipIf(realData('urban_atlas') === null)('of Narva give two polygons, both outside Italy', async () => {
+  it.skipIf(realData('urban_atlas') === null)('give two polygons for Narva, both outside Italy', async () => {
     expect(await verdictOf(realData('urban_atlas/EE003L1_NARVA_UA2018.gpkg.zip')!)).toMatchObject({ source: 'urban_atlas', ok: true, records: 2, duplicates: 2 });
   });
 });

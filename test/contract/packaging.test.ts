@@ -55,7 +55,7 @@ describe('the records of a synthetic region', () => {
     ['istat_comuni', () => file('Elenco-comuni-italiani.csv'), ['Elenco-comuni-italiani.csv', 'Elenco-comuni-italiani_2026-01-31.csv'], ['Elenco-comuni-molise.csv', 'comuni_2026.csv']],
     ['istat_soppressi', () => file('comuni-soppressi.csv'), ['comuni-soppressi.csv', 'Elenco-comuni-soppressi_2024.csv'], ['comuni-soppressi-molise.csv']],
     ['mef_income', () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), [`${MEF}_comunale_CSV_2023.csv`], [`${MEF}_comunale_CSV_2023_molise.csv`, 'redditi.csv']],
-  ])('of %s count as complete under the publisher\'s file name, and as a part under another name', async (_source, content, whole, parts) => {
+  ])('count as complete under the publisher\'s file name, and as a part under another name: %s', async (_source, content, whole, parts) => {
     for (const name of whole) expect((await recognised(name, content()))?.complete, name).toBe(true);
     for (const name of parts) expect((await recognised(name, content()))?.complete, name).toBe(false);
   });
@@ -70,7 +70,7 @@ describe('two issues of one vintage', () => {
   it.each([
     ['mef_income', `${MEF}_comunale_CSV_2023`, () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), 'csv'],
     ['ingv_mps04', 'italia_ag_002_txt', () => fixture('ingv_mps04/fixture/blanks-and-crlf.txt'), 'txt'],
-  ])('of %s are distinguished by the day in the zip', async (_source, name, content, ending) => {
+  ])('are distinguished by the day in the zip: %s', async (_source, name, content, ending) => {
     const [older, newer] = [await zipped(`${name}.zip`, `${name}.${ending}`, content(), '2024-04-23'), await zipped(`${name}.zip`, `${name}.${ending}`, content(), '2024-06-02')];
     expect(older?.dated).toMatch(/^(?:\d+ nodes per degree, )?2024-04-23$/);
     expect(newer).toEqual({ ...older, dated: older!.dated!.replace('2024-04-23', '2024-06-02') });

@@ -26,7 +26,7 @@ describe('the output of sources and tables', () => {
     await expect(`${JSON.stringify({ ...versions, tables: common }, null, 1)}\n`).toMatchFileSnapshot(join(ROOT, RECORD));
   });
 
-  it('of a section is recorded with its version in a golden file (npx vitest run test/sections/goldens.test.ts -u)', () => {
+  it('is recorded with its version in a golden file for a section (npx vitest run test/sections/goldens.test.ts -u)', () => {
     const recorded = recordedVersions().tables;
     const ofSections = Object.entries(versions.tables).filter(([file]) => isOfSection(file));
     expect(ofSections.length).toBeGreaterThan(15);

@@ -395,7 +395,7 @@ describe('a file that cannot be written completely', () => {
   };
 
   // The write fails only when the file is closed, and GDAL does not report the failure.
-  it.each([['flatgeobuf', 240], ['geopackage', 340]])('in the format %s is removed', async (name, kilobytes) => {
+  it.each([['flatgeobuf', 240], ['geopackage', 340]])('is removed if the format is %s', async (name, kilobytes) => {
     const { code, stderr, left } = await cut(name, kilobytes);
     expect([code, stderr.split(' ')[0], left]).toEqual([2, 'FILE_NOT_WRITTEN', []]);
   });

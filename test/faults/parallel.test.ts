@@ -15,7 +15,7 @@ describeEngines('releases and regions processed in parallel', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('give the same content with one, two and eight releases at a time', async () => {
+  it('give the same content whether one, two or eight releases are read at a time', async () => {
     const folder = await region.version(0);
     const contents: Record<string, string>[] = [];
     for (const parallel of [1, 2, 8]) {

@@ -49,7 +49,7 @@ describeEngines('truncated files', (engine) => {
     expect(await orphans(context.database)).toEqual([]);
   });
 
-  it('that are text, cut in the middle of a line, are never loaded with the cut line', async () => {
+  it('are never loaded with the truncated line if text ends in the middle of a line', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(csv|txt)$/i.test(name)).sort();
     expect(names.length).toBeGreaterThan(4);
     for (const name of names) {

@@ -112,7 +112,7 @@ export function violations(was: Versions, now: Versions, upstream: Upstream): st
 /** Path of the record of sources and of tables that belong to no section. The golden file of a section's table has the version of its rows. */
 export const RECORD = 'test/contract/versions.json';
 
-/** Returns the recorded versions and outputs. A new table of a section has no record. */
+/** Returns the recorded versions and outputs. The result has no entry for a new table of a section. */
 export function recordedVersions(): Versions {
   const common = JSON.parse(readFileSync(join(ROOT, RECORD), 'utf8')) as Versions;
   const ofSections = tableFiles().filter(({ section }) => section !== null).flatMap((file) => {

@@ -148,7 +148,7 @@ describe('the choice of current files', () => {
     }), { numRuns: 500 });
   });
 
-  it('depends neither on the order in which files arrived nor on their numbers', () => {
+  it('does not depend on the order in which files arrived, or on the numbers of files in the ledger', () => {
     fc.assert(fc.property(anyFiles, fc.infiniteStream(fc.nat()), (files, numbers) => {
       const ordered = files.map((each) => ({ each, by: numbers.next().value as number })).sort((a, b) => a.by - b.by);
       const others = ordered.map(({ each }, index) => ({ ...each, fileId: 5000 + index, releaseId: 9000 - index, arrived: index }));

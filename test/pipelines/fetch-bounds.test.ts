@@ -351,7 +351,7 @@ describe('a redirect', () => {
     ['an error', status(403, {}, `${secret} refused`), 'DOWNLOAD_REFUSED', /status 403 and \d+ bytes/],
     ['a web page', status(200, {}, `<html><head><title>${secret}</title></head></html>`), 'DOWNLOAD_PAGE', /status 200 and a web page of \d+ bytes/],
     ['another table', served(Buffer.from(`${secret};b\n1;2\n`.repeat(20))), null, /status 20\d and \d+ bytes|a file that no source reads/],
-  ] as const)('to another host that answers with %s gives an error with status and length, but without the body', async (_what, answer, code, detail) => {
+  ] as const)('gives an error with status and length, but without the body, if another host answers with %s', async (_what, answer, code, detail) => {
     const other = await startPublisher();
     try {
       other.routes.set('/x', answer);
@@ -368,7 +368,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('to another host that answers with another table gives an error without the body', async () => {
+  it('gives an error without the body if another host answers with another table', async () => {
     const other = await startPublisher();
     try {
       other.routes.set('/x', inOrder(status(200, {}, `${secret},b\n1,2\n`)));
@@ -395,7 +395,7 @@ describe('a webhook', () => {
     expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
   });
 
-  it('that redirects is not followed', async () => {
+  it('follows no redirect', async () => {
     server.routes.set('/hook', status(307, { location: `${server.url}/secret` }));
     await expect(postJson({ url: `${server.url}/hook`, mayBePrivate: false }, {}, NO_PROXIES)).rejects.toThrow('status 307');
     expect(server.seen.map(({ url }) => url)).toEqual(['/hook']);

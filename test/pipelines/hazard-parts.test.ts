@@ -199,7 +199,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     await holds();
   });
 
-  it('without boundaries, cover the comuni whose parcels the areas contain, and copied rows do not depend on parcels', async () => {
+  it('cover the comuni whose parcels the areas contain if no boundaries are loaded, and copied rows do not depend on parcels', async () => {
     const before = { files, context };
     const fresh = await syntheticFiles(600, 5, { only: SOURCES.filter((id) => id !== 'istat_boundaries'), comuni: 6 });
     try {

@@ -337,7 +337,7 @@ describeDatabase('an incremental build', (engine) => {
   });
 
   // This test needs another complete load, so it runs on one engine. Other tests compare the engines.
-  if (engine.name === 'postgres') it('equals a database that never loaded other files', async () => {
+  if (engine.name === 'postgres') it('gives the same content as a database that never loaded other files', async () => {
     const folder = `${files.folder}-moved`;
     const fresh = await syntheticFiles(1200, 5, { comuni: 12 });
     try {

@@ -47,7 +47,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('of quotations does not change the half-year of other comuni, even if its ZONE file lists all comuni', async () => {
+  it('does not change the half-year of quotations of other comuni, even if its ZONE file lists all comuni', async () => {
     const before = await records();
     expect([...before.values()].filter(({ comune, valuation }) => comune === 'Z001' && valuation.length > 0).length).toBeGreaterThan(100);
     const newer = (text: string): string => text.replace('Semestre 2015/1', 'Semestre 2026/1').replace(/elaborazione del \S+/, 'elaborazione del 03-OTT-26');
@@ -61,7 +61,7 @@ describeDatabase('a newer file of one comune', (engine) => {
     expect(new Set(of('Z002', after).flatMap(({ valuation }) => valuation.map(({ semester }) => semester)))).toEqual(new Set(['2026_1']));
   });
 
-  it('of incomes or postal codes does not change the year or edition of other comuni', async () => {
+  it('does not change the year of incomes or the edition of postal codes of other comuni', async () => {
     const before = await records();
     // Removing the CAP column turns the table by postal code into a table by comune.
     const lines = (await readFile(await named(/subcomunale_CSV_2023/))).toString('latin1').split('\r\n');

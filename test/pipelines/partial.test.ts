@@ -100,7 +100,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await digest(context)).toBe(await digest(fresh));
   });
 
-  it('of a publication that was rolled back are not published again until the files change or the user releases the hold', async () => {
+  it('are not published again after a rollback until the files change or the user releases the hold', async () => {
     await only(/^MOLISE/, ...LISTS);
     await load();
     await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-01' });

@@ -56,13 +56,13 @@ describe('the common part of polygons', () => {
     expect(commonPart([boxPolygon([0, 0, 1, 1])], [boxPolygon([1, 1, 2, 2])])).toEqual([]);
   });
 
-  test('of a polygon and itself is the whole polygon, and overlaps within one argument are counted once', () => {
+  test('is the whole polygon if both polygons are equal, and counts overlaps within one argument once', () => {
     expect(commonArea(NOTCHED, NOTCHED)).toBeCloseTo(66, 10);
     expect(commonArea(NOTCHED, [boxPolygon([-1, -1, 6, 11]), boxPolygon([4, -1, 11, 11])])).toBeCloseTo(66, 10);
     expect(polygonsAreaM2(commonPart(FIELD, FIELD))).toBeCloseTo(polygonsAreaM2(FIELD), 3);
   });
 
-  test('of a polygon and each side of a line adds up to the whole polygon', () => {
+  test('adds up to the whole polygon if the other argument is each side of a line in turn', () => {
     const random = randomOf('split');
     for (let round = 0; round < 20; round += 1) {
       const at = random.next() * 10;
@@ -73,7 +73,7 @@ describe('the common part of polygons', () => {
 });
 
 describe('distances', () => {
-  test('from points beyond the end of a segment are measured to that end', () => {
+  test('are measured to the end of a segment if the point is beyond that end', () => {
     expect(nearestOnSegment([5, 5], [0, 0], [2, 0])).toEqual([2, 0]);
     expect(nearestOnSegment([1, 5], [0, 0], [2, 0])).toEqual([1, 0]);
     expect(nearestOnSegment([1, 5], [3, 3], [3, 3])).toEqual([3, 3]);

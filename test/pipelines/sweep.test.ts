@@ -335,7 +335,7 @@ describe('the samples of a shape', () => {
     expect([look(true, 8), look(true, 9), look(false, 9), look(false, 10)]).toEqual([true, false, true, false]);
   });
 
-  it('of a point are the value of its cell, or an interpolation between the four nearest cell centres', async () => {
+  it('are the value of the cell for a point, or an interpolation between the four nearest cell centres', async () => {
     const plane = (column: number, row: number): number => (column === 3 && row === 3 ? NaN : 10 * column - 4 * row);
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 4, 8, { value: plane }).tile, tileOf('b', 4, 0, 4, 8, { value: plane }).tile], new Blocks());
     const at = async (sample: 'nearest' | 'bilinear', column: number, row: number): Promise<unknown> => {

@@ -192,12 +192,12 @@ describe('a shapefile', () => {
     expect((await failure(openVector(await write([row(1)], { cpg: 'KOI8-R' })))).code).toBe('ENCODING_UNKNOWN');
   });
 
-  it('without .prj can be opened, but not read', async () => {
+  it('can be opened, but not read, if the .prj is missing', async () => {
     const path = await write([row(1)], { prj: null });
     expect((await failure(all(path))).code).toBe('CRS_MISSING');
   });
 
-  it('in an unknown CRS is not read', async () => {
+  it('is not read if the CRS is unknown', async () => {
     const error = await failure(all(await write([row(1)], { prj: 'LOCAL_CS["Grid of the works"]' })));
     expect([error.code, error.detail]).toEqual(['CRS_UNKNOWN', 'expected an EPSG code or a known name, found LOCAL_CS["Grid of the works"]']);
   });

@@ -36,7 +36,7 @@ describe('the real files of the MEF', () => {
     expect((await trial(source, path('comunale', 2023))).recognition).toMatchObject({ role: 'comunale', vintage: '2023', complete: true });
   });
 
-  it.skipIf(absent)('of 2023 never withhold exactly one bracket, and add up to the total if no bracket is withheld', async () => {
+  it.skipIf(absent)('never withhold exactly one bracket in 2023, and add up to the total if no bracket is withheld', async () => {
     const found = (await rows('comunale', 2023)).filter(({ level }) => level === 'comune');
     const withheld = new Map<number, number>();
     for (const row of found) {

@@ -67,7 +67,7 @@ describeEngines('the citations of a region', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it.each(SECTION_NAMES)('of %s are the sources that explain names', async (section) => {
+  it.each(SECTION_NAMES)('are the sources that explain names, in the section %s', async (section) => {
     const different: string[] = [];
     let filled = 0;
     // On the embedded engine, every parcel is explained only if `MAPPALE_TEST_ENGINES` names the engine.

@@ -116,7 +116,7 @@ describeDatabase('shares of parcels in areas with edges of 10 m to 100 km', (eng
     database = await engine.openDatabase();
   });
 
-  it.each(CASES)(`of %s (%s, EPSG:%i) are exact to 1e-6 or 0.001 m², seed ${seed}`, async (source, theme, srid, projection) => {
+  it.each(CASES)(`are exact to 1e-6 or 0.001 m² for %s (%s, EPSG:%i), seed ${seed}`, async (source, theme, srid, projection) => {
     const random = randomOf('exact shares', srid, seed);
     const areas = Array.from({ length: AREAS }, () => ringAround(projection.forward(placeIn(random)), magnitude(30, 60_000, random), random));
     const parcels = areas.flatMap((ring) => Array.from({ length: PARCELS_EACH }, () => parcelNear(ring, projection, random)));

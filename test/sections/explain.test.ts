@@ -31,7 +31,7 @@ describeDatabase('an explanation', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it.each(SECTION_NAMES)('of the section %s equals the published values, and names files and positions', async (section) => {
+  it.each(SECTION_NAMES)('equals the published values of the section %s, and names files and positions', async (section) => {
     const relation = tableOfSection(section);
     const [table] = [...(await context.database.query<{ partition: string }>(
       "select coalesce(t.held_in, t.partition) as partition from ledger.publication_table t join ledger.publication p using (publication_id) where p.state = 'current' and p.unit_code = 14 and t.relation = $1", [relation],
@@ -60,7 +60,7 @@ describeDatabase('an explanation', (engine) => {
     }
   });
 
-  it('of the postal code names the table of the comune, and the area if the comune has several postal codes', async () => {
+  it('names the table of the comune for the postal code, and the area if the comune has several postal codes', async () => {
     const [parcel] = await context.database.query<{ fid: number }>("select fid from section.postal_code where cap = '86002' order by fid limit 1");
     const { evidence } = await explain(context, parcel!.fid, 'basic');
     expect(evidence.filter(({ field }) => field === 'cadastral.postal_code').map(({ value, source, vintage }) => [value, source, vintage])).toEqual([['86002', 'postal_codes', '2025'], ['86002', 'postal_codes', '2025']]);

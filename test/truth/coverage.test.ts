@@ -100,7 +100,7 @@ describeDatabase('the coverage of every section', (engine) => {
     }
   });
 
-  it('of a whole comune does not depend on its roads and waters', async () => {
+  it('does not depend on roads and waters for a whole comune', async () => {
     for (const belfiore of new Set(parcels.map((parcel) => parcel.belfiore))) {
       const { coverage } = await one<{ coverage: Pick<ComuneCoverage, 'parcels_asked' | 'sections'> }>(
         context.database, 'select api.quality_coverage(14, $1) as coverage', [belfiore],

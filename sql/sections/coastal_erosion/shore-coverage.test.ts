@@ -99,7 +99,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     };
   });
 
-  it('covers only the comuni with segments of a partial file, and neither their neighbours nor inland comuni', async () => {
+  it('covers only the comuni with segments of a partial file, without neighbouring or inland comuni', async () => {
     // From the middle of Z001 to 200 m past its border.
     const part: File = { rank: 1, segments: [{ west: 14.025, east: 14.0525 }] };
     for (const statements of ['', 'delete from boundary;']) {

@@ -198,7 +198,7 @@ describeDatabase('the place of a point', (engine) => {
       .toEqual({ a: 'address 1', b: 'not_found' });
   });
 
-  it('gives each school one location, from the newest school year, and uses the newer of two files that have a point', async () => {
+  it('uses the newest school year for the location of a school, and the newer of two files for any other point', async () => {
     const rows = await rolledBack(database, async (session) => {
       await session.script(SETUP, 'test');
       await publish(session, 's', { category: 'school', belfiore: 'Z001', name: 'old', school_year: '2024_2025' });
