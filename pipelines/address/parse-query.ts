@@ -192,7 +192,7 @@ function prepare(query: string): Prepared {
   text = text.replace(/\s+/g, ' ').trim()
     .replace(LABEL, '')
     .replace(POSTAL_CODE_LABEL, '')
-    // A postal code in front belongs to the place behind.
+    // A postal code before the address belongs to the place after the address.
     .replace(/^(\d{5})[\s,;-]+(?=[a-z])(.*)$/, '$2, $1')
     .replace(/(?<![a-z0-9])([a-z]{3,})(?=\d{1,5}(?![a-z]?\d))/g, '$1 ')
     // Reggio, which has no other short form.

@@ -1,4 +1,4 @@
-/** Defines the type of a section: a block of a parcel's record, and the tables behind the block. All files of a section are in one folder. */
+/** Defines the type of a section: a block of a parcel's record, and the tables from which the block is built. All files of a section are in one folder. */
 import type { z } from 'zod';
 import type { Relation } from './sql-files.ts';
 import type { FieldGate } from './gate.ts';

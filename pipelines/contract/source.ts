@@ -24,7 +24,7 @@ interface Attribution {
   readonly url: string;
   /** Attribution that users of the data must show. */
   readonly text: string;
-  /** True if every API answer must contain this attribution. Three sources require this. */
+  /** True if every API answer must contain this attribution. Three sources require the attribution in every answer. */
   readonly mandatory?: boolean;
 }
 

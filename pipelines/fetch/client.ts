@@ -220,7 +220,7 @@ function plain(headers: Dispatcher.ResponseData['headers']): Record<string, stri
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]])));
 }
 
-/** Returns an answer with a decompressed body. A server may compress a body although the request forbids this. */
+/** Returns an answer with a decompressed body. A server may compress a body although the request does not allow compression. */
 function answerOf(
   status: number, headers: Record<string, string>, sent: Readable, chunks: AsyncGenerator<Buffer>, from: Pick<Answer, 'url' | 'redirected' | 'elsewhere'>,
 ): Answer {

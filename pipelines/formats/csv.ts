@@ -1,5 +1,5 @@
 /**
- * Reads CSV record by record, for files of up to some million records. The parser is csv-parse. This module adds decoding, line numbers, alternative column
+ * Reads CSV record by record, for files of up to several million records. The parser is csv-parse. This module adds decoding, line numbers, alternative column
  * names and the detection of added columns.
  */
 import { isAscii } from 'node:buffer';
@@ -16,7 +16,7 @@ import { isUtf8 } from './streams.ts';
  */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
-/** Maximum number of columns. The widest tables of publishers have some hundred columns. */
+/** Maximum number of columns. The widest tables of publishers have several hundred columns. */
 const MOST_COLUMNS = 2_000;
 
 export interface CsvOptions {
@@ -285,7 +285,7 @@ function peekText(head: Buffer): string {
 const peeked = new WeakMap<Buffer, string>();
 
 function decodeHead(head: Buffer): string {
-  // Decodes as a stream, as in `decoded`. This also omits an incomplete character at the end.
+  // Decodes as a stream, as in `decoded`. The decoder also omits an incomplete character at the end.
   const decode = (encoding: string, bytes: Buffer): string => new TextDecoder(encoding).decode(bytes, { stream: true });
   if (head[0] === 0xff && head[1] === 0xfe) return decode('utf-16le', head);
   if (head[0] === 0xfe && head[1] === 0xff) return decode('utf-16le', Buffer.from(head.subarray(0, head.length & ~1)).swap16());
@@ -331,7 +331,7 @@ export interface ExpectedColumns<K extends string> {
   readonly at: string;
 }
 
-/** A column that the source does not know. */
+/** A column that no edition of the source has. */
 interface AddedColumn {
   /** Name as published; a text such as `column 12` if the column has no name. */
   readonly name: string;

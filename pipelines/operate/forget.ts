@@ -1,4 +1,6 @@
-/** Forgets a loaded file, so that refreshes no longer use the file. Can also undo this. In both cases the result must pass the quality gate. */
+/**
+ * Forgets a loaded file, so that refreshes no longer use the file. Can also use a forgotten file again. In both cases the result must pass the quality gate.
+ */
 import { basename, resolve } from 'node:path';
 import { VERSION } from '../program.ts';
 import type { Context } from '../run/context.ts';

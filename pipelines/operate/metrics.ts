@@ -65,7 +65,7 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
   gauge('parcels', 'Number of current parcels.', ['region'], regions.map(({ code, parcels }) => [ofRegion(code), parcels]));
   gauge('records', 'Records of loaded releases.', ['source'], sources.map(({ id, records }) => [{ source: id }, records]));
   gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));
-  gauge('schema_warnings', 'Columns that publishers added to files in use and that this version does not know.', ['source', 'region'],
+  gauge('schema_warnings', 'Columns that publishers added to files in use and that this version does not read.', ['source', 'region'],
     warnings.flatMap(({ source, region, columns }) => (columns === 0 ? [] : [[{ source, region: regionSlug(region) }, columns] as const])));
   gauge('cut_exports', 'Files in use that may be incomplete exports of a web service.', ['source', 'region'],
     warnings.flatMap(({ source, region, cutExports }) => (cutExports === 0 ? [] : [[{ source, region: regionSlug(region) }, cutExports] as const])));

@@ -276,7 +276,7 @@ export class ValidationSink implements Sink {
 
   #columnsAdded(): Finding[] {
     return this.#added.list().map(({ column, samples, at }) => ({
-      level: 'warn', code: COLUMNS_ADDED, message: `the file has a column that this version does not know: ${JSON.stringify(column)}`, at,
+      level: 'warn', code: COLUMNS_ADDED, message: `the file has a column that this version does not read: ${JSON.stringify(column)}`, at,
       detail: 'expected only known columns, found an additional column. The file is loaded without this column', hint: 'Check for a newer version of mappale, or report the column.',
       file: this.#name, column, samples,
     }));

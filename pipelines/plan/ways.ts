@@ -15,13 +15,13 @@ export const WORTHWHILE = 3;
  */
 export type Way = 'patch' | 'compare' | 'whole';
 
-/** A stale table and the way in which the build updates the table. */
+/** A stale table, and the method with which the build updates the table. */
 export interface StaleTable {
   readonly relation: Relation;
   /** Reason why the table is stale. */
   readonly why: string;
   readonly way: Way;
-  /** Reason why the way is `whole`; null for the other ways. */
+  /** Reason why all rows are built; null if `way` is not `whole`. */
   readonly whole: string | null;
 }
 

@@ -49,7 +49,7 @@ export async function readIn(threads: number, file: InputFile, sink: Sink): Prom
   }
 }
 
-/** One step through the archives: a document, the end of an archive, or an error that ends the walk. */
+/** One step through the archives: a document, the end of an archive, or an error after which no further step follows. */
 type Step = Found | { readonly leave: ZipArchive } | { readonly failure: unknown };
 
 interface Found {

@@ -13,7 +13,7 @@ export const ANSWER = {
   ],
 } as const satisfies Editions;
 
-/** Columns of the CSV behind the ministry's page `datasetLuoghiDellaCultura`. */
+/** Columns of the CSV of the ministry's page `datasetLuoghiDellaCultura`. */
 export const PUBLISHED = {
   published: [
     'subject', 'Nome_Istituzionale', 'Descrizione', 'Identifier', 'Latitudine', 'Longitudine', 'Disciplina', 'Indirizzo', 'Codice_postale', 'Comune', 'Provincia', ...CONTACTS,

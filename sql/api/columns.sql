@@ -5,7 +5,7 @@
 -- crs: EPSG:4326, latitude and longitude in degrees
 
 -- Results are arrays of arrays, which the program reads by position. Element place is the number of a row in the batch, from 1. Rows without a result are left
--- out. Each statement processes the whole batch. The planner does not know the size of the batch, and uses an index for any size.
+-- out. Each statement processes the whole batch. The plan does not depend on the size of the batch, and uses an index for any size.
 
 create or replace function api.unpublished_region(p_region int4) returns int4
 language plpgsql stable as $$

@@ -20,7 +20,7 @@ type Called = { readonly isError: boolean; readonly value: Json };
 
 const TOOLS = ['search', 'locate', 'parcel', 'explain', 'coverage'];
 
-/** Several processes read the same database. The embedded database does not support this. */
+/** Several processes read the same database. The embedded database allows only one process. */
 describeEngines('the Model Context Protocol', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   let parcel: { fid: number; reference: string; lat: number; lng: number };

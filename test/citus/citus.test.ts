@@ -282,7 +282,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await orphans(nodes)).toEqual([]);
   });
 
-  it('keep no history, so as_of answers only for the current publication and reports this', async () => {
+  it('keep no history, so as_of answers only for the current publication and reports the limit', async () => {
     const [parcel] = await nodes.query<{ fid: number }>('select min(fid) as fid from core.parcel');
     const asOf = async (daysAgo: number): Promise<{ answer: string | null; refusal: unknown }> => {
       const sql = "select answer, refusal from api.parcel_as_of($1, $2, (select (max(happened_at) at time zone 'Europe/Rome')::date from ledger.swap where unit_code = $4) - $3::int4)";

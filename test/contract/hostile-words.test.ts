@@ -111,7 +111,7 @@ describe('coordinates', () => {
       return bytes;
     };
     expect(metresMisplaced(ring(14.5, 41.7))).toMatchObject({ code: 'coordinates_in_degrees', message: expect.stringContaining('found 14.5 and 41.7: degrees?') });
-    // These are the coordinates of San Felice del Molise in the publishers' projections. The projections are UTM 32 and 33, Gauss-Boaga west and east, two
+    // The cases are the coordinates of San Felice del Molise in the publishers' projections. The projections are UTM 32 and 33, Gauss-Boaga west and east, two
     // national systems, the European system, and Web Mercator.
     for (const [srid, x, y] of [
       [32_632, 977_000, 4_658_000],

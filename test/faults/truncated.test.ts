@@ -31,7 +31,7 @@ describeEngines('truncated files', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('cause exit code 3, keep the region unchanged and leave nothing behind, wherever the files are cut', async () => {
+  it('cause exit code 3, keep the region unchanged and leave no partial data, wherever the files are cut', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => CONTAINER.test(name)).sort();
     expect(names.length).toBeGreaterThan(15);
     const codes: Record<string, number> = {};

@@ -83,8 +83,8 @@ function count(env: NodeJS.ProcessEnv, name: string, usual: number): number {
 }
 
 /**
- * Returns the environment for a program that a test starts. These are the variables of this process except those that would change the program's output.
- * The program's home is `.mappale` in the working folder, so that tests share neither a database nor the home of the user.
+ * Returns the environment for a program that a test starts. The result has the variables of this process, without variables that would change the program's
+ * output. The program's home is `.mappale` in the working folder, so that tests share neither a database nor the home of the user.
  */
 export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const {

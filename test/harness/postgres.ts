@@ -197,7 +197,7 @@ export async function installations(path: readonly string[]): Promise<{ bin: str
     const initdb = await realpath(join(folder, 'initdb')).catch(() => null);
     if (initdb !== null) folders.add(dirname(initdb));
   };
-  // These are the folders of Debian, Fedora, and Homebrew on both kinds of Mac.
+  // Folders of PostgreSQL on Debian, on Fedora, and with Homebrew on Intel and ARM Macs.
   for (const [root, inner] of [['/usr/lib/postgresql', 'bin'], ['/usr', 'bin'], ['/opt/homebrew/opt', 'bin'], ['/usr/local/opt', 'bin']] as const) {
     for (const name of await readdir(root).catch(() => [])) {
       if (/^(\d+$|pgsql-|postgresql)/.test(name)) await add(join(root, name, inner));

@@ -86,7 +86,7 @@ export async function recount(database: Database): Promise<Record<string, string
   });
 }
 
-/** Returns workspaces, and tables that the ledger does not know. After a successful run, the list is empty. */
+/** Returns workspaces, and tables that the ledger does not list. After a successful run, the result is empty. */
 export async function orphans(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const all = await listed(session);

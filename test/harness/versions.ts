@@ -9,7 +9,7 @@ import { sha256, tableFiles } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from './architecture/project.ts';
 import { goldenOf, readGolden } from './golden.ts';
 
-/** Version of the synthetic region behind the golden files of tables. Raise this version if the synthetic files change but the rules do not. */
+/** Version of the synthetic region from which the golden files of tables are built. Raise this version if the synthetic files change but the rules do not. */
 const SYNTHETIC = 1;
 
 export interface Recorded {

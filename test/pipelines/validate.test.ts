@@ -60,7 +60,7 @@ describe('formats of the report', () => {
     const text = await mappale(ADDED);
     expect(text.code).toBe(3);
     expect(text.out).toMatch(/^warn +.*made_column-added_2026\.csv \(dpc_seismic comuni 2026\): 1 records = 1 rows/);
-    expect(text.out).toContain('warning: the file has a column that this version does not know: "PGA" [COLUMNS_ADDED]');
+    expect(text.out).toContain('warning: the file has a column that this version does not read: "PGA" [COLUMNS_ADDED]');
     expect(text.out).toContain(`values: "${value}"`);
     const json = await mappale('--json', ADDED);
     expect(json.code).toBe(3);

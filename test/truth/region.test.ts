@@ -41,11 +41,11 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
 const TOLERANCE: Readonly<Record<string, number>> = {
   // PostGIS measures kilometres of shore along a geodesic, the truth along a straight line in degrees. The results differ by some centimetres.
   'coastal_erosion.distance_m': 0.1,
-  // These are means of cells, weighted by overlap and rounded to a hundredth. The last digit may differ.
+  // Means of cells, weighted by overlap and rounded to a hundredth. The last digit may differ.
   'subsidence.velocity_mm_year': 0.0101,
   'subsidence.acceleration_mm_year2': 0.0101,
   'demographics.parcel_share': 2e-6,
-  // These are sums of areas, for which proj4js and PROJ differ by a millionth.
+  // Sums of areas, for which proj4js and PROJ differ by a millionth.
   'buildings.footprint_m2': 0.0101,
   'buildings.residential_footprint_m2': 0.0101,
   'buildings.built_share': 2e-6,

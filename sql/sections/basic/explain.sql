@@ -1,4 +1,4 @@
--- purpose: the features behind the section basic of one parcel
+-- purpose: the features from which the section basic of one parcel is built
 -- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_parcel, layer.bolzano_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, ledger.file_place
 -- writes: none
 -- reruns: core.parcel

@@ -1,4 +1,4 @@
--- purpose: the buildings behind the section buildings of one parcel, and the file used for its comune
+-- purpose: the buildings in the section buildings of one parcel, and the file used for its comune
 -- reads: core.parcel, core.building_coverage
 -- writes: none
 -- reruns: section.buildings

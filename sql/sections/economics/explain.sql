@@ -1,4 +1,4 @@
--- purpose: the incomes and prices behind the section economics of one parcel
+-- purpose: the incomes and prices from which the section economics of one parcel is computed
 -- reads: core.parcel, core.comune_register, core.declared_income, core.quotation, section.postal_code, section.valuation, layer.comune_postal_code, layer.omi_perimeter, layer.postal_code_area
 -- writes: none
 -- reruns: section.economics

@@ -1,4 +1,4 @@
--- purpose: the polygons behind the section land_cover of one parcel, and the file used for its comune
+-- purpose: the polygons that determine the section land_cover of one parcel, and the file used for its comune
 -- reads: core.parcel, core.land_coverage
 -- writes: none
 -- reruns: section.land_cover

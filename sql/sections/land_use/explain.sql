@@ -1,4 +1,4 @@
--- purpose: the polygons behind the section land_use of one parcel, and the urban area that contains the parcel
+-- purpose: the polygons that determine the section land_use of one parcel, and the urban area that contains the parcel
 -- reads: core.parcel, core.urban_area
 -- writes: none
 -- reruns: section.land_use

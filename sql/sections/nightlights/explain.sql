@@ -1,4 +1,4 @@
--- purpose: the cells behind the section nightlights of one parcel, the boundary of its comune, and the rasters that contain the parcel's point
+-- purpose: the cells from which the section nightlights of one parcel is computed, the boundary of its comune, and the rasters that contain the parcel's point
 -- reads: core.parcel, core.raster_tile
 -- writes: none
 -- reruns: section.nightlights

@@ -1,4 +1,4 @@
--- purpose: the features behind the section risk of one parcel, and the files used for its comune
+-- purpose: the features that determine the section risk of one parcel, and the files used for its comune
 -- reads: core.parcel, core.coverage
 -- writes: none
 -- reruns: section.risk

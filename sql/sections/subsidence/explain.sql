@@ -1,4 +1,4 @@
--- purpose: the cells behind the section subsidence of one parcel, and the tile that contains the parcel
+-- purpose: the cells from which the section subsidence of one parcel is computed, and the tile that contains the parcel
 -- reads: core.parcel, core.motion_tile
 -- writes: none
 -- reruns: section.subsidence

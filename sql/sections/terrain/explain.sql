@@ -1,4 +1,4 @@
--- purpose: the raster cells behind the section terrain of one parcel, and the rasters that contain the parcel's point
+-- purpose: the raster cells from which the section terrain of one parcel is computed, and the rasters that contain the parcel's point
 -- reads: core.parcel, core.raster_tile
 -- writes: none
 -- reruns: section.terrain
