@@ -136,7 +136,7 @@ export async function admitRows({ reader, count }: Counter, tokenId: number, sco
   requireAdmitted(admission, scope);
 }
 
-/** Key or session of a request before the look-up. */
+/** Key or session of a request, which was not yet looked up in the database. */
 interface Claim {
   /** Null: the request has a key. */
   readonly session: string | null;

@@ -145,7 +145,7 @@ interface SignInOptions {
   readonly explains: boolean;
 }
 
-/** Serves the exchange of the secret for a session, and the state of a browser's session. */
+/** Serves two paths: one creates a session for a valid secret, and one returns the state of a browser's session. */
 export function serveSignIn(app: FastifyInstance, { base, signIn, explains }: SignInOptions): void {
   app.post(`${base}/map/sign-in`, async (request, reply) => {
     const { host, origin, 'content-type': type } = request.headers;

@@ -182,7 +182,7 @@ export class OnNodes {
     await script(session, 'fill', { to, from, columns: await columnNames(session, to) });
   }
 
-  /** Creates a table on the nodes in a separate transaction, if this object has not created the table yet. */
+  /** Creates a table on the nodes in a separate transaction, unless an earlier call has created the table. */
   #once(table: string, make: (session: Session, to: Place) => Promise<void>): Promise<Place> {
     const to = { schema: this.#schema, table };
     const known = this.#made.get(table);

@@ -134,7 +134,7 @@ export function unpackLzw(packed: Buffer, most: number): Buffer {
     } else {
       // The first use of the code `next` defines the code: the bytes of the previous code, followed by the first of these bytes.
       const known = code < next || (code === next && before >= 0);
-      if (!known) throw new Error(`code ${code} before its definition`);
+      if (!known) throw new Error(`code ${code} occurs before its definition`);
       const length = code < next ? lengths[code] ?? 0 : written - before + 1;
       const source = code < next ? from[code] ?? 0 : before;
       for (let i = 0; i < length && written < most; i += 1, written += 1) output[written] = output[source + i] ?? 0;

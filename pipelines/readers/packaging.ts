@@ -32,7 +32,7 @@ export interface WholeName {
 
 /**
  * Returns whether names show that a file is complete. @param names name of the file, followed by names of entries in the zip. The first name that matches a
- * pattern decides
+ * pattern determines the result
  */
 export function isWhole(names: readonly string[], { whole, stated }: WholeName): boolean {
   const speaking = names.map(stemOf).find((stem) => stated.test(stem) || whole.test(stem));

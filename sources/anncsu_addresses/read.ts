@@ -91,7 +91,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 }
 
 /**
- * Splits the stream at line ends. Line ends are also counted separately. The count runs on whole chunks before any line is read, so that a difference
+ * Splits the stream at line ends. Also counts the line ends independently. The count runs on whole chunks before any line is read, so that a difference
  * reveals an error of the reader.
  */
 async function readCsv(stream: Readable, at: string, role: Role, member: MemberSink, progress: (bytes: number) => void): Promise<void> {

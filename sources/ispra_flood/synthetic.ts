@@ -33,7 +33,7 @@ const WORDS = { P3: ['elevata', 'High'], P2: ['media', 'Medium'], P1: ['bassa', 
 
 type Spelling = 'ascii' | 'accented';
 
-/** Returns the text of a scenario. Both spellings occur in the published files. */
+/** Returns the text that names a scenario in the class column. Both spellings occur in the published files. */
 function scenario(level: 'P1' | 'P2' | 'P3', spelling: Spelling): string {
   const [italian, english] = WORDS[level];
   return `${spelling === 'ascii' ? "Pericolosita'" : 'Pericolosità'} idraulica ${italian} - ${english}ProbabilityHazard`;

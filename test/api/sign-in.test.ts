@@ -252,7 +252,7 @@ describe('the availability of the sign-in link', () => {
 
   it.each([
     ['127.0.0.1', true], ['127.1.2.3', true], ['::1', true], ['localhost', true], ['0.0.0.0', false], ['::', false], ['192.0.2.7', false], ['mappale.example', false], ['127.0.0.1.example', false],
-  ])('depends on the address: %s is a loopback address: %s', (host, expected) => {
+  ])('requires a loopback address: host %s, expected %s', (host, expected) => {
     expect(isLoopback(host)).toBe(expected);
     expect(signInLink({ host }, { log: 'human' }) !== null).toBe(expected);
   });

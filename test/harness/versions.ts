@@ -109,7 +109,7 @@ export function violations(was: Versions, now: Versions, upstream: Upstream): st
   return reported;
 }
 
-/** Path of the record of sources and of tables that belong to no section. The golden file of a section's table has the version of its rows. */
+/** Path of the file with the versions of sources and of tables outside sections. The golden file of a section's table has the version of the table's SQL. */
 export const RECORD = 'test/contract/versions.json';
 
 /** Returns the recorded versions and outputs. The result has no entry for a new table of a section. */

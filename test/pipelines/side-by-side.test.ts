@@ -12,7 +12,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
   }, 120_000);
   afterAll(() => files?.remove());
 
-  it('gives the same digests as a build of one table after the other, and leaves no workspace', async () => {
+  it('gives the same digests with one and four parallel builds, and leaves no workspace', async () => {
     const digests = [];
     for (const parallel of [1, 4]) {
       const { database } = await freshContext(engine).then(async (context) => {
@@ -26,7 +26,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
     expect(digests[1]).toEqual(digests[0]);
   }, 240_000);
 
-  it('reports the error of one table after the other tables are finished, and builds that table in the next run', async () => {
+  it('reports the error of a table when all other tables are finished, and builds that table in the next run', async () => {
     const context = await freshContext(engine);
     await context.database.query(`create function public.stop_here() returns event_trigger language plpgsql as $$
       begin

@@ -352,7 +352,7 @@ describe('a big file', () => {
     expect(seen.peak).toBeLessThan(450 * 1024 * 1024);
   });
 
-  it('does not block the event loop while it is opened and read', async () => {
+  it('does not block the event loop during opening and reading', async () => {
     const coordinates = [[[[14, 41], [14, 42], [15, 42], [14, 41]]]];
     const features = Array.from({ length: 30_000 }, (_, n) => ({ type: 'Feature', properties: { n }, geometry: { type: 'MultiPolygon', coordinates } }));
     const path = join(folder, 'big.geojson');

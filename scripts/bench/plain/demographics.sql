@@ -1,7 +1,7 @@
 -- purpose: the census section of each land parcel, in plain PostGIS
 -- reads: core.parcel, plain.census
 -- writes: plain.demographics
--- grain: one row per land parcel whose representative point is inside a section
+-- grain: one row per land parcel whose representative point is inside a census section
 -- crs: EPSG:4326; areas are the parcels' areas in EPSG:3035
 
 create table plain.demographics as
