@@ -3,7 +3,7 @@
 -- writes: none
 -- reruns: section.address
 -- parcels: comune
--- grain: one row per access point point
+-- grain: one row per access point
 -- crs: none
 
 create view evidence as

@@ -1,4 +1,4 @@
--- purpose: check that the comune of each loaded parcel is known, so that the parcel is published
+-- purpose: checks that the comune of each loaded parcel is known, so that the parcel is published
 -- reads: core.comune_catastale
 -- writes: none
 -- grain: one row per violation

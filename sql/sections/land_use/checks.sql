@@ -1,4 +1,4 @@
--- purpose: check that no parcel under a polygon lacks a class
+-- purpose: checks that no parcel inside a polygon lacks a class
 -- reads: core.parcel, section.land_use
 -- writes: none
 -- incremental: rows of parcels

@@ -1,4 +1,4 @@
--- purpose: check that each listed point has a location, or a reason why it has none
+-- purpose: checks that each listed point has a location, or a reason for the missing location
 -- reads: core.point_of_interest, section.unplaced, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code
 -- writes: none
 -- grain: one row per violation

@@ -1,4 +1,4 @@
--- purpose: check that the values of the section terrain are consistent
+-- purpose: checks that the values of the section terrain are consistent
 -- reads: section.terrain
 -- writes: none
 -- incremental: rows of parcels
