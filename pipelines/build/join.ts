@@ -139,7 +139,7 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
   );
 }
 
-/** Returns whether the SQL of a table needs no spatial join with parcels. */
+/** Returns true if the SQL of a table reads only the list of parcels, so that it needs no spatial join. */
 function onlyListsParcels({ incremental: how }: SqlFile): boolean {
   return how?.by === 'content' && how.parcels === 'all';
 }

@@ -293,7 +293,7 @@ export async function rollback(
     await fence(session, runId);
     const { current: from, previous: to } = await idsOf(session, region);
     if (to === null) {
-      throw new MappaleError('there is no previous publication to restore', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
+      throw new MappaleError('there is no previous publication to restore', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'List the publications.', fix: 'npx mappale status' });
     }
     const current = await publishedTables(session, region);
     const previous = await publishedTables(session, region, 'previous');

@@ -165,7 +165,7 @@ async function look(
   );
   if (found.fids === null && area.kind !== 'region') {
     throw new MappaleError(`${region.name} has no parcels in this area`, {
-      code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: `expected parcels in ${areaName(area)}, found none`, hint: 'See which comuni are loaded.',
+      code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: `expected parcels in ${areaName(area)}, found none`, hint: 'List the loaded comuni.',
       fix: `npx mappale report ${region.slug}`,
     });
   }

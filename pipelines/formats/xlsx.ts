@@ -245,7 +245,7 @@ function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row:
 function columnBehind(before: number, reference: string | undefined, row: number): number {
   const column = reference === undefined ? before + 1 : columnOf(reference, row);
   if (column < 0 || column >= MOST_COLUMNS) throw new Error(`a cell with the reference ${JSON.stringify(reference ?? `${MOST_COLUMNS + 1}th`)} in row ${row}`);
-  if (column <= before) throw new Error(`cell ${String(reference)} after a cell in column ${before + 1} of row ${row}`);
+  if (column <= before) throw new Error(`cell ${String(reference)} follows a cell in column ${before + 1} of row ${row}`);
   return column;
 }
 

@@ -20,7 +20,7 @@ function withoutCopy(stem: string): string {
   return stem.replace(/(?: ?\(\d+\)| - Cop(?:y|ia)(?: ?\(\d+\))?)$/, '');
 }
 
-/** Patterns for the names of a publisher's files, which show whether a file is complete. */
+/** Patterns for the names of a publisher's files. The name shows whether a file is complete. */
 export interface WholeName {
   /** Matches the name of a complete file, after `stemOf`. */
   readonly whole: RegExp;

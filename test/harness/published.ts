@@ -59,7 +59,7 @@ export async function keptHistory(database: Database): Promise<Record<string, st
   return found;
 }
 
-/** Returns the current content and the history. */
+/** Returns the digests of the current content of published tables, and of the history. */
 export async function everPublished(database: Database): Promise<Record<string, string>> {
   return { ...(await currentContent(database)), ...(await keptHistory(database)) };
 }

@@ -131,7 +131,7 @@ const anyFiles = fc
   );
 
 describe('the choice of current files', () => {
-  it('equals a simple model for each place', () => {
+  it('equals the choice of a simple model', () => {
     fc.assert(fc.property(anyFiles, (files) => {
       const model = (region: number, without: ReadonlySet<string>): Record<string, string> => {
         const found: Record<string, string> = {};

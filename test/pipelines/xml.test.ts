@@ -78,7 +78,7 @@ describe('a prologue', () => {
     expect(() => parser.write(Buffer.from(text))).toThrow(expect.objectContaining({ name: 'XmlError', place: { line, column } }));
   });
 
-  it('a document in another encoding is rejected with the position of the byte', () => {
+  it('a document in another encoding is rejected with the position of the first invalid byte', () => {
     expect(() => new XmlPrologueParser().write(Buffer.from('<!-- \xe0 --><a>', 'latin1'))).toThrow(expect.objectContaining({ message: 'bytes that are not UTF-8' }));
   });
 });

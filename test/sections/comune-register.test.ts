@@ -141,7 +141,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       ('070804', 'D', false, '1950-01-01', '070999', ''), ('070805', 'E', false, '1950-01-01', '070805', '')`)).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
   });
 
-  it('lists a real comune that moved to another region in both regions, under its codes of all years', async () => {
+  it('lists a real comune in its former region and in its present region, under its codes of all years', async () => {
     const list = `
       delete from comune_code;
       insert into comune_code (belfiore, istat_code, name, region_code, code_107_2017, code_110, code_107, code_103) values
