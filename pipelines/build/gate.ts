@@ -92,7 +92,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
   }
   throw new MappaleError(`${subject}: the new data differs too much from the published data, or has impossible values`, {
     code: 'SUSPICIOUS', kind: 'checks', at: [...new Set(violations.map(({ relation }) => relation))].join(', '), detail, data: violations,
-    hint: 'The published data is unchanged. Look at the files. If the change is real, run again with --accept "the reason".',
+    hint: 'The published data is unchanged. Check the files. If the change is real, run again with --accept "the reason".',
   });
 }
 

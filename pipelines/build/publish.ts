@@ -332,7 +332,7 @@ export async function rollback(
 }
 
 /**
- * Restores the former rows of patched tables, and keeps the replaced rows. Call inside the transaction of a rollback.
+ * Restores the former rows of patched tables, and keeps the replaced rows. Call inside the transaction that restores the previous publication.
  * @returns the replaced rows and the restored rows of each table
  */
 async function unpatch(

@@ -287,8 +287,8 @@ export interface Source {
   /** Layer tables, filled by load.sql. */
   readonly layers: Layers;
   /**
-   * Place columns of the layers in which a newer file replaces an older file only for the places that the newer file contains. The places of a file are the
-   * values of these columns, or the result of the source's `places.sql`. In all other layers, a newer file replaces a whole file.
+   * Place columns of some layers. In these layers, a newer file replaces an older file only for the places that the newer file contains. The places of a file
+   * are the values of these columns, or the result of the source's `places.sql`. In all other layers, a newer file replaces a whole file.
    */
   readonly places?: Readonly<Record<string, PlaceColumns>>;
   /** Columns that identify a row of a layer within a file, by layer. */

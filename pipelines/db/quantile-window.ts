@@ -71,7 +71,7 @@ interface Ranked {
   readonly value: number;
 }
 
-/** A change of a place. */
+/** A change of the values of a place. */
 interface Change {
   /** Number of values before the change. */
   readonly total: number;

@@ -31,7 +31,7 @@ interface Table {
   readonly text: string;
   /** Number of bytes received for all pages. */
   readonly received: number;
-  /** Answer with the last page that was not empty. */
+  /** Response to the request for the last page that was not empty. */
   readonly answer: Answer;
 }
 

@@ -110,7 +110,7 @@ function checkedHeader(first: Parsed | null, at: string): Parsed {
   if (first.record.length > MOST_COLUMNS) {
     throw inputError('the table has too many columns', {
       code: 'COLUMNS_TOO_MANY', at: `${at}:${first.info.lines}`, detail: `expected at most ${MOST_COLUMNS} columns, found ${first.record.length}`,
-      hint: 'No publisher has that many columns. Look at this line. A line end may be missing.',
+      hint: 'No publisher has that many columns. Check this line. A line end may be missing.',
     });
   }
   return first;
@@ -142,7 +142,7 @@ function malformed(error: unknown, at: string): unknown {
   const line = typeof error['lines'] === 'number' ? `:${error['lines']}` : '';
   return inputError('the CSV cannot be divided into records', {
     code: 'CSV_MALFORMED', at: `${at}${line}`, detail: `expected fields with the publisher's quotes, found: ${error.message}`,
-    hint: 'Look at this line. A quote is not closed or not doubled.', cause: error,
+    hint: 'Check this line. A quote is not closed or not doubled.', cause: error,
   });
 }
 

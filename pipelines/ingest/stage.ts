@@ -345,7 +345,7 @@ class StageSink implements Sink {
   }
 
   /**
-   * Refuses a file if more than a fifth of a table's different non-ASCII texts were encoded twice. One or two such texts are accepted.
+   * Refuses a file if more than a fifth of a table's different non-ASCII texts were encoded twice. Accepts one or two of these texts per table.
    * @throws MappaleError `ENCODING_WRONG`
    */
   #refuseDoubled(): void {

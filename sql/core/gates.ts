@@ -66,7 +66,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     },
     excused: { street_id: KEY, locality_key: 'the key of locality in the address search' },
   },
-  'core.comune_catastale': { unwatched: 'a name; the gate compares its parcels' },
+  'core.comune_catastale': { unwatched: 'names of comuni catastali; the gate compares their parcels in core.parcel' },
   'core.token': { unwatched: 'words of the address search, built from core.street' },
   'core.street_name': { unwatched: 'names of the address search, built from core.street' },
   'core.comune_name': { unwatched: 'names of the address search, built from core.street and the lists of comuni' },

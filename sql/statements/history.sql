@@ -338,7 +338,7 @@ begin
   limit p_most;
 end
 $$;
-comment on function past.touched(int4, int4, int4, int4, int4) is 'First parcels of a region between two fids that a swap may have changed. The result includes all changed parcels, and possibly unchanged parcels'
+comment on function past.touched(int4, int4, int4, int4, int4) is 'First parcels that a swap may have changed, in a range of fids of a region. The result includes all changed parcels, and possibly unchanged parcels'
 
 -- statement: touched_rows
 (

@@ -157,7 +157,7 @@ describeDatabase('files of a region', (engine) => {
     expect((await publishedTables(context.database, 4)).size).toBe(0);
   });
 
-  it('give the names of comuni if the list of comuni is missing, and the summary reports the missing list', async () => {
+  it('name the comuni if the list of comuni is missing, and the summary reports the missing list', async () => {
     await only(/^MOLISE/);
     const report = await load();
     expect(codes(report)).toEqual([]);

@@ -187,7 +187,7 @@ begin
     and h.fid < p_end;
 end
 $$;
-comment on function api.followed_address(int4, int4, int4, int4) is 'Parcels of a region between two fids that have or had an address whose number, street or comune was replaced by a swap (ledger.swap)';
+comment on function api.followed_address(int4, int4, int4, int4) is 'Parcels that have or had an address whose number, street or comune was replaced by a swap (ledger.swap), in a range of fids of a region';
 
 create or replace function api.parcels_of_addresses(p_addresses int8[], p_lats float8[], p_lngs float8[])
 returns table (address_id int8, fid int4)

@@ -208,4 +208,4 @@ begin
     and h.fid < p_end;
 end
 $$;
-comment on function api.followed_basic(int4, int4, int4, int4) is 'Parcels of a region between two fids that are or were in a comune whose name was replaced by a swap (ledger.swap)';
+comment on function api.followed_basic(int4, int4, int4, int4) is 'Parcels that are or were in a comune whose name was replaced by a swap (ledger.swap), in a range of fids of a region';

@@ -102,4 +102,4 @@ begin
     and h.fid < p_end;
 end
 $$;
-comment on function api.followed_poi(int4, int4, int4, int4) is 'Parcels of a region between two fids that have or had a point of interest replaced by a swap (ledger.swap)';
+comment on function api.followed_poi(int4, int4, int4, int4) is 'Parcels that have or had a point of interest replaced by a swap (ledger.swap), in a range of fids of a region';
