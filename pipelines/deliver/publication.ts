@@ -2,7 +2,7 @@
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-/** Maximum number of attempts. */
+/** Maximum number of attempts of a read. */
 const TRIES = 3;
 
 /** Returns the error (exit 6) for a long read during which another publication became current. */

@@ -26,7 +26,7 @@ const statement = statementsOf('ingest');
 
 /**
  * Maximum number of earlier releases to whose rows a new release refers. The new release copies the rows of further releases, smallest first. The limit bounds
- * the number of partitions, and a night copies at most one ninth of a region.
+ * the number of partitions. With this limit, a nightly update copies at most one ninth of a region.
  */
 const REFERRED_RELEASES = 8;
 

@@ -11,9 +11,9 @@ const WINDOW = 15;
 const MORE_RELATIONS = 1.05;
 /** Maximum growth of the database after `WARM` nights, as a factor. */
 const MORE_BYTES = 1.25;
-/** Maximum size after a single night of a long run, as a factor of the usual size. */
+/** Maximum number of relations, bytes or ledger rows after a night of a long run, as a factor of the usual number. */
 const MORE_IN_ONE_NIGHT = 1.2;
-/** Maximum size in a short run, as a factor of the size after the first publication. */
+/** Maximum number of relations or bytes in a short run, as a factor of the number after the first publication. */
 const MORE_AT_FIRST = 1.5;
 
 /** Maximum length of a violation in the summary, in characters. The file of `--out` has the complete text. */

@@ -131,4 +131,4 @@ begin
   ) c;
 end
 $$;
-comment on function api.tile_footprints(float8[], int4) is 'Outlines of the buildings in a box that the section buildings counts. On a parcel they are of the source of its comune. If there are too many, the largest are returned. The result has [source] of each outline as JSON, and the geometries. Nulls if there is no building';
+comment on function api.tile_footprints(float8[], int4) is 'Outlines of the buildings in a box that the section buildings counts. A building is omitted if a point inside the building is on a parcel whose comune uses another source. If there are more than p_most buildings, the largest are returned. The result has [source] of each outline as JSON, and the geometries. Nulls if there is no building';

@@ -49,7 +49,7 @@ from :"table"
 select pg_get_partkeydef(to_regclass($1)) as key
 
 -- statement: keep_replaced
--- Copies the fids of given parcels and the parcels' rows before the rows are replaced. A rollback needs both.
+-- Copies the fids of given parcels and the parcels' rows before the rows are replaced. A rollback needs the fids and the rows.
 create table previous.:"rows" as
 select t.*
 from :"published" t

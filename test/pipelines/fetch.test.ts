@@ -505,7 +505,7 @@ describe('downloads through a proxy', () => {
     };
   }
 
-  it('use the proxy except for this machine and excepted hosts, ask for a missing login and never write the login', async () => {
+  it('use the proxy except for this machine and hosts of no_proxy, ask for a missing login, and never write the login', async () => {
     server.routes.set(ZIP, served(zip()));
     const proxy = await startProxy('me:s@cret');
     try {

@@ -101,7 +101,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(describeNight(next)).toContain('asked 1 of 2 sources; nothing new; nothing to publish;');
   });
 
-  it('requests the cadastre again after its publisher\'s next date', async () => {
+  it('requests the cadastre again from the publisher\'s next update date', async () => {
     await night('2027-03-09T02:15:00Z');
     expect(asked()).toEqual([FUEL]);
     await night('2027-03-10T02:15:00Z');
