@@ -27,7 +27,7 @@ describe('the yield of photovoltaic systems', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('is rejected when the raster is of another country, because it has no values in Italy', async () => {
+  it('is rejected if the raster covers another country, because it has no values in Italy', async () => {
     const path = join(folder, 'PVOUT.tif');
     const raster = { epsg: 4326, width: 240, height: 240, cell: 1 / 120, noData: '1.175494351e-38' } as const;
     const cells = (row: number): Float32Array => Float32Array.from({ length: 240 }, (_, column) => ((row + column) % 3 === 0 ? 1.175494351e-38 : 1400));

@@ -132,7 +132,7 @@ describeEngines('a tile of the map', (engine) => {
            inside as materialized (
              select i.source, i.geom, st_isempty(st_buffer(i.geom, -1 * $4::float8)) as thin
              from (select b.source, st_intersection(b.geom, ${BOX}) as geom from ${COUNTED} b where st_intersects(b.geom, ${BOX})) i
-             -- A building on a parcel, at a point inside the building, is of the source of the parcel's comune.
+             -- If a point inside a building is on a parcel, the building comes from the source of the parcel's comune.
              where i.source in (select s.source from source s)
                and not exists (select from source s where s.source <> i.source and st_intersects(s.geom, st_pointonsurface(i.geom)))
            ),
