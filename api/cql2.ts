@@ -130,7 +130,7 @@ function positions(value: unknown, depth: number, least: number): unknown {
     return inner;
   }
   const [x, y] = value as unknown[];
-  if (value.length < 2 || value.length > 3 || ![x, y].every((each) => typeof each === 'number' && Math.abs(each) < 1e9)) throw problem('has a position that does not have two or three numbers');
+  if (value.length < 2 || value.length > 3 || ![x, y].every((each) => typeof each === 'number' && Math.abs(each) < 1e9)) throw problem('has a position that is not two or three numbers');
   return [x, y];
 }
 

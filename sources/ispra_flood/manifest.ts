@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://idrogeo.isprambiente.it/',
     text: 'ISPRA, Pericolosità e indicatori di rischio per frane e alluvioni. idrogeo.isprambiente.it. CC BY-SA 4.0.',
   },
-  vintageRule: 'the year of the mosaic in the name of the zip or its shapefiles: Mosaicatura_ISPRA_2020_… is 2020. An export of the web services without a year is 2020',
+  vintageRule: 'the year of the mosaic in the name of the zip or its shapefiles: Mosaicatura_ISPRA_2020_… is 2020. An export of the web services without a year has the edition 2020',
   downloads: [
     {
       url: 'https://idrogeo.isprambiente.it/opendata/wms/Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip',

@@ -250,8 +250,8 @@ begin
       m.ordinal,
       sum(m.credit) as credit,
       count(*) as words,
-      -- The weight of the query is the sum of the weights of its words. A matched word has its weight in the street's region. Another word has its highest
-      -- weight in any region.
+      -- The weight of the query is the sum of the weights of its words. A matched word has its weight in the street's region. Any other word has
+      -- the highest of its weights in all regions.
       sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
     from matched m
     join asked a on a.place = m.place
