@@ -21,7 +21,7 @@ interface Citation {
 /** Sources of a section for one group of parcels. */
 interface Cited {
   readonly section: string;
-  /** Keys of the parcels in the group, with the section and a slash in front, as in `record.sql`. The largest group has only one key, which is the section's name. */
+  /** Keys of the parcels in the group, with the section and a slash in front, as in `record.sql`. The only key of the largest group is the section's name. */
   readonly keys: readonly string[];
   /** Period of each source, by source id. */
   readonly periods: ReadonlyMap<string, string>;
