@@ -1,14 +1,16 @@
 /** Finds the sources of each section of a publication. A group of parcels may have other sources than the rest of the region. */
-import type { Database, Session } from '../db/index.ts';
+import type { Database, Row, Session } from '../db/index.ts';
 import { inWorkspace } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
-import type { RegisteredSource } from '../contract/registry.ts';
+import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS, tableOfSection } from '../contract/sections.ts';
 import { readSectionFiles, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import type { Product } from '../plan/products.ts';
 import { rowsOfFile } from './file-rows.ts';
 import type { IncrementalBuild } from './incremental.ts';
 import type { Joined } from './join.ts';
+
+const publication = statementsOf('publication');
 
 /** A source of a section's values, with the period of the cited files. */
 interface Citation {
@@ -133,13 +135,20 @@ interface Kept {
   readonly mandatory: ReadonlySet<string>;
 }
 
+/** Tables, changes and sources of a build, from which changes of the citations follow. */
+interface Compared {
+  readonly products: readonly Product[];
+  readonly incremental: IncrementalBuild;
+  readonly sources: readonly RegisteredSource[];
+}
+
 /** Finds the sections that keep their published citations. Returns none if all tables were built whole. */
 async function keptSections(
   session: Session, { incremental, products }: Joined, tables: readonly CitedTable[], sources: readonly RegisteredSource[],
 ): Promise<Kept> {
   const kept = new Set<string>();
   if (incremental === null) return { sections: kept, mandatory: kept };
-  for (const table of tables) if (await isSameCitation(session, { products, incremental }, table)) kept.add(table.section);
+  for (const table of tables) if (await isSameCitation(session, { products, incremental, sources }, table)) kept.add(table.section);
   const mandatory = new Set(sources.filter(({ manifest }) => manifest.attribution.mandatory === true).map(({ id }) => id));
   const sourcesOf = ({ product: { cited }, file }: CitedTable): string[] => [...cited.map(({ sourceId }) => sourceId), ...file?.cites ?? []];
   // The period of a mandatory source covers its vintages in all sections, so these sections keep their citations together.
@@ -153,26 +162,38 @@ async function keptSections(
 
 /**
  * Returns whether a section cites the same sources as before. Returns true if no input of `attribution.sql` changed, or if the changed parcels have the same
- * citations.
+ * citations or the same facts.
  */
-async function isSameCitation(
-  session: Session, { products, incremental }: { readonly products: readonly Product[]; readonly incremental: IncrementalBuild }, { product, file }: CitedTable,
-): Promise<boolean> {
+async function isSameCitation(session: Session, { products, incremental, sources }: Compared, { product, file }: CitedTable): Promise<boolean> {
   if (!product.hasSameVintages) return false;
   if (file === undefined) return true;
-  const layers = file.reads.filter((read) => schemaOf(read) === 'layer');
+  const how = file.incremental;
+  const vintagesOf = how?.by === 'parcels' ? how.vintagesOf : [];
+  const layers = file.reads.filter((read) => schemaOf(read) === 'layer' && !(vintagesOf.includes(read) && hasOneVintage(products, sources, read)));
   if (layers.some((layer) => isChangedLayer(products, layer))) return false;
   const reads = products.filter(({ relation }) => file.reads.includes(relation));
   const stale = reads.filter((read) => read.stale !== null).map(({ relation }) => incremental.results.get(relation));
   if (stale.some((result) => result === undefined)) return false;
   if (stale.every((result) => result?.patch === null)) return true;
-  if (file.incremental?.by !== 'parcels') return false;
+  if (how?.by !== 'parcels') return false;
   const isSame = async (which: 'changed' | 'comuni'): Promise<boolean> => {
-    const { before, after } = await incremental.rowsBeforeAndAfter<CitedRow>(session, file, { reads, which });
+    const { before, after } = await incremental.rowsBeforeAndAfter<Row>(session, factsOf(file), { reads, which });
     return sameRows(before, after);
   };
   // Changed parcels may have new citations that other parcels of the same comuni already had. Therefore also compares whole comuni.
   return (await isSame('changed')) || isSame('comuni');
+}
+
+/** Returns the statements whose rows determine the citations: the query of the table `fact`, or the complete file. */
+function factsOf({ file, parts, facts }: SqlFile): Pick<SqlFile, 'parts'> {
+  return { parts: facts === null ? parts : [...facts, { file, text: publication('facts') }] };
+}
+
+/** Returns whether all current files of a layer's source have the same vintage. A file that has a parcel then does not affect the citations. */
+function hasOneVintage(products: readonly Product[], sources: readonly RegisteredSource[], layer: Relation): boolean {
+  const id = sourceOfLayer(sources, layer)?.id;
+  const vintages = products.flatMap(({ cited }) => cited.flatMap(({ sourceId, vintage }) => (sourceId === id ? [vintage] : [])));
+  return new Set(vintages).size <= 1;
 }
 
 /** Returns whether a layer may differ from the layer from which the published tables were built. Returns true for a layer that no table reads. */
@@ -181,19 +202,17 @@ function isChangedLayer(products: readonly Product[], layer: Relation): boolean 
   return readers.length === 0 || readers.some(({ differing }) => differing.some((input) => input.endsWith(` ${tableOf(layer)}`)));
 }
 
-function sameRows(some: readonly CitedRow[], others: readonly CitedRow[]): boolean {
-  const textOf = ({ key, source_id: sourceId, vintage }: CitedRow): string => JSON.stringify([key, sourceId, vintage]);
-  const [a, b] = [new Set(some.map(textOf)), new Set(others.map(textOf))];
-  return a.size === b.size && [...a].every((text) => b.has(text));
+function sameRows(some: readonly Row[], others: readonly Row[]): boolean {
+  const [a, b] = [some, others].map((rows) => new Set(rows.map((row) => JSON.stringify(Object.values(row)))));
+  return a?.size === b?.size && [...a ?? []].every((text) => b?.has(text));
 }
 
 /** Reads the citations of the current publication. */
 async function publishedCitations(
   database: Database, region: number, sections: ReadonlySet<string>, known: ReadonlyMap<string, RegisteredSource>,
 ): Promise<Citations> {
-  const statement = statementsOf('publication');
-  const all = await database.query<{ section: string; source: string; period: string }>(statement('citations'), [region, [...sections]]);
-  const cited = await database.query<{ section: string; keys: string[]; sources: string[]; periods: string[] }>(statement('cited_keys'), [region, [...sections]]);
+  const all = await database.query<{ section: string; source: string; period: string }>(publication('citations'), [region, [...sections]]);
+  const cited = await database.query<{ section: string; keys: string[]; sources: string[]; periods: string[] }>(publication('cited_keys'), [region, [...sections]]);
   return {
     all: all.flatMap(({ section, source: id, period }): Citation[] => {
       const source = known.get(id);
@@ -233,12 +252,11 @@ function groupsOf(section: string, keys: ReadonlyMap<string, Vintages>): Cited[]
 
 /** Writes the citations of a publication into the ledger. */
 export async function attribute(session: Session, publicationId: number, { all, cited }: Citations): Promise<void> {
-  const statement = statementsOf('publication');
   for (const { section, source: { id, manifest: { title, attribution: { holder, license, url, text } } }, period } of all) {
-    await session.query(statement('cite'), [publicationId, section, id, title, holder, license, url, period, text]);
+    await session.query(publication('cite'), [publicationId, section, id, title, holder, license, url, period, text]);
   }
   for (const { section, keys, periods } of cited) {
-    await session.query(statement('cite_values'), [publicationId, section, [...periods.keys()], [...periods.values()], keys]);
+    await session.query(publication('cite_values'), [publicationId, section, [...periods.keys()], [...periods.values()], keys]);
   }
 }
 

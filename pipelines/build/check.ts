@@ -27,7 +27,7 @@ export async function check(
   const there = new Set<string>(products.map(({ relation }) => relation));
   const files = readSectionFiles('checks').filter(({ reads }) => reads.some((read) => made.has(read)) && reads.every((read) => there.has(read)));
   const ofChanged = ({ incremental: how, reads }: SqlFile): boolean =>
-    incremental !== null && how?.by === 'parcels' && reads.every((read) => !made.has(read) || incremental.results.has(read));
+    incremental !== null && (how?.by === 'parcels' || how?.by === 'sharing') && reads.every((read) => !made.has(read) || incremental.results.has(read));
   const whole = files.filter((file) => !ofChanged(file));
   await inWorkspace(database, schema, async (session) => incremental?.provideIndexedParcels(session, whole.flatMap(({ reads }) => reads)));
   const violations = (await inParallel(Math.min(parallel, database.parallel), whole, (file) =>

@@ -117,14 +117,16 @@ async function listParcels(session: Session, joined: Joined): Promise<Parcels | 
   const { schema, region, incremental } = joined;
   if (region === 0) return null;
   const built = { schema, table: 'parcel' };
+  const patchedRows = new Map([...incremental?.results ?? []].map(([relation, { rows }]) => [tableOf(relation), rows]));
+  const rowsOf = async (of: Session, table: string): Promise<number> => patchedRows.get(table) ?? countRows(of, schema, table);
   const countParcels = async (of: Session): Promise<ParcelCounts> => (
-    { all: await countRows(of, schema, built.table), largest: await rowsOfLargestProvince(of, PLACES, { table: built, parcels: null }) }
+    { all: await rowsOf(of, built.table), largest: await rowsOfLargestProvince(of, PLACES, { table: built, parcels: null }) }
   );
   let counted: Promise<ParcelCounts> | undefined;
   const rowsOfProvince = async (of: Session, watched: TableGate, measured: Measured): Promise<number> => {
     const { all, largest } = await (counted ??= countParcels(of));
     const { table } = measured.table;
-    const hasOneRowPerParcel = watched.slice === undefined && (await countRows(of, schema, table)) <= all;
+    const hasOneRowPerParcel = watched.slice === undefined && (await rowsOf(of, table)) <= all;
     return hasOneRowPerParcel ? largest : rowsOfLargestProvince(of, watched, measured);
   };
   if (incremental === null) {

@@ -165,7 +165,7 @@ export class IncrementalBuild {
    * @param which the parcels whose rows changed, or all parcels of their comuni
    */
   async rowsBeforeAndAfter<R extends Row>(
-    session: Session, file: SqlFile, { reads, which }: { readonly reads: readonly Product[]; readonly which: 'changed' | 'comuni' },
+    session: Session, file: Pick<SqlFile, 'parts'>, { reads, which }: { readonly reads: readonly Product[]; readonly which: 'changed' | 'comuni' },
   ): Promise<{ readonly before: R[]; readonly after: R[] }> {
     const ofParcels = reads.filter(hasRowsOfParcels).map(({ relation }) => relation);
     const patched = ofParcels.flatMap((relation) => (relation === PARCELS ? [] : this.results.get(relation)?.patch?.fids ?? []));

@@ -11,7 +11,8 @@ export type Relation = `${string}.${string}`;
 
 /**
  * Rule of a `-- incremental:` line: the rows that a refresh may copy from the published table. Without such a line, no rows are copied. `members`: each
- * row depends on one row of these layers, so rows of reused members are unchanged. `parcels`: each row depends on its parcel only. `near`, `sharing`,
+ * row depends on one row of these layers, so rows of reused members are unchanged. `parcels`: each row depends on its parcel only, and on the vintages of the
+ * layers in `vintagesOf`. `near`, `sharing`,
  * `meeting`: each row also depends on parcels within a distance in metres, with the same value in a column, or under the same feature of these layers.
  * `content`: the whole table is built if an input changed. If the result equals the published table, the published table stays, and rows of other tables that
  * depend on this table may be copied. With `content`, `parcels` states whether the rows depend on all parcels, or only on the outline of all parcels
@@ -19,7 +20,7 @@ export type Relation = `${string}.${string}`;
  */
 type Incremental =
   | { readonly by: 'members'; readonly layers: readonly Relation[] }
-  | { readonly by: 'parcels' }
+  | { readonly by: 'parcels'; readonly vintagesOf: readonly Relation[] }
   | { readonly by: 'near'; readonly withinM: number }
   | { readonly by: 'sharing'; readonly column: string }
   | { readonly by: 'meeting'; readonly layers: readonly Relation[] }
@@ -45,6 +46,8 @@ export interface SqlFile {
   readonly parcels: 'one' | 'comune';
   /** For a section's `attribution.sql`: sources that the file may cite. */
   readonly cites: readonly string[];
+  /** For a section's `attribution.sql`: statements that create the table `fact`, whose rows determine all citations; null if the file has no such table. */
+  readonly facts: readonly SqlPart[] | null;
   /** File in the same folder that defines a raster sweep; null without a sweep. The sweep runs at the line that names the file. */
   readonly sweep: string | null;
   /** The statements of the file and of the steps that the file runs. */
@@ -96,16 +99,19 @@ function evidenceOf(build: SqlFile): SqlFile | null {
 /** Folder of the steps. A step is a file that other files run with a line `-- step: <name>.sql`. */
 const STEP_FOLDER = 'sql/steps';
 
-/** Splits the text of a file at the lines `-- step:` and `-- sweep:`. */
+/** The line of an `attribution.sql` that separates the statements of the table `fact` from the query of the citations. */
+const CITATIONS = /^-- citations of the facts\n/m;
+
+/** Splits the text of a file at the lines `-- step:`, `-- sweep:` and `-- citations of the facts`. */
 function partsOf(file: string, text: string): SqlPart[] {
   let line = 0;
-  return text.split(/^(-- (?:step|sweep): .*\n)/m).flatMap((part): SqlPart[] => {
+  return text.split(/^(-- (?:(?:step|sweep): .*|citations of the facts)\n)/m).flatMap((part): SqlPart[] => {
     const [, kind, name = ''] = /^-- (step|sweep): (\S+)\s*$/.exec(part) ?? [];
     const above = '\n'.repeat(line);
     line += part.split('\n').length - 1;
     if (kind === 'sweep') return [{ sweep: name }];
     if (kind === 'step') return [...readSqlFile(join(ROOT, STEP_FOLDER, name)).parts];
-    return part.trim() === '' ? [] : [{ file, text: above + part }];
+    return part.trim() === '' || CITATIONS.test(part) ? [] : [{ file, text: above + part }];
   });
 }
 
@@ -133,6 +139,7 @@ export function parseSqlFile(file: string, content: string): SqlFile {
     reruns: line('reruns') === null ? [] : list('reruns'),
     parcels: line('parcels') === 'comune' ? 'comune' : 'one',
     cites: line('cites')?.split(',').map((id) => id.trim()) ?? [],
+    facts: CITATIONS.test(text) ? partsOf(file, text.split(CITATIONS)[0] ?? '') : null,
     sweep: line('sweep'),
     text: whole,
     parts,
@@ -144,17 +151,19 @@ export function parseSqlFile(file: string, content: string): SqlFile {
 /** Parses a `-- incremental:` line. @throws Error for any other text, which the architecture test finds */
 export function incrementalOf(value: string | null, file: string): Incremental | null {
   if (value === null) return null;
-  if (value === 'rows of parcels') return { by: 'parcels' };
+  if (value === 'rows of parcels') return { by: 'parcels', vintagesOf: [] };
   if (value === 'content') return { by: 'content', parcels: 'all' };
   if (value === 'content, from the outline of the parcels') return { by: 'content', parcels: 'outline' };
   const features = /^rows of parcels without a change under the same feature of (layer\.[a-z_0-9]+(?:, layer\.[a-z_0-9]+)*)$/.exec(value)?.[1];
   if (features !== undefined) return { by: 'meeting', layers: features.split(', ') as Relation[] };
+  const vintages = /^rows of parcels, with vintages of (layer\.[a-z_0-9]+(?:, layer\.[a-z_0-9]+)*)$/.exec(value)?.[1];
+  if (vintages !== undefined) return { by: 'parcels', vintagesOf: vintages.split(', ') as Relation[] };
   const [, layers, within, column] = /^rows of (?:members of (layer\.[a-z_0-9]+(?:, layer\.[a-z_0-9]+)*)|parcels without a change (?:within ([1-9][0-9]{0,2}) m|of the same ([a-z_]+)))$/.exec(value) ?? [];
   if (layers !== undefined) return { by: 'members', layers: layers.split(', ') as Relation[] };
   if (within !== undefined) return { by: 'near', withinM: Number(within) };
   if (column !== undefined) return { by: 'sharing', column };
   throw new Error(`${file}: expected "-- incremental: rows of parcels", optionally followed by "without a change within <n> m" or "without a change of the same <column>" or `
-    + `"without a change under the same feature of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", optionally followed by "from the outline of the parcels", found "${value}"`);
+    + `"without a change under the same feature of layer.<name>, …" or ", with vintages of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", optionally followed by "from the outline of the parcels", found "${value}"`);
 }
 
 /**

@@ -88,7 +88,8 @@ interface Reached {
   readonly which: 'near' | 'meeting';
   /** Name of the statement that creates a table of the fids around given parcels. */
   readonly statement: string;
-  readonly names: Names;
+  /** Returns further names of the statement. @param shape table of the shapes of the given parcels */
+  readonly names: (shape: Place) => Names;
 }
 
 /**
@@ -99,7 +100,8 @@ async function findReached(session: Session, schema: string, was: Place, { which
   const find = async (around: Reach): Promise<{ found: string }> => {
     const found = `${statement}_${around}`;
     const shapes = { sql: changedRows('shapes', { schema, was, fids: `${around}_fid` }) };
-    await make(session, statement, { schema, was, shapes, found, shape: `shape_${around}`, feature: `feature_${around}`, ...names });
+    const shape = `shape_${around}`;
+    await make(session, statement, { schema, was, shapes, found, shape, feature: `feature_${around}`, ...names({ schema, table: shape }) });
     return { found };
   };
   await makeFids(session, schema, which, 'reached_fid', await find('changed'));
@@ -127,7 +129,7 @@ const M_OF_LATITUDE = 110_000;
  * which these rows depend.
  */
 export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
-  await findReached(session, schema, was, { which: 'near', statement: 'within', names: { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE } });
+  await findReached(session, schema, was, { which: 'near', statement: 'within', names: () => ({ east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE }) });
 }
 
 /** Creates the table `…_fid` of a set: the changed parcels, and other given parcels. @param others tables with the fids of the other parcels */
@@ -187,8 +189,8 @@ export async function provideRowsOf(
  * never too small.
  */
 export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
-  const features = layers.map((table) => changedRows('features', { table })).join('\nunion all\n');
-  await findReached(session, schema, was, { which: 'meeting', statement: 'under', names: { features: { sql: features } } });
+  const names = (shape: Place): Names => ({ features: { sql: layers.map((table) => changedRows('features', { schema: shape.schema, shape: shape.table, table })).join('\nunion all\n') } });
+  await findReached(session, schema, was, { which: 'meeting', statement: 'under', names });
 }
 
 /** Deletes all rows of a table except the rows of the parcels in the table `fids`. */

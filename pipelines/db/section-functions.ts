@@ -7,7 +7,7 @@ import { statementsOf } from './statements.ts';
 const sections = statementsOf('sections');
 
 /** File name under which the ledger records the generated SQL. No such file exists on disk. */
-const FILE = 'sql/api/sections.sql';
+export const SECTIONS_FILE = 'sql/api/sections.sql';
 
 /**
  * Returns the SQL of the generated functions. @throws Error if a section's `record.sql` lacks a function, or if the section's name is not a valid SQL name,
@@ -27,7 +27,7 @@ export function sectionFunctions(): SqlFile {
   const kinds = { sql: KINDS.map((kind) => sections('kind', { kind, sections: SECTIONS.filter((each) => each.kinds.includes(kind)).map(({ name }) => name) })).join('\n    ') };
   const covered = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ name }) => name);
   const pointwise = SECTIONS.filter(({ reaches }) => reaches === 'points').map(({ name }) => name);
-  return parseSqlFile(FILE, `-- purpose: the sections of a record, by name
+  return parseSqlFile(SECTIONS_FILE, `-- purpose: the sections of a record, by name
 -- reads: none
 -- writes: api.section_record, api.section_reached, api.section_columns, api.is_applicable, api.covered_sections, api.pointwise_sections, api.known_sections
 -- grain: one call per section of a parcel

@@ -10,13 +10,13 @@ import { catalogType, definedFunctions } from './function-text.ts';
 import { OF_PARCELS, touchingFunctions } from './history.ts';
 import type { Expected, Found } from './objects.ts';
 import { readByRecords, recordFiles } from './record-tables.ts';
-import { sectionFunctions } from './section-functions.ts';
+import { sectionFunctions, SECTIONS_FILE } from './section-functions.ts';
 
 type Object = Pick<Found, 'kind' | 'name' | 'definition'>;
 
 /** Returns whether a file creates objects that `sectionObjects` returns. */
 export function isOfSection({ file, section }: Pick<SqlFile, 'file' | 'section'>): boolean {
-  return section !== null || file === sectionFunctions().file;
+  return section !== null || file === SECTIONS_FILE;
 }
 
 /**

@@ -7,6 +7,7 @@
 -- check: parcel_reference_repeated
 -- level: error
 -- expects: each reference names only one parcel of a file, including members reused from an earlier release
+-- Reused members were compared with each other before. A reference begins with the code of its comune, so only comuni in the read members are compared.
 select
   p.reference,
   count(*) as parcels
@@ -15,9 +16,8 @@ join member m using (member_id)
 where hashtextextended(p.reference, 0) in (
   select hashtextextended(reference, 0)
   from cadastral_parcel
-  -- Reused members were compared with each other before.
-  where hashtextextended(reference, 0) in (
-    select hashtextextended(n.reference, 0)
+  where belfiore in (
+    select n.belfiore
     from cadastral_parcel n
     join member r using (member_id)
     where r.is_read
@@ -43,15 +43,20 @@ having count(*) > 1;
 -- level: warn
 -- expects: the sheet of every parcel is in the list of sheets
 select
-  left(p.reference, 11) as sheet_reference,
-  count(*) as parcels
-from cadastral_parcel p
+  p.sheet_reference,
+  p.parcels
+from (
+  select
+    left(reference, 11) as sheet_reference,
+    count(*) as parcels
+  from cadastral_parcel
+  group by 1
+) p
 where not exists (
   select
   from cadastral_sheet s
-  where s.reference = left(p.reference, 11)
-)
-group by left(p.reference, 11);
+  where s.reference = p.sheet_reference
+);
 
 -- check: parcel_of_another_comune
 -- level: warn

@@ -34,17 +34,15 @@ select
   a.coordinate_flag as quality,
   a.metodo,
   a.release_id,
-  a.member_id,
+  member_id,
   a.position
 from accesso a
 cross join region g
+join current_member m using (member_id)
+left join access_twice t on t.address_id = a.progressivo_accesso
 -- If two files assign an access point to different comuni, the newer file is used.
-where not exists (
-  select
-  from current_member m
-  join access_twice t on t.address_id = a.progressivo_accesso and t.file_id <> m.file_id
-  where m.member_id = a.member_id
-)
+where t.file_id is null
+  or t.file_id = m.file_id
 order by a.progressivo_nazionale, a.civico, a.esponente collate "C", a.progressivo_accesso;
 
 drop table access_twice;

@@ -8,10 +8,19 @@
 
 -- Takes the names from the documents of the current files.
 create table comune_found as
-with found as (
-  select belfiore from parcel
+with listed as (
+  select c.belfiore
+  from comune_code c
+  join region g on g.code = c.region_code
+),
+found as (
+  select belfiore
+  from parcel
+  where belfiore not in (select belfiore from listed)
   union
-  select belfiore from access_point
+  select belfiore
+  from access_point
+  where belfiore not in (select belfiore from listed)
 ),
 called as (
   select distinct on (n.place)
@@ -33,7 +42,6 @@ from found f
 cross join region g
 left join comune_code c on c.belfiore = f.belfiore
 left join called k on k.belfiore = f.belfiore
-where c.region_code is distinct from g.code
 order by f.belfiore collate "C";
 
 alter table comune_found add primary key (region_code, belfiore);

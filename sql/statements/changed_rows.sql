@@ -202,26 +202,20 @@ select fid
 from :"table"
 
 -- statement: features
-select geom
-from :"table"
+-- Each shape looks up its features in the index of the layer. The planner has no statistics for st_expand, which returns the box of the shape.
+select f.geom
+from :"schema".:"shape" s
+join :"table" f on f.geom && st_expand(s.geom, 0)
 
 -- statement: under
--- Finds the parcels under features that overlap changed parcels. Millions of features have no index, and there are few changed parcels, so the index is created
--- on the changed parcels.
+-- Finds the parcels under features that overlap changed parcels.
 create unlogged table :"schema".:"shape" as
 select geom
 from :"shapes" c;
--- serves: features that overlap a changed parcel
-create index on :"schema".:"shape" using gist (geom);
 analyze :"schema".:"shape";
 create unlogged table :"schema".:"feature" as
-select f.geom
-from (:"features") f
-where exists (
-  select
-  from :"schema".:"shape" s
-  where s.geom && f.geom
-);
+select distinct geom
+from (:"features") f;
 analyze :"schema".:"feature";
 create unlogged table :"schema".:"found" as
 select distinct p.fid

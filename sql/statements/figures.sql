@@ -5,9 +5,15 @@
 -- crs: none
 
 -- statement: comuni
+-- Looks up each parcel, because a join may read all parcels of the region.
 select p.belfiore as comune
-from :"parcels" p
-join (:"fids") f using (fid)
+from (:"fids") f
+cross join lateral (
+  select belfiore
+  from :"parcels" q
+  where q.fid = f.fid
+  offset 0
+) p
 
 -- statement: drop_places
 drop table if exists :"places"

@@ -107,6 +107,11 @@ where p.unit_code = $1
   and a.section = any ($2::text[])
 order by a.section, a.source_id
 
+-- statement: facts
+-- Returns the rows of the table that an attribution.sql creates.
+select *
+from fact
+
 -- statement: cited_keys
 -- Lists the combinations of sources of some sections in the current publication of a region, and the keys that cite them.
 select

@@ -8,6 +8,8 @@
 set work_mem to :'sorting';
 set maintenance_work_mem to :'indexing';
 set client_min_messages to 'warning';
+-- The tables of a region are mostly in memory, so a lookup by index costs little more than reading in order.
+set random_page_cost to 1.1;
 
 -- statement: view
 create view :"schema".:"view" as
@@ -148,6 +150,7 @@ order by
   1,
   f.rank,
   m.member_id desc;
+alter table :"schema".current_member add primary key (member_id);
 analyze :"schema".current_member;
 
 -- statement: note_whole_files
@@ -192,24 +195,26 @@ from (
 group by file_id, series, region_code, likely_region_code, dated
 
 -- statement: repeating_members
--- Only members that were read can repeat a record. The other members were compared with each other when an earlier release was loaded.
-with fresh as (
-  select distinct
-    m.file_id,
-    :"l.columns"
-  from :"own" l
-  join :"schema".member m using (member_id)
-),
-hit as (
+-- Only members that were read can repeat a record. The other members were compared with each other when an earlier release was loaded. First finds the rows
+-- with a record of these members, because a join with all members would read the layer in an order that the planner cannot estimate.
+with hit as materialized (
   select
     l.member_id,
-    count(*) over (partition by m.file_id, :"l.columns") as rows
+    :"l.columns"
   from :"schema".:"layer" l
-  join :"schema".member m using (member_id)
-  join fresh using (file_id, :"columns")
+  where (:"l.columns") in (
+    select :"columns"
+    from :"own"
+  )
 )
 select distinct member_id as id
-from hit
+from (
+  select
+    h.member_id,
+    count(*) over (partition by m.file_id, :"h.columns") as rows
+  from hit h
+  join :"schema".member m using (member_id)
+) counted
 where rows > 1
 
 -- statement: listed_regions

@@ -21,3 +21,5 @@ create index on parcel using gist (geom);
 create index on parcel using gist (point);
 -- serves: lookup by cadastral reference
 create index on parcel (reference);
+-- serves: the parcels of a comune
+create index on parcel (belfiore);

@@ -111,8 +111,11 @@ describe('an SQL file', () => {
         const by = incrementalOf(value!, file)!.by;
         if (by === 'members') return headerValues(text, 'writes').some((value) => relations(value)?.[0] === 'core.parcel') ? [] : ['only the parcels are copied by members'];
         if (by === 'content') return /^sql\/(?:core|sections\/[^/]+)\/[^/]+\.sql$/.test(file) && !/\/checks\.sql$/.test(file) ? [] : ['only tables may be built completely and compared'];
-        // `mode()` over parcels depends on all parcels.
-        if (file.endsWith('/attribution.sql')) return by === 'parcels' && !/\bmode\(/.test(code(text)) ? [] : ['each citation must depend on one parcel'];
+        // `mode()` over parcels depends on all parcels, but not if it is computed from the facts of the parcels.
+        const [compared = ''] = text.split(/^-- citations of the facts$/m);
+        if (file.endsWith('/attribution.sql')) return by === 'parcels' && !/\bmode\(/.test(code(compared)) ? [] : ['each citation or fact must depend on one parcel'];
+        // The new rows of a table include all parcels with the same value only if the table is built with them.
+        if (file.endsWith('/checks.sql') && by === 'sharing') return headerValues(read(file.replace('checks.sql', 'build.sql')), 'incremental')[0] === value ? [] : ['the table is not built with these parcels'];
         return /^(sql|test)\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are copied by parcels'];
       }, incremental),
     ).toEqual([]);

@@ -2,8 +2,12 @@
  * Tests joins of large tables, for which a wrong plan can be detected. The tests limit the rows that a plan touches. Rows that the plan reads and drops are
  * included. A plan that compares each of n rows with n other rows touches n² rows.
  */
+import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { ROOT } from '../../pipelines/config.ts';
+import { readChecks, readSqlFile } from '../../pipelines/contract/sql-files.ts';
 import type { Database, Session } from '../../pipelines/db/index.ts';
+import { statementsOf } from '../../pipelines/db/statements.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 import { sqlOf } from '../harness/sql.ts';
@@ -146,6 +150,61 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
       expect(await touchedBy(session, part('core/coverage', 'create table met as', 'create table coverage as'))).toBeLessThan(30 * AREAS);
       const [met] = await session.query<{ met: number }>('select count(distinct (belfiore, theme))::int4 as met from shared_piece where shared_m2 >= 1');
       expect(met!.met).toBeGreaterThan(1_500);
+    });
+  });
+
+  it('let core.access_point find the file of an address without reading all members for each address', async () => {
+    await within(async (session) => {
+      await session.script(`
+        create schema members;
+        set search_path to members, plan, public;
+        create table current_member as select i as member_id, i as file_id, 1 as rank from generate_series(1, 700) as i;
+        create table accesso as
+        select
+          i % 700 + 1 as member_id, i as position, 1 as release_id, i as progressivo_accesso, i % 900 as progressivo_nazionale, 'Z001' as belfiore, 1 as civico,
+          null::text as esponente, null::text as specificita, null::int4 as metrico, null::text as progressivo_snc, null::geometry as geom, 'present' as coordinate_flag,
+          null::text as metodo
+        from generate_series(1::int8, ${AREAS}) as i;
+        -- The second row of this address is in an older file.
+        insert into accesso select 701, 0, release_id, 5, progressivo_nazionale, 'Z002', 2 from accesso where progressivo_accesso = 5;
+        insert into current_member values (701, 701, 2);
+        analyze`, 'setup');
+      await session.script(part('core/access_point', 'create table access_twice as', '-- Sorts the rows'), 'sql/core/access_point.sql');
+      const made = part('core/access_point', 'create table access_point as', 'drop table access_twice');
+      expect(await touchedBy(session, made)).toBeLessThan(30 * AREAS);
+      await session.script(made, 'sql/core/access_point.sql');
+      expect(await session.query('select count(*)::int4 as n, count(distinct belfiore)::int4 as comuni from access_point')).toEqual([{ n: AREAS, comuni: 1 }]);
+    });
+  });
+
+  it('let the check of land use compare each polygon only with parcels in its box', async () => {
+    await within(async (session) => {
+      await session.script(`
+        create schema checks;
+        set search_path to checks, plan, public;
+        create view land_use_piece as select geom from plan.flood_layer;
+        create table parcel as select * from plan.parcel where fid < 400;
+        create index on parcel using gist (point);
+        -- Few parcels lack a class, so the planner may look for these parcels first.
+        create table land_use as select fid from parcel where fid <> 7;
+        alter table land_use add primary key (fid);
+        analyze`, 'setup');
+      const [check] = readChecks(readSqlFile(join(ROOT, 'sql/sections/land_use/checks.sql')));
+      expect(await touchedBy(session, check!.sql)).toBeLessThan(30 * AREAS);
+    });
+  });
+
+  it('let a release find the members that repeat a record without reading all members for each record', async () => {
+    await within(async (session) => {
+      await session.script(`
+        create schema staged;
+        create table staged.member as select i as member_id, 1 as file_id from generate_series(1, 700) as i;
+        create table staged.parcel as select i % 700 + 1 as member_id, 'r' || i as reference from generate_series(1, ${AREAS}) as i;
+        create table staged.own as select * from staged.parcel where member_id = 7;
+        insert into staged.parcel select 9, reference from staged.own limit 1`, 'setup');
+      const statement = statementsOf('workspace')('repeating_members', { schema: 'staged', layer: 'parcel', columns: ['reference'], own: { schema: 'staged', table: 'own' } });
+      expect(await touchedBy(session, statement)).toBeLessThan(30 * AREAS);
+      expect(await session.query(`select id from (${statement}) found order by id`)).toEqual([{ id: 7 }, { id: 9 }]);
     });
   });
 });

@@ -24,10 +24,11 @@ const SETTING = `
   alter table work.was add primary key (fid);
   create index on work.was using gist (geom);
   analyze work.was;
-  -- Each building extends from the middle of a parcel to the middle of the next parcel to the east. Like a layer, the table has no index.
+  -- Each building extends from the middle of a parcel to the middle of the next parcel to the east. Like a layer, the table has an index.
   create table work.building as
   select st_makeenvelope(12 + (x + 0.4) * ${CELL}, 42 + (y + 0.4) * ${CELL}, 12 + (x + 1.5) * ${CELL}, 42 + (y + 0.6) * ${CELL}, 4326) as geom
   from generate_series(0, ${SIDE - 1}, 2) y, generate_series(0, ${SIDE - 1}, 2) x;
+  create index on work.building using gist (geom);
   analyze work.building;
   create table work.changed_fid as
   select unnest(array[${CHANGED.join(', ')}]) as fid;

@@ -146,33 +146,33 @@ begin
     from history.street h
     where h.until_swap = p_swap
   ),
-  access as (
-    select
-      a.address_id,
-      a.street_id,
-      a.belfiore
-    from core.access_point a
-    where a.region_code = p_region
-    union
-    select
-      h.address_id,
-      h.street_id,
-      h.belfiore
-    from history.access_point h
-    where h.region_code = p_region
-  ),
+  -- Each table is a separate part, so streets look up their access points in an index. The access points of a region are only read if a comune was renamed.
   renamed as materialized (
     select h.address_id
     from history.access_point h
     where h.until_swap = p_swap
     union
     select a.address_id
-    from access a
-    where a.street_id in (select s.street_id from street_name s)
+    from core.access_point a
+    where a.region_code = p_region
+      and a.street_id in (select s.street_id from street_name s)
+    union
+    select h.address_id
+    from history.access_point h
+    where h.region_code = p_region
+      and h.street_id in (select s.street_id from street_name s)
     union
     select a.address_id
-    from access a
-    where a.belfiore in (select c.belfiore from comune_name c)
+    from core.access_point a
+    where a.region_code = p_region
+      and exists (select from comune_name)
+      and a.belfiore in (select c.belfiore from comune_name c)
+    union
+    select h.address_id
+    from history.access_point h
+    where h.region_code = p_region
+      and exists (select from comune_name)
+      and h.belfiore in (select c.belfiore from comune_name c)
   )
   select s.fid
   from section.address s

@@ -2,6 +2,7 @@
 -- cites: ade_cadastre, trento_cadastre, bolzano_cadastre, postal_codes
 -- reads: core.parcel, section.postal_code, layer.cadastral_parcel, layer.trento_parcel, layer.bolzano_parcel, layer.trento_boundary, layer.bolzano_comune
 -- writes: none
+-- incremental: rows of parcels, with vintages of layer.cadastral_parcel, layer.trento_parcel, layer.bolzano_parcel, layer.trento_boundary, layer.bolzano_comune
 -- grain: one row per key, source and vintage
 -- crs: none
 

@@ -2,15 +2,26 @@
 -- cites: istat_census, igm_dbsn, dpc_buildings, trento_cadastre
 -- reads: core.building_coverage, core.census_figures, core.comune_register, core.parcel, section.population, layer.census_section
 -- writes: none
+-- incremental: rows of parcels
 -- grain: one row per key, source and vintage
 -- crs: none
 
+-- The sources of buildings follow from the comune of the parcel.
+create table fact as
+select distinct
+  p.section_id,
+  p.estimation_method,
+  case when p.estimation_method = 'dasymetric' then parcel.belfiore end as belfiore
+from population p
+join parcel on parcel.fid = p.fid;
+
+-- citations of the facts
 with tract as (
   select distinct
     section_id,
     left(section_id, -7) as number,
     left(section_id, -7) || ' ' || estimation_method as key
-  from population
+  from fact
 ),
 counted as (
   select
@@ -49,11 +60,9 @@ built as (
     p.section_id,
     c.source,
     m.vintage
-  from population p
-  join parcel on parcel.fid = p.fid
-  join building_coverage c on c.belfiore = parcel.belfiore
+  from fact p
+  join building_coverage c on c.belfiore = p.belfiore
   join current_member m on m.member_id = c.member_id
-  where p.estimation_method = 'dasymetric'
 ),
 of_tract as (
   select

@@ -150,3 +150,5 @@ join confidence using (section_id)
 order by estimate.fid;
 
 alter table population add primary key (fid);
+-- serves: the parcels of a census section, which a refresh builds together
+create index on population (section_id);

@@ -1,6 +1,7 @@
 -- purpose: checks that the residents of parcels add up to the residents of their census section
 -- reads: section.population, core.census_figures
 -- writes: none
+-- incremental: rows of parcels without a change of the same section_id
 -- grain: one row per violating census section
 -- crs: none
 
