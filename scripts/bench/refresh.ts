@@ -1,96 +1,188 @@
 /**
- * Compares three refreshes with a full load of a synthetic region. Before the first refresh, no file changes. Before the second refresh, the benchmark writes
- * one comune in a hundred again, with other bytes and the same values. Before the third refresh, the benchmark changes the parcels of one comune in a hundred.
+ * Compares kinds of refreshes with the full load of a synthetic region: CPU time of Node and of the database server, WAL, and duration. Each refresh starts
+ * from the publication of the previous refresh. After each refresh, the benchmark checks that the published tables show the change of the files.
  */
-import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readConfig } from '../../pipelines/config.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { onDatabase, one, type Database } from '../../pipelines/db/index.ts';
-import { migrate } from '../../pipelines/db/migrate.ts';
-import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { SILENT } from '../../pipelines/log.ts';
-import { contextOf } from '../../pipelines/run/context.ts';
-import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { writeSynthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
-import { ofSteps, stepOf } from './history.ts';
-import { inFolder, number, onFreshDatabase, percent, say, thousands, type Bench, type Result } from './shared.ts';
+import type { SyntheticComune, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
+import { changedTables, compareCosts, describeCost, type Cost, type TableNames } from './costs.ts';
+import {
+  movedParcels, newerAddresses, NEXT_HALF_YEAR, NEXT_TAX_YEAR, nextHalfYear, nextIssueOfTile, nextTaxYear, rewriteComuni, withSameValues,
+} from './releases.ts';
+import { ADDRESSES, changedRows, MOTIONS, PARCELS, rowsOf, type Rows } from './rows.ts';
+import { watchServer } from './server-watch.ts';
+import { inFolder, number, onFreshDatabase, runProgram, say, thousands, type Bench, type Fresh } from './shared.ts';
 
-const PARCELS = 200_000;
-const COMUNI = 100;
+const DEFAULT_SIZE = 200_000;
+const MOST_COMUNI = 101;
+/** Smallest number of parcels of a comune: one whole sheet. */
+const LEAST_PARCELS = 100;
+/** One parcel in 100 is 1 %. */
+const ONE_PERCENT = 100;
 
-export const run: Bench = (databaseUrl, [parcels = PARCELS]) => inFolder((folder) => onFreshDatabase(databaseUrl, ({ url }) =>
-  onDatabase(url, 'write', async (database) => [await measure(database, folder, parcels)])));
+interface Scene {
+  readonly fresh: Fresh;
+  readonly folder: string;
+  readonly region: SyntheticRegion;
+}
 
-async function measure(database: Database, folder: string, parcels: number): Promise<Result> {
-  const sources = await loadSources();
-  const region = await writeSynthetic(sources, folder, { parcels, seed: 1, comuni: COMUNI });
-  await migrate(database, sources);
-  const context = await contextOf(readConfig({}), sources, database, SILENT);
-  const timed = async (): Promise<{ seconds: number; report: RefreshReport }> => {
+/** Checks the published tables after a refresh, and returns a description of the change. Throws an Error if the tables do not show the change. */
+type Check = (database: Database) => Promise<string>;
+
+interface Scenario {
+  readonly name: string;
+  /** Changes the files before the refresh. */
+  prepare(scene: Scene): Promise<Check>;
+}
+
+export const run: Bench = (databaseUrl, [parcels = DEFAULT_SIZE]) => inFolder((folder) => onFreshDatabase(databaseUrl, async (fresh) => {
+  const comuni = Math.min(MOST_COMUNI, Math.max(5, Math.floor(parcels / LEAST_PARCELS)));
+  const region = await writeSynthetic(await loadSources(), folder, { parcels, seed: 1, comuni, dense: false });
+  await runProgram(['migrate'], { DATABASE_URL: fresh.url });
+  say(`refresh: ${thousands(region.parcelCount)} parcels in ${region.comuni.length} comuni`);
+  const scene = { fresh, folder, region };
+  const load = await measure(LOAD, scene, null);
+  const refreshes: Cost[] = [];
+  for (const scenario of REFRESHES) refreshes.push(await measure(scenario, scene, load));
+  return [{ bench: 'refresh', ...compareCosts(region.parcelCount, load, refreshes) }];
+}));
+
+/** Measures one refresh. @param load costs of the full load; null if the refresh is the full load */
+async function measure({ name, prepare }: Scenario, scene: Scene, load: Cost | null): Promise<Cost> {
+  const { fresh: { url, server, name: databaseName }, folder } = scene;
+  const check = await prepare(scene);
+  const before = await onDatabase(url, 'write', async (database) => {
+    await settle(database);
+    return publishedTables(database);
+  });
+  const { result, use } = await watchServer(server, databaseName, async () => {
     const startedAt = performance.now();
-    const report = await refresh(context, { command: 'bench', data: [folder], regions: [region.code], parallel: 2, accept: null, force: true });
-    if (report.failures.length > 0) throw report.failures[0]!;
-    return { seconds: (performance.now() - startedAt) / 1000, report };
+    const { cpuSeconds } = await runProgram(['refresh', '--data', folder, '--force'], { DATABASE_URL: url });
+    return { cpuSeconds, seconds: (performance.now() - startedAt) / 1000 };
+  });
+  const { tables, change } = await onDatabase(url, 'write', async (database) => (
+    { tables: changedTables(before, await publishedTables(database)), change: await check(database) }));
+  const cost: Cost = { name, seconds: result.seconds, cpuSeconds: { node: result.cpuSeconds, server: use.cpuSeconds }, walBytes: use.walBytes, tables };
+  say(`${describeCost(cost, load ?? cost)}; ${change}`);
+  return cost;
+}
+
+/** Does the work that a server does by itself between two nights: vacuum, statistics and a checkpoint. A checkpoint needs the rights of a superuser. */
+async function settle(database: Database): Promise<void> {
+  await database.query('vacuum (analyze)');
+  const { allowed } = await one<{ allowed: boolean }>(database, 'select rolsuper as allowed from pg_roles where rolname = current_user');
+  if (allowed) await database.query('checkpoint');
+}
+
+async function publishedTables(database: Database): Promise<Map<string, TableNames>> {
+  const tables = await database.query<{ key: string; partition: string; heldIn: string }>(`
+    select p.unit_code || ' ' || t.relation as key, t.partition, coalesce(t.held_in, t.partition) as "heldIn"
+    from ledger.publication_table t join ledger.publication p using (publication_id) where p.state = 'current'`);
+  return new Map(tables.map(({ key, partition, heldIn }) => [key, { partition, heldIn }]));
+}
+
+// --- Checks ------------------------------------------------------------------------------------------------------------
+
+/** Returns a check that compares rows before and after a refresh. @param expected number of changed rows; null for any number except 0 */
+async function comparing({ fresh }: Scene, rows: Rows, expected: number | null): Promise<Check> {
+  const before = await onDatabase(fresh.url, 'write', (database) => rowsOf(database, rows));
+  return async (database) => {
+    const changed = changedRows(before, await rowsOf(database, rows));
+    if (expected === null ? changed === 0 : changed !== expected) throw new Error(`expected ${expected ?? 'at least 1'} changed ${rows.name}, found ${changed}`);
+    return `${number(changed)} ${rows.name} changed`;
   };
-  const load = await timed();
-  const nothing = await timed();
-  if (nothing.report.runId !== null) throw new Error('expected a refresh with nothing to do, found a run with steps');
-  const changedComuni = Math.max(1, Math.round(region.comuni.length / 100));
-  const every = Math.floor(region.comuni.length / changedComuni);
-  // Chooses comuni from all over the region, except the first comune, which is the largest.
-  const chosen = (offset: number): Set<string> =>
-    new Set(region.comuni.filter(({ index }) => index % every === offset % every).slice(0, changedComuni).map(({ belfiore }) => belfiore));
-  const cadastre = join(folder, 'MOLISE.zip');
-  await rewriteComuni(cadastre, chosen(Math.floor(every / 2)), rewritten);
-  const same = await timed();
-  await rewriteComuni(cadastre, chosen(Math.floor(every / 2) + 1), changed);
-  const again = await timed();
-  const { changedParcels } = await one<{ changedParcels: number }>(database, `
-    select count(*)::float8 as "changedParcels" from core.parcel p join ledger.member m using (member_id)
-    where m.taken_from is null and p.release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')`);
-  say(`refresh: ${thousands(region.parcelCount)} parcels in ${region.comuni.length} comuni, ${changedComuni} of them changed (${number(changedParcels)} parcels)`);
-  say(`  full load              ${number(load.seconds, 1)} s`);
-  say(`  nothing to do          ${number(nothing.seconds, 2)} s`);
-  say(`  rewritten, same values ${number(same.seconds, 1)} s, ${percent(same.seconds, load.seconds)} of the full load`);
-  say(`  parcels changed        ${number(again.seconds, 1)} s, ${percent(again.seconds, load.seconds)} of the full load`);
-  return { bench: 'refresh', ...ofSteps(region.parcelCount, [
-    stepOf('full load', load.seconds, region.parcelCount), stepOf('nothing to do', nothing.seconds, null), stepOf('rewritten, same values', same.seconds, null),
-    stepOf('parcels changed', again.seconds, changedParcels),
-  ]) };
 }
 
-/** Changes the bytes of a GML document but no values, as when the publisher writes the document again. */
-function rewritten(gml: string): string {
-  return gml.replaceAll(' </gml:posList>', '</gml:posList>').replace(/\s*$/, '\n\n');
+/** Returns a check of a number in the published tables. @param sql query with the column `value` */
+function showing(sql: string, expected: number, name: string): Check {
+  return async (database) => {
+    const { value } = await one<{ value: number | null }>(database, sql);
+    if (value !== expected) throw new Error(`expected ${name} ${expected}, found ${value ?? 'none'}`);
+    return `${name} ${number(value)}`;
+  };
 }
 
-/** Moves every corner in a GML document three metres to the north, and removes one parcel in fifty. */
-function changed(gml: string): string {
-  let index = 0;
-  return gml
-    .replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => `${tag}${list.trim().split(/\s+/).map((value, at) => (at % 2 === 0 ? (Number(value) + 0.00003).toFixed(8) : value)).join(' ')} <`)
-    .replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g, (member) => ((index += 1) % 50 === 7 ? '' : member));
+const PUBLICATIONS = 'select count(*)::float8 as value from ledger.publication';
+const LAST_RELEASE = 'select max(release_id)::float8 as value from ledger.release';
+
+/** Returns a check that a new release of the parcels has documents of all given comuni that the refresh read again. @param comuni cadastral codes */
+async function readAgain(scene: Scene, comuni: ReadonlySet<string>): Promise<Check> {
+  const before = await valueOf(scene, LAST_RELEASE);
+  return async (database) => {
+    const { value } = await one<{ value: number }>(database, `
+      select count(*)::float8 as value from ledger.member m join ledger.release r using (release_id)
+      where r.source_id = 'ade_cadastre' and r.release_id > $1 and m.taken_from is null and substring(m.path from '([A-Z]\\d{3})_[^/]*_ple.gml$') = any ($2)`, [before, [...comuni]]);
+    if (value !== comuni.size) throw new Error(`expected ${comuni.size} documents that were read again, found ${value}`);
+    return `${number(value)} documents read again`;
+  };
 }
 
-/** Edits the GML documents of some comuni in the zip of a region. */
-async function rewriteComuni(path: string, comuni: ReadonlySet<string>, edit: (gml: string) => string): Promise<void> {
-  async function* entriesOf(archive: ZipArchive): AsyncGenerator<ZipEntry> {
-    for (const { path: name, modified } of archive.entries) {
-      if (name.endsWith('.zip')) {
-        const inner = await archive.archive(name);
-        yield [name, zipStream(entriesOf(inner)), { modified, level: 0 }];
-        await inner.close();
-        continue;
-      }
-      const content = await archive.buffer(name);
-      const changes = name.endsWith('_ple.gml') && comuni.has(name.slice(0, 4));
-      yield [name, changes ? edit(content.toString('utf8')) : content, { modified }];
-    }
-  }
-  const archive = await ZipArchive.open(path);
-  await writeZip(`${path}.part`, entriesOf(archive));
-  await archive.close();
-  await rename(`${path}.part`, path);
+async function valueOf({ fresh }: Scene, sql: string): Promise<number> {
+  return onDatabase(fresh.url, 'write', async (database) => (await one<{ value: number }>(database, sql)).value);
 }
+
+// --- Scenarios ---------------------------------------------------------------------------------------------------------
+
+const LOAD: Scenario = {
+  name: 'full load',
+  // The file of parcels also has one valid parcel outside the region.
+  prepare: async ({ region }) => showing('select count(*)::float8 as value from core.parcel', region.parcelCount + 1, 'parcels'),
+};
+
+/**
+ * Returns a scenario in which the publisher issues documents of parcels again.
+ * @param every one parcel in this number moves; null if no parcel moves
+ */
+function reissued(name: string, of: (region: SyntheticRegion) => readonly SyntheticComune[], every: number | null): Scenario {
+  return {
+    name,
+    async prepare(scene) {
+      const chosen = new Set(of(scene.region).map(({ belfiore }) => belfiore));
+      const [{ belfiore: largest }] = scene.region.comuni;
+      let count = 0;
+      await rewriteComuni(join(scene.folder, 'MOLISE.zip'), chosen, (gml, comune) => {
+        // In the document of the largest comune, some parcels are repeated. These parcels are rejected if only one copy moves.
+        const { gml: edited, moved } = movedParcels(gml, (position) => every !== null && comune !== largest && position % every === 0);
+        count += moved;
+        return withSameValues(edited);
+      });
+      if (every !== null && count === 0) throw new Error(`${name}: expected parcels to move, found none`);
+      const parcels = await comparing(scene, PARCELS, count);
+      const documents = await readAgain(scene, chosen);
+      return async (database) => `${await parcels(database)}, ${await documents(database)}`;
+    },
+  };
+}
+
+/** Returns a function that returns the comune in the middle of the list, or a following comune. */
+function middle(offset: number) {
+  return ({ comuni }: SyntheticRegion): SyntheticComune[] => comuni.slice((comuni.length >> 1) + offset).slice(0, 1);
+}
+
+const REFRESHES: readonly Scenario[] = [
+  { name: 'nothing to do', prepare: async (scene) => showing(PUBLICATIONS, await valueOf(scene, PUBLICATIONS), 'publications so far:') },
+  reissued('one comune, same values', middle(0), null),
+  reissued('one comune, 1 % of its parcels moved', middle(1), ONE_PERCENT),
+  reissued('one comune, all its parcels moved', middle(2), 1),
+  reissued('all comuni, 1 % of the parcels moved', ({ comuni }) => comuni, ONE_PERCENT),
+  {
+    name: 'OMI, a new half-year',
+    prepare: async ({ folder }) => showing(
+      `select max(purchase_max_eur_m2)::float8 as value from core.quotation where half_year = ${NEXT_HALF_YEAR}`, await nextHalfYear(folder), 'highest new price'),
+  },
+  {
+    name: 'MEF, a new year',
+    prepare: async ({ folder }) => showing(
+      `select sum(total_income_eur)::float8 as value from core.declared_income where tax_year = ${NEXT_TAX_YEAR} and cap is null`, await nextTaxYear(folder), 'sum of the new incomes'),
+  },
+  { name: 'ANNCSU, 0.5 % of the addresses changed', prepare: async (scene) => comparing(scene, ADDRESSES, await newerAddresses(scene.folder)) },
+  {
+    name: 'EGMS, one tile changed',
+    async prepare(scene) {
+      await nextIssueOfTile(scene.folder);
+      return comparing(scene, MOTIONS, null);
+    },
+  },
+];

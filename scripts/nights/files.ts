@@ -60,22 +60,47 @@ export function withColumn(content: Buffer, kind: 'added' | 'renamed'): Buffer {
 const ADDRESS_COORDINATES: ReadonlySet<number> = new Set([15, 16, 18]);
 const ACCESS = 8;
 const CIVIC = 10;
+/** Number of different house numbers that `withSpreadCivics` writes. */
+const OTHER_CIVICS = 7_000;
 
-/** Changes the house numbers of the first addresses that have a plain number. @param numbers new house numbers, one for each address */
-export function withCivics(content: Buffer, numbers: readonly number[]): Buffer {
+/** Returns a function that recognises the lines with a plain house number and an address that is in no other line. */
+function plainCivics(content: Buffer): (cells: Cells) => boolean {
   const counts = new Map<string, number>();
   eachLine(content, { head: 1 }, (cells) => {
     counts.set(cells[ACCESS] ?? '', (counts.get(cells[ACCESS] ?? '') ?? 0) + 1);
     return cells;
   });
+  return (cells) => /^\d+$/.test(cells[CIVIC] ?? '') && cells.slice(CIVIC + 1, CIVIC + 5).every((cell) => cell === '') && counts.get(cells[ACCESS] ?? '') === 1;
+}
+
+/** Changes the house numbers of the first addresses that have a plain number. @param numbers new house numbers, one for each address */
+export function withCivics(content: Buffer, numbers: readonly number[]): Buffer {
+  const isPlain = plainCivics(content);
   let next = 0;
   return eachLine(content, { head: 1 }, (cells) => {
-    const isPlain = /^\d+$/.test(cells[CIVIC] ?? '') && cells.slice(CIVIC + 1, CIVIC + 5).every((cell) => cell === '') && counts.get(cells[ACCESS] ?? '') === 1;
-    const number = isPlain ? numbers[next] : undefined;
+    const number = isPlain(cells) ? numbers[next] : undefined;
     if (number === undefined) return cells;
     next += 1;
     return withCell(cells, CIVIC, String(number));
   });
+}
+
+/**
+ * Changes the house numbers of addresses in all parts of the file.
+ * @param step one address in this number of lines changes
+ * @param first lowest new house number
+ * @returns the new content and the number of changed addresses
+ */
+export function withSpreadCivics(content: Buffer, step: number, first: number): { readonly content: Buffer; readonly changed: number } {
+  const isPlain = plainCivics(content);
+  let [changed, due] = [0, 0];
+  const edited = eachLine(content, { head: 1 }, (cells, number) => {
+    if (number < due || !isPlain(cells)) return cells;
+    due += step;
+    changed += 1;
+    return withCell(cells, CIVIC, String(first + (changed % OTHER_CIVICS)));
+  });
+  return { content: edited, changed };
 }
 
 export function withoutCoordinates(content: Buffer): Buffer {
@@ -118,6 +143,22 @@ export function withIncome(content: Buffer, euros: number): Buffer {
   });
 }
 
+/**
+ * Returns the incomes of another tax year. Each bracket is 2 % higher. The total rises by the same amount, so that the brackets still add up to the total.
+ * @returns the new content, and the sum of the total incomes of the comuni in euros
+ */
+export function withTaxYear(content: Buffer, year: number): { readonly content: Buffer; readonly total: number } {
+  let total = 0;
+  const edited = eachLine(content, { head: 1 }, ([, ...cells]) => {
+    const brackets = cells.map((cell, at) => (at > TOTAL_INCOME && at % 2 === 0 ? Math.trunc(Number(cell) / 50) : 0));
+    const income = Number(cells[TOTAL_INCOME - 1]) + brackets.reduce((sum, raise) => sum + raise, 0);
+    if (cells[0] !== '0') total += income;
+    const raised = cells.map((cell, at) => (at === TOTAL_INCOME - 1 ? String(income) : brackets[at] === 0 ? cell : cell.replace(/^-?\d+/, (euros) => String(Number(euros) + (brackets[at] ?? 0)))));
+    return [String(year), ...raised];
+  });
+  return { content: edited, total };
+}
+
 /** Multiplies all amounts in a file of incomes by ten. */
 export function tenfoldIncomes(content: Buffer): Buffer {
   return eachLine(content, { head: 1 }, (cells) => cells.map((cell, column) => (column > 8 && column % 2 === 1 && /^-?[1-9]\d*\r?$/.test(cell) ? cell.replace(/\r?$/, '0$&') : cell)));
@@ -143,9 +184,14 @@ export function withoutParcels(content: Buffer, isKept: (position: number, count
 
 /** Multiplies the velocities of an EGMS tile by 1,000. */
 export function thousandfoldMotion(content: Buffer): Buffer {
+  return withMotion(content, (velocity) => velocity * 1_000);
+}
+
+/** Changes the velocities of an EGMS tile. @param changed returns the new velocity of a cell in mm/year */
+export function withMotion(content: Buffer, changed: (velocity: number) => number): Buffer {
   const header = content.toString('latin1', 0, content.indexOf(0x0a)).split(',');
   const at = header.indexOf('mean_velocity');
-  return eachLine(content, { head: 1, delimiter: ',' }, (cells) => withCell(cells, at, (Number(cells[at]) * 1_000).toFixed(1)));
+  return eachLine(content, { head: 1, delimiter: ',' }, (cells) => withCell(cells, at, changed(Number(cells[at])).toFixed(1)));
 }
 
 // --- Floods -----------------------------------------------------------------------------------------------------------
