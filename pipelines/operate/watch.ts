@@ -150,7 +150,7 @@ function readable([first, ...others]: NightlyOptions['data']): string[] {
 }
 
 /** Deletes the same data as `mappale prune --keep`. */
-async function prunedTo(keep: number, { database, sources, config }: Context): Promise<NightlyRun['pruned']> {
+export async function prunedTo(keep: number, { database, sources, config }: Context): Promise<NightlyRun['pruned']> {
   const facts = { command: 'prune', arguments: { keep }, version: VERSION, host: config.host };
   const { partitions, releases, runs } = await withRun(database, facts, () => prune(database, sources, { keep }));
   return { partitions: partitions.length, releases: releases.length, runs };

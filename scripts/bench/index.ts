@@ -20,6 +20,7 @@ import { run as sections } from './sections.ts';
 import { say, type Bench } from './shared.ts';
 import { run as tiles } from './tiles.ts';
 import { run as vector } from './vector.ts';
+import { run as year } from './year.ts';
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   load,
@@ -28,6 +29,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   vector,
   addresses,
   refresh,
+  year,
   api,
   tiles,
   enrich,

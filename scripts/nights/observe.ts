@@ -1,5 +1,6 @@
-/** Reads the database after a night, with SQL that the program does not use. Also moves recorded times back by the time between two nights. */
+/** Reads the database after a night, with SQL that the program does not use. */
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { daysGoBy, refuseUnknownMoments } from './days.ts';
 import { REGION } from './world.ts';
 
 /** Content of the published region that nights change. Each night also computes the expected values of these facts from the served files. */
@@ -46,18 +47,6 @@ select
 
 const OPEN_STEP = 'select s.step from ledger.step s join ledger.run r using (run_id) where r.ended_at is null and s.ended_at is null and s.step = any ($1) limit 1';
 
-/** Columns that contain the time of an event, by table. `refuseUnknownMoments` fails if the ledger has a column with times that is not listed. */
-const MOMENTS: Readonly<Record<string, readonly string[]>> = {
-  run: ['started_at', 'ended_at'], step: ['started_at', 'ended_at'], release: ['created_at', 'loaded_at'], publication: ['published_at'], file: ['forgotten_at'],
-  hold: ['held_at'], swap: ['happened_at', 'kept_from'], applied_file: ['applied_at'],
-};
-
-const MOMENT_COLUMNS = `
-select table_name || '.' || column_name as name
-from information_schema.columns
-where table_schema = 'ledger' and data_type = 'timestamp with time zone'
-order by 1`;
-
 export class Observer {
   readonly #database: Database;
 
@@ -99,22 +88,11 @@ export class Observer {
     return (await this.#one(OPEN_STEP, [steps])) !== null;
   }
 
-  /** Checks that `daysGoBy` changes all time columns of the ledger. @throws Error if the ledger has another time column */
-  async refuseUnknownMoments(): Promise<void> {
-    const known = Object.entries(MOMENTS).flatMap(([table, columns]) => columns.map((column) => `${table}.${column}`)).sort();
-    const found = (await this.#database.query<{ name: string }>(MOMENT_COLUMNS)).map(({ name }) => name).sort();
-    if (JSON.stringify(known) !== JSON.stringify(found)) throw new Error(`expected these time columns in the ledger: ${known.join(', ')}, found ${found.join(', ')}`);
+  refuseUnknownMoments(): Promise<void> {
+    return refuseUnknownMoments(this.#database);
   }
 
-  /**
-   * Moves recorded times back by a number of days. The server's clock shows the real time, but the program's clock shows the simulated night. Without this
-   * change, records would be too young for the simulated night.
-   */
-  async daysGoBy(days: number): Promise<void> {
-    for (const [table, columns] of Object.entries(MOMENTS)) {
-      const moved = columns.map((column) => `${column} = ${column} - make_interval(days => $1)`).join(', ');
-      await this.#database.query(`update ledger.${table} set ${moved}`, [days]);
-      await this.#database.query(`vacuum ledger.${table}`);
-    }
+  daysGoBy(days: number): Promise<void> {
+    return daysGoBy(this.#database, days);
   }
 }
