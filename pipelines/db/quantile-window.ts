@@ -37,7 +37,7 @@ export function sharesAround(share: number, rows: number): number[] {
   return [0, ...near.filter((each) => each > 0 && each < 1), 1].sort((a, b) => a - b);
 }
 
-/** Values of a place at some shares. */
+/** Quantiles of the values of a place. */
 interface Found {
   /** Number of all values. */
   readonly total: number;

@@ -102,7 +102,7 @@ describe('an SQL file', () => {
     expect(everywhere((text) => stepsOf(text).flatMap((step) => names(step, 'reads')).filter((name) => !names(text, 'reads').includes(name)))).toEqual([]);
   });
 
-  it('copies rows of unchanged parcels, except in core.parcel, which is copied by unchanged members', () => {
+  it('copies the rows of unchanged members in core.parcel, and the rows of unchanged parcels in all other tables', () => {
     const incremental = SQL.filter((file) => headerValues(read(file), 'incremental').length > 0);
     expect(incremental.length).toBeGreaterThan(5);
     expect(

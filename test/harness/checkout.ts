@@ -20,7 +20,7 @@ export interface Checkout {
   remove(): Promise<void>;
 }
 
-/** Opens a database for one task. An embedded database allows one process at a time, and the copy's programs need the database next. */
+/** Opens a database, runs a task and closes the database. An embedded database allows one process at a time, and the copy's programs open it afterwards. */
 export async function onDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url);
   try {

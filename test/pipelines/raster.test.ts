@@ -235,7 +235,7 @@ describe('the raster reader rejects', () => {
     expect(await refusal(path('empty.tif'))).toBe('RASTER_FORM');
   });
 
-  it('a raster whose directory chain returns to the first image as a mask, but not one that returns without a mask', async () => {
+  it('a raster whose chain of directories returns to the first image as a mask; without the mask, the raster is read', async () => {
     const circle = (type: number): string => patch(`circle-${type}.tif`, (bytes) => {
       const count = bytes.readUInt16LE(8);
       bytes.writeUInt32LE(8, 10 + count * 12);
