@@ -130,7 +130,7 @@ export function cellsOf(answer: string | null, sections: readonly string[]): Rea
   return cells;
 }
 
-/** A licence in the form in which records contain licences. */
+/** A licence, as in the records of the API. */
 export interface Licence {
   readonly section: string;
   readonly source: string;
