@@ -17,7 +17,7 @@ import { run as load } from './load.ts';
 import { circumstancesOf } from './machine.ts';
 import { run as refresh } from './refresh.ts';
 import { run as sections } from './sections.ts';
-import { say, type Bench } from './shared.ts';
+import { compileProgram, say, type Bench } from './shared.ts';
 import { run as tiles } from './tiles.ts';
 import { run as vector } from './vector.ts';
 import { run as year } from './year.ts';
@@ -52,10 +52,12 @@ async function measure(name: string | undefined, sizes: readonly number[]): Prom
       code: 'DATABASE_URL_MISSING', kind: 'usage', hint: 'Set DATABASE_URL=postgres://… to a server on which the role may create databases. Benchmarks do not change other databases of the server.',
     });
   }
-  for (const bench of chosen) {
-    if (bench === undefined) {
-      throw new MappaleError('unknown benchmark', { code: 'BENCH_UNKNOWN', kind: 'usage', detail: `expected ${Object.keys(BENCHES).join(', ')} or compare, found ${name ?? ''}` });
-    }
+  const known = chosen.filter((bench) => bench !== undefined);
+  if (known.length < chosen.length) {
+    throw new MappaleError('unknown benchmark', { code: 'BENCH_UNKNOWN', kind: 'usage', detail: `expected ${Object.keys(BENCHES).join(', ')} or compare, found ${name ?? ''}` });
+  }
+  compileProgram();
+  for (const bench of known) {
     // Reads the commit before the run, because files may change during the run.
     const circumstances = await onDatabase(databaseUrl, 'write', circumstancesOf);
     appendHistory((await bench(databaseUrl, sizes)).map((result) => ({ ...circumstances, ...result })));

@@ -1,5 +1,5 @@
 /** Provides functions for several benchmarks: printing, timing, databases, the program and the API server as child processes, and ogr2ogr. */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -106,7 +106,14 @@ export async function onFreshDatabase<T>(databaseUrl: string, work: (fresh: Fres
 
 // --- The program -----------------------------------------------------------------------------------------------------
 
-const PROGRAM = join(ROOT, 'pipelines', 'mappale.mjs');
+/** Folder of the compiled program, which `compileProgram` writes. */
+const COMPILED = join(ROOT, '.mappale', 'bench');
+const PROGRAM = join(COMPILED, 'pipelines', 'mappale.mjs');
+
+/** Compiles the program that the benchmarks run, because users run the compiled program. */
+export function compileProgram(): void {
+  execFileSync('npm', ['run', '--silent', 'compile', '--', COMPILED], { cwd: ROOT, stdio: 'inherit' });
+}
 
 const SEED = 1;
 
