@@ -456,33 +456,42 @@ from ledger.swap
 where unit_code = $1
 
 -- statement: keep_rows
--- Stores removed and changed rows. For each new row, stores that the key had no row before. Reads the old and the new table once.
+-- Stores removed and changed rows. For each new row, stores that the key had no row before. Reads the old and the new table once. Sorts the rows before the
+-- first insertion. Otherwise, each search for the last swap of a key would read the rows that this statement has already inserted.
 insert into :"history" (:"columns", from_swap, until_swap, absent)
 select
-  :"d.columns",
-  coalesce(
-    -- Last swap for which the key already has history.
-    (
-      select max(h.until_swap)
-      from :"history" h
-      where :"same"
-    ),
-    $2
-  ),
+  :"k.columns",
+  k.from_swap,
   $1,
-  d.absent
+  k.absent
 from (
   select
-    :"key",
-    :"w.others",
-    w.there_ is null as absent
-  from (:"leaving") w
-  full join (:"coming") n using (:"key")
-  where w.there_ is null
-    or n.there_ is null
-    -- Compares the bytes of the rows instead of each column with the operator of its type.
-    or row(:"w.content")::record *<> row(:"n.content")::record
-) d
+    :"d.columns",
+    coalesce(
+      -- Last swap for which the key already has history.
+      (
+        select max(h.until_swap)
+        from :"history" h
+        where :"same"
+      ),
+      $2
+    ) as from_swap,
+    d.absent
+  from (
+    select
+      :"key",
+      :"w.others",
+      w.there_ is null as absent
+    from (:"leaving") w
+    full join (:"coming") n using (:"key")
+    where w.there_ is null
+      or n.there_ is null
+      -- Compares the bytes of the rows instead of each column with the operator of its type.
+      or row(:"w.content")::record *<> row(:"n.content")::record
+  ) d
+  offset 0
+) k
+order by :"k.key"
 
 -- statement: rows
 select

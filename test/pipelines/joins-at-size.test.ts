@@ -17,6 +17,7 @@ interface PlanNode {
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Rows Removed by Join Filter'?: number;
+  readonly 'Shared Hit Blocks'?: number;
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -205,6 +206,26 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
       const statement = statementsOf('workspace')('repeating_members', { schema: 'staged', layer: 'parcel', columns: ['reference'], own: { schema: 'staged', table: 'own' } });
       expect(await touchedBy(session, statement)).toBeLessThan(30 * AREAS);
       expect(await session.query(`select id from (${statement}) found order by id`)).toEqual([{ id: 7 }, { id: 9 }]);
+    });
+  });
+
+  it('let history store the rows of a table that changed completely without reading the stored rows for each row', async () => {
+    await within(async (session) => {
+      await session.script(`
+        create schema kept;
+        create table kept.was as select i as fid, 0 as value from generate_series(1, ${AREAS}) as i;
+        create table kept.now as select i as fid, 1 as value from generate_series(1, ${AREAS}) as i;
+        create table kept.history (fid int4, value int4, from_swap int4, until_swap int4, absent bool, primary key (fid, until_swap));
+        analyze`, 'setup');
+      const rows = (table: string): { sql: string } => ({ sql: statementsOf('history')('rows', { from: { schema: 'kept', table } }) });
+      const statement = statementsOf('history')('keep_rows', {
+        history: { schema: 'kept', table: 'history' }, leaving: rows('was'), coming: rows('now'), key: ['fid'], columns: ['fid', 'value'], content: ['fid', 'value'],
+        others: ['value'], same: { sql: 'h.fid = d.fid' },
+      });
+      const [explained] = await session.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(`explain (analyze, buffers, timing off, format json) ${statement}`, [2, 1]);
+      // Rows that the statement inserts are not visible to itself, so the plan does not count them. The blocks with these rows are counted.
+      expect(explained!['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(10 * AREAS);
+      expect(await session.query('select count(*)::int4 as n, min(value) as value, max(from_swap) as "from", min(until_swap) as until from kept.history')).toEqual([{ n: AREAS, value: 0, from: 1, until: 2 }]);
     });
   });
 });
