@@ -30,27 +30,37 @@ select
   member_id
 from bolzano_parcel;
 
--- Each province has half of the range of fids. New references get the next numbers in sorted order, so the same files give the same numbers.
+-- Each province has half of the range of fids. New references get the next numbers in sorted order, so the same files give the same numbers. The next numbers
+-- are read before the first insertion, because a search for each reference would read the rows that this statement has already inserted.
+create table province_range as
+select
+  f.first_number,
+  g.code * 100000000 + f.first_number
+    + coalesce(
+      (
+        select max(r.fid) - g.code * 100000000 - f.first_number + 1
+        from core.parcel_register r
+        where r.region_code = g.code
+          and r.fid >= g.code * 100000000 + f.first_number
+          and r.fid < g.code * 100000000 + f.first_number + 50000000
+      ),
+      0
+    ) as next_fid
+from (select distinct first_number from mapped) f
+cross join region g;
+
 insert into core.parcel_register (region_code, reference, fid)
 select
   g.code,
   n.reference,
-  g.code * 100000000 + n.first_number
-    + coalesce(
-      (
-        select max(r.fid) - g.code * 100000000 - n.first_number + 1
-        from core.parcel_register r
-        where r.region_code = g.code
-          and r.fid >= g.code * 100000000 + n.first_number
-          and r.fid < g.code * 100000000 + n.first_number + 50000000
-      ),
-      0
-    )
-    + (row_number() over (partition by n.first_number order by n.reference collate "C") - 1)::int4
+  f.next_fid + (row_number() over (partition by n.first_number order by n.reference collate "C") - 1)::int4
 from mapped n
+join province_range f using (first_number)
 cross join region g
 left join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
 where k.reference is null;
+
+drop table province_range;
 
 -- Leaves out parcels whose comune catastale belongs to no known comune. A check then reports the comune catastale, and the region is not published.
 create table parcel as
