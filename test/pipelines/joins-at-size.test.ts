@@ -42,6 +42,15 @@ async function touchedBy(session: Session, sql: string): Promise<number> {
   return rowsTouched(explained!['QUERY PLAN'][0].Plan);
 }
 
+/**
+ * Runs a statement that inserts rows. @returns the number of blocks that it read. The rows that it inserted are not visible to itself, so the plan does not
+ * count them, but their blocks are counted
+ */
+async function blocksRead(session: Session, sql: string, values: readonly unknown[] = []): Promise<number> {
+  const [explained] = await session.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(`explain (analyze, buffers, timing off, format json) ${sql}`, values);
+  return explained!['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? 0;
+}
+
 const STREETS = 20_000;
 const AREAS = 20_000;
 
@@ -222,10 +231,27 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
         history: { schema: 'kept', table: 'history' }, leaving: rows('was'), coming: rows('now'), key: ['fid'], columns: ['fid', 'value'], content: ['fid', 'value'],
         others: ['value'], same: { sql: 'h.fid = d.fid' },
       });
-      const [explained] = await session.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(`explain (analyze, buffers, timing off, format json) ${statement}`, [2, 1]);
-      // Rows that the statement inserts are not visible to itself, so the plan does not count them. The blocks with these rows are counted.
-      expect(explained!['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(10 * AREAS);
+      expect(await blocksRead(session, statement, [2, 1])).toBeLessThan(10 * AREAS);
       expect(await session.query('select count(*)::int4 as n, min(value) as value, max(from_swap) as "from", min(until_swap) as until from kept.history')).toEqual([{ n: AREAS, value: 0, from: 1, until: 2 }]);
+    });
+  });
+
+  it('let core.parcel of Trentino number new parcels without reading the numbered parcels for each parcel', async () => {
+    await within(async (session) => {
+      await session.script(`
+        create schema register;
+        set search_path to register, plan, public;
+        create table core.parcel_register (region_code int2, reference text, fid int4 unique, primary key (region_code, reference));
+        insert into core.parcel_register values (14, 'r0', 1450000006);
+        create table mapped as select 'r' || i as reference, i % 2 * 50000000 as first_number from generate_series(1, ${AREAS}) as i;
+        analyze`, 'setup');
+      await session.script(part('core/parcel_libro_fondiario', 'create table province_range as', 'insert into core.parcel_register'), 'sql/core/parcel_libro_fondiario.sql');
+      const numbering = part('core/parcel_libro_fondiario', 'insert into core.parcel_register', 'drop table province_range').replace(/;\s*$/, '');
+      expect(await blocksRead(session, numbering)).toBeLessThan(30 * AREAS);
+      expect(await session.query('select min(fid) as first, max(fid) as last, count(*)::int4 as n from core.parcel_register group by fid >= 1450000000 order by 1')).toEqual([
+        { first: 1_400_000_000, last: 1_400_000_000 + AREAS / 2 - 1, n: AREAS / 2 },
+        { first: 1_450_000_006, last: 1_450_000_006 + AREAS / 2, n: AREAS / 2 + 1 },
+      ]);
     });
   });
 });
