@@ -7,7 +7,7 @@ import { ROOT } from '../config.ts';
 import { patchedContent, sameRows } from '../db/comparing.ts';
 import {
   findChanged, findFids, findMeeting, findNear, findSameDocuments, findSharing, findWith, forgetSameDocuments, indexParcels, keepReached, makeParcelPatch,
-  makePatch, newRows, provideFresh, provideNew, providePatched, provideRowsOf, repeatsInFiles, type Patch, type Reach,
+  makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf, repeatsInFiles, type Patch, type Reach,
 } from '../db/changed-rows.ts';
 import { analyze, dropOthers, dropTable, giveTable, lookIn, renameTable } from '../db/ddl.ts';
 import { provideParcelsOf, providePublished } from '../db/layers.ts';
@@ -172,15 +172,18 @@ export class IncrementalBuild {
     const { before: placesBefore, after: placesAfter } = await this.placesReached(session);
     await dropOthers(session, this.schema, this.#kept);
     await findFids(session, this.schema, CITED, which === 'changed' ? patched : [placesBefore, placesAfter]);
-    const run = async (placeOf: (relation: Relation) => Promise<Place>): Promise<R[]> => {
-      for (const relation of ofParcels) await provideRowsOf(session, this.schema, { to: tableOf(relation), from: await placeOf(relation), parcels: `${CITED}_fid` });
+    const parcels = `${CITED}_fid`;
+    const run = async (provide: (relation: Relation) => Promise<void>): Promise<R[]> => {
+      for (const relation of ofParcels) await provide(relation);
       await lookIn(session, [this.schema, this.#build]);
       const rows = await rowsOfFile<R>(session, file);
-      await dropOthers(session, this.schema, new Set([...this.#kept, `${CITED}_fid`]));
+      await dropOthers(session, this.schema, new Set([...this.#kept, parcels]));
       return rows;
     };
-    const before = await run((relation) => this.#was(session, relation));
-    const after = await run((relation) => Promise.resolve({ schema: this.#build, table: tableOf(relation) }));
+    const before = await run(async (relation) => {
+      await provideRowsOf(session, this.schema, { to: tableOf(relation), from: await this.#was(session, relation), parcels });
+    });
+    const after = await run((relation) => this.#provideCurrent(session, relation, parcels));
     await dropOthers(session, this.schema, this.#kept);
     await lookIn(session, [this.#build]);
     return { before, after };
@@ -291,9 +294,17 @@ export class IncrementalBuild {
       const reads = this.#products.filter((each) => each.relation !== PARCELS && product.file.reads.includes(each.relation) && hasRowsOfParcels(each));
       for (const { relation: read } of reads) {
         if (this.results.get(read)?.patch != null && this.#reaches.get(read) === reach) await provideNew(session, this.schema, tableOf(read));
-        else await provideRowsOf(session, this.schema, { to: tableOf(read), from: { schema: this.#build, table: tableOf(read) }, parcels: `${reach}_parcel` });
+        else await this.#provideCurrent(session, read, `${reach}_parcel`);
       }
     });
+  }
+
+  /** Shows the current rows of some parcels under the table's name. @param parcels table with the fids of the parcels */
+  async #provideCurrent(session: Session, relation: Relation, parcels: string): Promise<void> {
+    const to = tableOf(relation);
+    const patch = this.results.get(relation)?.patch ?? null;
+    if (patch === null) await provideRowsOf(session, this.schema, { to, from: { schema: this.#build, table: to }, parcels });
+    else await providePatchedRowsOf(session, this.schema, { to, was: await this.#was(session, relation), patch, parcels });
   }
 
   /** Shows the published table with the new rows in the workspace, as a view. @param from table with the new rows @param patch null if no row changed */

@@ -183,6 +183,14 @@ export async function provideRowsOf(
   await provide(session, schema, to, 'rows_of_some_parcels', { from, parcels: { schema, table: parcels } });
 }
 
+/** Creates a view of the current rows of some parcels of a patched table. @param parcels table in `schema` with the fids of the parcels */
+export async function providePatchedRowsOf(
+  session: Session, schema: string,
+  { to, was, patch: { fids, came }, parcels }: { readonly to: string; readonly was: Place; readonly patch: Patch; readonly parcels: string },
+): Promise<void> {
+  await provide(session, schema, to, 'patched_rows_of_some_parcels', { was, fids, came, parcels: { schema, table: parcels }, columns: await columnNames(session, came) });
+}
+
 /**
  * Creates `meeting_fid` with the changed parcels and the parcels that overlap the same feature as a changed parcel, before or after the change. Also creates
  * `meeting_parcel` with all parcels that overlap the same feature as a parcel of `meeting_fid`. Bounding boxes are compared, so the sets may be too large, but

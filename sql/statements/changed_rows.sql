@@ -175,19 +175,22 @@ join :"was" p on p.geom && st_expand(c.geom, :'east', :'north');
 analyze :"schema".:"found";
 
 -- statement: sharing_fid
+-- The values are an array, because PostgreSQL then looks up their parcels in the index of the column.
 create unlogged table :"schema".:"fids" as
 select fid
 from :"schema".:"start"
 union
 select w.fid
 from :"was" w
-where :"w.column" in (
-  select :"column"
-  from :"schema".:"table"
-  union
-  select :"c.column"
-  from :"was" c
-  join :"schema".:"start" using (fid)
+where :"w.column" = any (
+  array(
+    select :"column"
+    from :"schema".:"table"
+    union
+    select :"c.column"
+    from :"was" c
+    join :"schema".:"start" using (fid)
+  )
 );
 
 -- statement: with_others
