@@ -12,8 +12,8 @@ export type Relation = `${string}.${string}`;
 /**
  * Rule of a `-- incremental:` line: the rows that a refresh may copy from the published table. Without such a line, no rows are copied. `members`: each
  * row depends on one row of these layers, so rows of reused members are unchanged. `parcels`: each row depends on its parcel only, and on the vintages of the
- * layers in `vintagesOf`. `near`, `sharing`,
- * `meeting`: each row also depends on parcels within a distance in metres, with the same value in a column, or under the same feature of these layers.
+ * layers in `vintagesOf`. `near`, `sharing`, `meeting`: each row also depends on parcels within a distance in metres, with the same value in a column, or under
+ * the same feature of these layers.
  * `content`: the whole table is built if an input changed. If the result equals the published table, the published table stays, and rows of other tables that
  * depend on this table may be copied. With `content`, `parcels` states whether the rows depend on all parcels, or only on the outline of all parcels
  * (`sql/steps/outline_differs.sql`).

@@ -6,22 +6,23 @@
 -- grain: one row per key, source and vintage
 -- crs: none
 
-with kind as (
-  select distinct
-    k.place,
-    p.document_id,
-    z.fid is not null as has_code,
-    z.edition,
-    k.place || case when z.fid is not null then ' ' || coalesce(z.edition, '') else '' end as key
-  from parcel p
-  left join postal_code z on z.fid = p.fid
-  cross join lateral (select case when p.sheet is null then left(p.reference, -length(p.label) - 1) else p.belfiore end as place) k
-)
+create table fact as
+select distinct
+  k.place,
+  p.document_id,
+  z.fid is not null as has_code,
+  z.edition,
+  k.place || case when z.fid is not null then ' ' || coalesce(z.edition, '') else '' end as key
+from parcel p
+left join postal_code z on z.fid = p.fid
+cross join lateral (select case when p.sheet is null then left(p.reference, -length(p.label) - 1) else p.belfiore end as place) k;
+
+-- citations of the facts
 select distinct
   k.key,
   case left(k.place, 6) when 'IT.TN.' then 'trento_cadastre' when 'IT.BZ.' then 'bolzano_cadastre' else 'ade_cadastre' end as source_id,
   m.vintage
-from kind k
+from fact k
 join current_member m on m.document_id = k.document_id
 -- Leaves out documents that several current files have, because the file of their parcels is not certain.
 where (select count(*) from current_member o where o.document_id = k.document_id) = 1
@@ -33,7 +34,7 @@ select
   key,
   'postal_codes',
   coalesce(edition, '')
-from kind
+from fact
 where has_code
 union
 -- Cites the file with the name of the comune catastale.
@@ -41,7 +42,7 @@ select
   k.key,
   r.source_id,
   m.vintage
-from kind k
+from fact k
 join (
   select 'IT.TN.' || ccat as prefix, 'trento_cadastre' as source_id, member_id from trento_boundary
   union all
