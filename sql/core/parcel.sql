@@ -129,14 +129,23 @@ select
   s.reference,
   s.fid,
   s.taken_from
-from same_drawing s
+from (
+  select
+    reference,
+    fid,
+    taken_from,
+    count(*) over (partition by fid) as takers
+  from same_drawing
+) s
+join (
+  select
+    reference,
+    count(*) over (partition by drawing) as alike
+  from newcomer
+) n using (reference)
 cross join region g
-where (select count(*) from same_drawing o where o.fid = s.fid) = 1
-  and (
-    select count(*)
-    from newcomer o
-    where o.drawing = (select n.drawing from newcomer n where n.reference = s.reference)
-  ) = 1
+where s.takers = 1
+  and n.alike = 1
   -- In this build, no other reference may have that fid.
   and not exists (
     select
