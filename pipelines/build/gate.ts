@@ -1,7 +1,7 @@
 /** Step 5b, the quality gate: checks whether a build is plausible in itself and compared with the published tables. An implausible build is refused. */
 import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
-import { countRows } from '../db/ddl.ts';
+import { columnNames, countRows } from '../db/ddl.ts';
 import { inWorkspace } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
 import {
@@ -69,7 +69,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
         const rowsOfProvince = parcels !== null && hasWindows(relation, watched) ? await parcels.rowsOfProvince(session, watched, now) : null;
         return measure(session, watched, now, { only, rowsOfProvince });
       };
-      const patched = kept.length === 0 ? null : patchedOf(joined, parcels, relation);
+      const patched = kept.length === 0 ? null : await patchedOf(session, joined, parcels, relation);
       const after = [
         ...(patched === null ? await measureAll(null) : await measureReached(session, watched, patched, { kept, provinceOf: comuni.provinceOf, measureAll })),
         ...(await runQueries(session, watched)),
@@ -157,13 +157,13 @@ interface PatchedTable {
 }
 
 /** Returns the changed rows of a table; null if the table was built whole. */
-function patchedOf({ incremental, products }: Joined, parcels: Parcels | null, relation: Relation): PatchedTable | null {
+async function patchedOf(session: Session, { incremental, products }: Joined, parcels: Parcels | null, relation: Relation): Promise<PatchedTable | null> {
   const patch = incremental?.results.get(relation)?.patch ?? null;
   const published = products.find((product) => product.relation === relation)?.published ?? null;
   if (parcels?.reached == null || patch === null || published === null) return null;
   const { before, after, comuni } = parcels.reached;
   return {
-    now: { table: { schema: schemaOf(relation), table: published }, parcels: after, patch },
+    now: { table: { schema: schemaOf(relation), table: published }, parcels: after, patch: { ...patch, columns: await columnNames(session, patch.came) } },
     gone: { table: patch.gone, parcels: before }, came: { table: patch.came, parcels: after }, comuni,
   };
 }

@@ -183,12 +183,27 @@ export async function provideRowsOf(
   await provide(session, schema, to, 'rows_of_some_parcels', { from, parcels: { schema, table: parcels } });
 }
 
+/** A patched table, and the parcels whose rows are selected. */
+interface PatchedRows extends Pick<Patch, 'fids' | 'came'> {
+  /** Published table. */
+  readonly was: Place;
+  readonly columns: readonly string[];
+  /** Table of the fids of the parcels. */
+  readonly parcels: Place;
+}
+
+/** Returns the SQL for the current rows of some parcels of a patched table. */
+export function patchedRows({ was, fids, came, columns, parcels }: PatchedRows): Part {
+  return { sql: changedRows('patched_rows', { was, fids, came, columns, parcels }) };
+}
+
 /** Creates a view of the current rows of some parcels of a patched table. @param parcels table in `schema` with the fids of the parcels */
 export async function providePatchedRowsOf(
   session: Session, schema: string,
-  { to, was, patch: { fids, came }, parcels }: { readonly to: string; readonly was: Place; readonly patch: Patch; readonly parcels: string },
+  { to, was, patch, parcels }: { readonly to: string; readonly was: Place; readonly patch: Patch; readonly parcels: string },
 ): Promise<void> {
-  await provide(session, schema, to, 'patched_rows_of_some_parcels', { was, fids, came, parcels: { schema, table: parcels }, columns: await columnNames(session, came) });
+  const rows = patchedRows({ was, ...patch, columns: await columnNames(session, patch.came), parcels: { schema, table: parcels } });
+  await session.query(statementsOf('workspace')('view', { schema, view: to, rows }));
 }
 
 /**

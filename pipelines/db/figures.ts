@@ -1,6 +1,6 @@
 /** Computes the statistics of a table by place in one pass, for the quality gate. */
 import { identityName, type FieldGate, type Identity, type TableGate } from '../contract/gate.ts';
-import type { Patch } from './changed-rows.ts';
+import { patchedRows, type Patch } from './changed-rows.ts';
 import { changedWindow, rankOf, sharesAround, valueAt, windowOf, type Difference, type QuantileWindow } from './quantile-window.ts';
 import { statementsOf, type Place } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
@@ -51,8 +51,8 @@ export const WHOLE = '*';
 export interface Measured {
   readonly table: Place;
   readonly parcels: Place | null;
-  /** Rows that replace rows of the table. Only the rows of the listed parcels are measured. */
-  readonly patch?: Pick<Patch, 'fids' | 'came'>;
+  /** Rows that replace rows of the table, and the columns of both. Only the rows of the listed parcels are measured. */
+  readonly patch?: Pick<Patch, 'fids' | 'came'> & { readonly columns: readonly string[] };
 }
 
 interface MeasureOptions {
@@ -132,7 +132,7 @@ type Found = {
 /** Returns the SQL for the rows of a table and their comuni. */
 function rowsOf({ by }: TableGate, { table, parcels, patch }: Measured): { sql: string } {
   if (by === 'fid' && parcels === null) throw new Error(`${table.table} is a table of parcels, but the call has no parcels`);
-  if (patch !== undefined && parcels !== null) return { sql: figures('by_fid', { table: { sql: figures('patched', { table, parcels, ...patch }) }, parcels }) };
+  if (patch !== undefined && parcels !== null) return { sql: figures('by_fid', { table: patchedRows({ was: table, ...patch, parcels }), parcels }) };
   return { sql: figures(`by_${by}`, { table, parcels: parcels ?? table }) };
 }
 

@@ -349,6 +349,23 @@ union all
 select :"columns"
 from :"came";
 
+-- statement: patched_rows
+-- Joins the parcels with each part, because PostgreSQL does not move a join into a union.
+(
+  select :"t.columns"
+  from :"was" t
+  join :"parcels" p using (fid)
+  where not exists (
+    select
+    from :"fids" c
+    where c.fid = t.fid
+  )
+  union all
+  select :"t.columns"
+  from :"came" t
+  join :"parcels" p using (fid)
+)
+
 -- statement: rows_of
 select :"columns"
 from :"from"

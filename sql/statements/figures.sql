@@ -64,22 +64,6 @@ left join core.comune c on c.istat_code = t.istat_code
 join :"parcels" p using (fid)
 left join core.comune c on c.belfiore = p.belfiore
 
--- statement: patched
--- The join with the listed parcels is repeated here, because PostgreSQL does not move a join into a union.
-(
-  select t.*
-  from :"table" t
-  join :"parcels" p using (fid)
-  where not exists (
-    select
-    from :"fids" f
-    where f.fid = t.fid
-  )
-  union all
-  select t.*
-  from :"came" t
-)
-
 -- statement: place
 coalesce(c.province_code, '') as province,
 :"comune" as comune

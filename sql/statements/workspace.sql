@@ -92,21 +92,6 @@ where t.fid in (
   from :"parcels"
 )
 
--- statement: patched_rows_of_some_parcels
--- Joins the parcels with each part, because PostgreSQL does not move a join into a union.
-select :"t.columns"
-from :"was" t
-join :"parcels" p using (fid)
-where not exists (
-  select
-  from :"fids" c
-  where c.fid = t.fid
-)
-union all
-select :"t.columns"
-from :"came" t
-join :"parcels" p using (fid)
-
 -- statement: parcels_of_comuni
 select *
 from :"from"
