@@ -8,8 +8,6 @@
 set work_mem to :'sorting';
 set maintenance_work_mem to :'indexing';
 set client_min_messages to 'warning';
--- The tables of a region are mostly in memory, so a lookup by index costs little more than reading in order.
-set random_page_cost to 1.1;
 
 -- statement: view
 create view :"schema".:"view" as
