@@ -177,7 +177,7 @@ async function isSameCitation(session: Session, { products, incremental, sources
   if (stale.every((result) => result?.patch === null)) return true;
   if (how?.by !== 'parcels') return false;
   const isSame = async (which: 'changed' | 'comuni'): Promise<boolean> => {
-    const { before, after } = await incremental.rowsBeforeAndAfter<Row>(session, factsOf(file), { reads, which });
+    const { before, after } = await incremental.rowsBeforeAndAfter(session, factsOf(file), { reads, which });
     return sameRows(before, after);
   };
   // Changed parcels may have new citations that other parcels of the same comuni already had. Therefore also compares whole comuni.
@@ -203,8 +203,9 @@ function isChangedLayer(products: readonly Product[], layer: Relation): boolean 
 }
 
 function sameRows(some: readonly Row[], others: readonly Row[]): boolean {
-  const [a, b] = [some, others].map((rows) => new Set(rows.map((row) => JSON.stringify(Object.values(row)))));
-  return a?.size === b?.size && [...a ?? []].every((text) => b?.has(text));
+  const textsOf = (rows: readonly Row[]): ReadonlySet<string> => new Set(rows.map((row) => JSON.stringify(Object.values(row))));
+  const [a, b] = [textsOf(some), textsOf(others)];
+  return a.size === b.size && [...a].every((text) => b.has(text));
 }
 
 /** Reads the citations of the current publication. */

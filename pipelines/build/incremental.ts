@@ -164,19 +164,19 @@ export class IncrementalBuild {
    * @param reads tables that the file reads
    * @param which the parcels whose rows changed, or all parcels of their comuni
    */
-  async rowsBeforeAndAfter<R extends Row>(
+  async rowsBeforeAndAfter(
     session: Session, file: Pick<SqlFile, 'parts'>, { reads, which }: { readonly reads: readonly Product[]; readonly which: 'changed' | 'comuni' },
-  ): Promise<{ readonly before: R[]; readonly after: R[] }> {
+  ): Promise<{ readonly before: Row[]; readonly after: Row[] }> {
     const ofParcels = reads.filter(hasRowsOfParcels).map(({ relation }) => relation);
     const patched = ofParcels.flatMap((relation) => (relation === PARCELS ? [] : this.results.get(relation)?.patch?.fids ?? []));
     const { before: placesBefore, after: placesAfter } = await this.placesReached(session);
     await dropOthers(session, this.schema, this.#kept);
     await findFids(session, this.schema, CITED, which === 'changed' ? patched : [placesBefore, placesAfter]);
     const parcels = `${CITED}_fid`;
-    const run = async (provide: (relation: Relation) => Promise<void>): Promise<R[]> => {
+    const run = async (provide: (relation: Relation) => Promise<void>): Promise<Row[]> => {
       for (const relation of ofParcels) await provide(relation);
       await lookIn(session, [this.schema, this.#build]);
-      const rows = await rowsOfFile<R>(session, file);
+      const rows = await rowsOfFile(session, file);
       await dropOthers(session, this.schema, new Set([...this.#kept, parcels]));
       return rows;
     };

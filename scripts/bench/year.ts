@@ -45,12 +45,12 @@ export const run: Bench = (databaseUrl, [nights = NIGHTS, parcels = SIZE]) => in
   const region = await writeSynthetic(await loadSources(), folder, { parcels, seed: 1, dense: false });
   say(`year: ${nights} nights, ${thousands(region.parcelCount)} parcels in ${region.comuni.length} comuni`);
   const year = await onFreshDatabase(databaseUrl, (fresh) => nightsOf(fresh, folder, region, nights));
-  const anew = await onFreshDatabase(databaseUrl, async ({ url }) => {
+  const freshLoad = await onFreshDatabase(databaseUrl, async ({ url }) => {
     await refreshAndPrune(url, folder);
     return onDatabase(url, 'write', databaseState);
   });
-  describe(year, anew);
-  return [{ bench: 'year', ...measurementOf(year, anew) }];
+  describe(year, freshLoad);
+  return [{ bench: 'year', ...measurementOf(year, freshLoad) }];
 });
 
 /** Loads the region and runs the nights. */
@@ -134,14 +134,14 @@ function ratioOf(part: number, whole: number): string | null {
   return whole === 0 ? null : percent(part, whole);
 }
 
-function describe({ nights, start, end }: Year, anew: DatabaseState): void {
+function describe({ nights, start, end }: Year, freshLoad: DatabaseState): void {
   say(`  first ${Math.min(WINDOW, nights.length)} nights: ${describeNights(nights.slice(0, WINDOW))}`);
   say(`  last ${Math.min(WINDOW, nights.length)} nights: ${describeNights(nights.slice(-WINDOW))}`);
   say(`  growth per 100 nights: ${number(slopeOf(nights.map(({ seconds }) => seconds)) * 100, 2)} s, CPU ${number(cpuSlope(nights), 2)} s`);
-  const states = [start, end, anew];
+  const states = [start, end, freshLoad];
   say(textTable(
     SCHEMAS.flatMap((schema) => (['tables', 'indexes'] as const).map((kind) => [
-      `${schema}, ${kind}`, ...states.map(({ sizes }) => megabytes(sizes[schema]?.[kind] ?? 0)), ratioOf(end.sizes[schema]?.[kind] ?? 0, anew.sizes[schema]?.[kind] ?? 0),
+      `${schema}, ${kind}`, ...states.map(({ sizes }) => megabytes(sizes[schema]?.[kind] ?? 0)), ratioOf(end.sizes[schema]?.[kind] ?? 0, freshLoad.sizes[schema]?.[kind] ?? 0),
     ])),
     ['size', 'start', 'end', 'fresh load', 'end / fresh load'],
   ));
@@ -152,7 +152,7 @@ function describe({ nights, start, end }: Year, anew: DatabaseState): void {
   ], ['', 'start', 'end', 'fresh load']));
 }
 
-function measurementOf({ parcels, nights, start, end }: Year, anew: DatabaseState): Measurement {
+function measurementOf({ parcels, nights, start, end }: Year, freshLoad: DatabaseState): Measurement {
   const parts = [['first nights', nights.slice(0, WINDOW)], ['last nights', nights.slice(-WINDOW)]] as const;
   const medians = parts.flatMap(([name, some]) => {
     const { node, server } = mediansOf(some);
@@ -162,6 +162,6 @@ function measurementOf({ parcels, nights, start, end }: Year, anew: DatabaseStat
   return ofSteps(parcels, parts.map(([name, some]) => stepOf(name, mediansOf(some).seconds, null)), {
     nights: nights.length, ...Object.fromEntries(medians),
     'growth per 100 nights, s': rounded(slopeOf(nights.map(({ seconds }) => seconds)) * 100), 'growth of the CPU per 100 nights, s': cpu === null ? null : rounded(cpu),
-    ...figuresOfState('start', start), ...figuresOfState('end', end), ...figuresOfState('fresh load', anew),
+    ...figuresOfState('start', start), ...figuresOfState('end', end), ...figuresOfState('fresh load', freshLoad),
   });
 }
