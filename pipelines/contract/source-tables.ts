@@ -3,7 +3,7 @@
  * statements contain no text from data files.
  */
 import type { Column } from '../formats/copy.ts';
-import type { Layer, Source } from './source.ts';
+import type { Layer, LayerColumns, Source } from './source.ts';
 import { parseSqlFile, type SqlFile } from './sql-files.ts';
 import { literal } from './sql-text.ts';
 
@@ -11,7 +11,7 @@ import { literal } from './sql-text.ts';
 const RECORD = { member_id: 'int4 not null', position: 'int8 not null' } as const satisfies Readonly<Record<string, Column>>;
 
 /** Returns the columns that precede the source's columns in a layer, with their descriptions. */
-const provenance = (position: string): Layer['columns'] => ({
+const provenance = (position: string): LayerColumns => ({
   release_id: ['int4 not null', 'Release of the row (ledger.release). Partition key.'],
   member_id: [RECORD.member_id, 'Member that the row was read from (ledger.member).'],
   position: [RECORD.position, position],
@@ -31,18 +31,26 @@ export function layerTables(id: string, layers: Source['layers']): SqlFile {
   return parseSqlFile(`sources/${id}/layer.sql`, [header, ...Object.entries(layers).map(([name, layer]) => layerTable(name, layer))].join('\n'));
 }
 
-function layerTable(name: string, { description, position, columns, indexes = {} }: Layer): string {
+/** Returns all columns of a layer, in the order of the table. */
+export function layerColumns({ position, columns }: Layer): LayerColumns {
+  return { ...provenance(position), ...columns };
+}
+
+/** Returns the indexes of a layer. A column with a geometry has a GiST index. */
+export function layerIndexes(layer: Layer): { readonly query: string; readonly method: 'btree' | 'gist'; readonly columns: readonly string[] }[] {
+  const all = layerColumns(layer);
+  return Object.entries(layer.indexes ?? {}).map(([query, columns]) => ({ query, method: columns.some((column) => all[column]?.[0].startsWith('geometry') === true) ? 'gist' : 'btree', columns }));
+}
+
+function layerTable(name: string, layer: Layer): string {
   const table = `layer.${name}`;
-  const all = { ...provenance(position), ...columns };
+  const all = layerColumns(layer);
   const types = Object.fromEntries(Object.entries(all).map(([column, [type]]) => [column, type]));
   return [
     `create table ${table} ${listed(types)} partition by list (release_id);`,
-    `comment on table ${table} is ${literal(description)};`,
+    `comment on table ${table} is ${literal(layer.description)};`,
     ...Object.entries(all).map(([column, [, text]]) => `comment on column ${table}.${column} is ${literal(text)};`),
-    ...Object.entries(indexes).map(([query, indexed]) => {
-      const method = indexed.some((column) => types[column]?.startsWith('geometry')) ? ' using gist' : '';
-      return `-- serves: ${query}\ncreate index on ${table}${method} (${indexed.join(', ')});`;
-    }),
+    ...layerIndexes(layer).map(({ query, method, columns }) => `-- serves: ${query}\ncreate index on ${table}${method === 'gist' ? ' using gist' : ''} (${columns.join(', ')});`),
     '',
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 /**
  * Compares the objects of a database (tables, columns, constraints, indexes, views, functions, grants) with the objects of a fresh database of this version.
- * `sql/objects.json` lists the expected objects with digests, except the objects that `sectionObjects` returns.
+ * `sql/objects.json` lists the expected objects with digests, except the objects that `sectionObjects` and `layerObjects` return.
  * `npx vitest run test/pipelines/objects.test.ts -u` writes the file from a fresh database.
  */
 import { readFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { regionOfFid } from '../contract/regions.ts';
 import { sha256 } from '../contract/sql-files.ts';
 import { MappaleError } from '../errors.ts';
 import { isDistributed } from './distributed.ts';
+import { layerObjects } from './layer-objects.ts';
 import type { Reader } from './reader.ts';
 import { isOfSection, withSections } from './section-objects.ts';
 import type { Part } from './state.ts';
@@ -52,20 +53,18 @@ export interface Damage {
   readonly found: string | null;
 }
 
-/** Returns the digest of the SQL files with listed objects, without comments and layout. The objects of sections are not listed. */
+/** Returns the digest of the SQL files with listed objects, without comments and layout. The objects of sections and layers are not listed. */
 export function filesDigest(parts: readonly Part[]): string {
-  return sha256(parts.filter(({ file }) => !isOfSection(file)).map(({ file }) => `${file.file} ${file.digest}`).sort().join('\n')).slice(0, 16);
+  return sha256(parts.filter(({ kind, file }) => kind !== 'layer' && !isOfSection(file)).map(({ file }) => `${file.file} ${file.digest}`).sort().join('\n')).slice(0, 16);
 }
 
 let read: Expected | undefined;
 
-/** Returns the expected objects. Returns null if SQL files have changed since the list was written, for example because a source was added. */
+/** Returns the expected objects. Returns null if SQL files have changed since the list was written. */
 export function expectedObjects(parts: readonly Part[]): Expected | null {
-  if (read === undefined) {
-    const listed = JSON.parse(readFileSync(join(ROOT, OBJECTS_FILE), 'utf8')) as Expected;
-    read = { ...listed, objects: withSections(listed.objects) };
-  }
-  return read.files === filesDigest(parts) ? read : null;
+  read ??= JSON.parse(readFileSync(join(ROOT, OBJECTS_FILE), 'utf8')) as Expected;
+  if (read.files !== filesDigest(parts)) return null;
+  return { ...read, objects: withSections(read.objects, parts.flatMap(({ source }) => (source === null ? [] : layerObjects(source.layers)))) };
 }
 
 /** Lists the objects of a database. */

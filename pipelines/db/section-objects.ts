@@ -61,10 +61,15 @@ function tableObjects(relation: Relation, { key, columns }: Table): Object[] {
   ];
 }
 
-/** Returns the listed objects and the objects of the sections. A listed definition has priority, for example if a migration gave a column a default. */
-export function withSections(listed: Expected['objects']): Expected['objects'] {
+/**
+ * Returns the listed objects and the objects of the sections. A listed definition has priority, for example if a migration gave a column a default.
+ * @param layers objects of the layers
+ */
+export function withSections(listed: Expected['objects'], layers: readonly Object[]): Expected['objects'] {
   const all: Record<string, Record<string, string>> = {};
-  for (const { kind, name, definition } of sectionObjects(listed.table ?? {})) (all[kind] ??= {})[name] = definition;
+  const add = ({ kind, name, definition }: Object): void => void ((all[kind] ??= {})[name] = definition);
+  layers.forEach(add);
+  sectionObjects({ ...all['table'], ...listed.table }).forEach(add);
   for (const [kind, byName] of Object.entries(listed)) Object.assign(all[kind] ??= {}, byName);
   return all;
 }

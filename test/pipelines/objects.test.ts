@@ -13,6 +13,7 @@ import { loadSources } from '../../pipelines/contract/registry.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { damageOf, expectedObjects, filesDigest, foundObjects, OBJECTS_FILE, type Damage, type Found } from '../../pipelines/db/objects.ts';
+import { layerObjects } from '../../pipelines/db/layer-objects.ts';
 import { makeRegionSchema } from '../../pipelines/db/region-schemas.ts';
 import { sectionObjects } from '../../pipelines/db/section-objects.ts';
 import { partsOf } from '../../pipelines/db/state.ts';
@@ -25,12 +26,15 @@ import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const sources = await loadSources();
+const LAYERS = sources.flatMap(({ layers }) => layerObjects(layers));
 
-/** Returns the content of `sql/objects.json` for these objects. The file does not list objects that equal an object of `sectionObjects`. */
+const byName = (a: { kind: string; name: string }, b: { kind: string; name: string }): number => (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1);
+
+/** Returns the content of `sql/objects.json` for these objects. The file does not list objects that equal an object of `sectionObjects` or `layerObjects`. */
 function textOf(found: readonly Found[]): string {
   const objects: Record<string, Record<string, string>> = {};
-  const ofSections = new Set(sectionObjects(partitionKeys(found)).map(({ kind, name, definition }) => `${kind} ${name} ${definition}`));
-  for (const { kind, name, definition } of found.filter((each) => !ofSections.has(`${each.kind} ${each.name} ${each.definition}`)).sort((a, b) => (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1))) (objects[kind] ??= {})[name] = definition;
+  const derived = new Set([...sectionObjects(partitionKeys(found)), ...LAYERS].map(({ kind, name, definition }) => `${kind} ${name} ${definition}`));
+  for (const { kind, name, definition } of found.filter((each) => !derived.has(`${each.kind} ${each.name} ${each.definition}`)).sort((a, b) => (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1))) (objects[kind] ??= {})[name] = definition;
   return `${JSON.stringify({ files: filesDigest(partsOf(sources)), objects }, null, 1)}\n`;
 }
 
@@ -39,7 +43,7 @@ function partitionKeys(found: readonly Found[]): Record<string, string> {
 }
 
 describeEngines('the objects of a new database', (engine) => {
-  it('equal sql/objects.json and the objects of the sections (npx vitest run test/pipelines/objects.test.ts -u)', async () => {
+  it('equal sql/objects.json and the objects of the sections and layers (npx vitest run test/pipelines/objects.test.ts -u)', async () => {
     const database = await engine.openDatabase();
     await migrate(database, sources);
     const found = await database.session(async (session) => {
@@ -50,8 +54,9 @@ describeEngines('the objects of a new database', (engine) => {
       await session.query('rollback');
       return objects;
     });
-    const expected = sectionObjects(partitionKeys(found));
-    expect(expected.length).toBeGreaterThan(500);
+    const expected = [...sectionObjects(partitionKeys(found)), ...LAYERS];
+    expect(expected.length).toBeGreaterThan(1_000);
+    expect(found.filter(({ kind, name }) => ['table', 'column', 'index'].includes(kind) && name.startsWith('layer.')).map(({ kind, name, definition }) => ({ kind, name, definition })).sort(byName)).toEqual([...LAYERS].sort(byName));
     expect(expected.filter(({ kind, name }) => !found.some((each) => each.kind === kind && each.name === name))).toEqual([]);
     await expect(textOf(found)).toMatchFileSnapshot(join(ROOT, OBJECTS_FILE));
   });
