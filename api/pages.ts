@@ -10,7 +10,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ROOT } from '../pipelines/config.ts';
 import type { MapPanel } from '../pipelines/contract/section-map.ts';
-import { italianOf, mapOf } from '../pipelines/contract/section-maps.ts';
+import { loadSources } from '../pipelines/contract/registry.ts';
+import { mapOf } from '../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { IS_COMPILED } from '../pipelines/program.ts';
 import { originOfTiles, type BaseMap } from './base-map.ts';
@@ -39,7 +40,7 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
   { path: '/docs/swagger-ui.js', type: SCRIPT, read: library('swagger-ui-dist', 'swagger-ui-bundle.js') },
   { path: '/docs/swagger-ui.css', type: STYLE, read: library('swagger-ui-dist', 'swagger-ui.css') },
   { path: '/map', type: HTML, read: own('map/index.html') },
-  ...['cadastral', 'comparison', 'downloads', 'elements', 'explanation', 'filters', 'interface', 'layers', 'legend', 'published', 'record', 'search', 'sheet', 'sources', 'start', 'state', 'streets', 'url', 'values', 'view', 'words'].map((name) => ({ path: `/map/${name}.js`, type: SCRIPT, read: own(`map/${name}.js`) })),
+  ...['cadastral', 'comparison', 'downloads', 'elements', 'explanation', 'filters', 'interface', 'layers', 'legend', 'published', 'record', 'search', 'sheet', 'start', 'state', 'streets', 'url', 'values', 'view', 'words'].map((name) => ({ path: `/map/${name}.js`, type: SCRIPT, read: own(`map/${name}.js`) })),
   { path: '/map/sections.js', type: SCRIPT, read: sectionPanels },
   { path: '/map/map.css', type: STYLE, read: own('map/map.css') },
   { path: '/map/maplibre-gl.mjs', type: SCRIPT, read: library('maplibre-gl', 'dist/maplibre-gl.mjs') },
@@ -71,16 +72,23 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
 /** Returns the panel of each section on the map, with the descriptions of fields by path. */
-export async function panels() {
-  return Promise.all(SECTIONS.map(async ({ name, title, block }) => {
-    const { panel } = mapOf(name);
-    return { name, title, italian: await italianOf(name), ...panel, fields: Object.fromEntries(fieldsOf(block, panel)) };
-  }));
+export function panels() {
+  return SECTIONS.map(({ name, title, block }) => {
+    const { panel, italian } = mapOf(name);
+    return { name, title, italian, ...panel, fields: Object.fromEntries(fieldsOf(block, panel)) };
+  });
 }
 
+/** Returns the Italian title of each source, by the title in English. */
+export async function italianSources(): Promise<Readonly<Record<string, string>>> {
+  return Object.fromEntries((await loadSources()).map(({ manifest }) => [manifest.title, manifest.italianTitle]));
+}
+
+/** Returns the texts of sections and sources as a script of the map page. */
 async function sectionPanels(): Promise<Buffer> {
-  const byName = Object.fromEntries((await panels()).map(({ name, ...panel }) => [name, panel]));
-  return Buffer.from(`export const SECTIONS = ${JSON.stringify(byName, null, 1)};\nexport const ELSEWHERE = ${JSON.stringify(ELSEWHERE)};\n`);
+  const byName = Object.fromEntries(panels().map(({ name, ...panel }) => [name, panel]));
+  const constants = { SECTIONS: byName, ELSEWHERE, ITALIAN_SOURCES: await italianSources() };
+  return Buffer.from(Object.entries(constants).map(([name, value]) => `export const ${name} = ${JSON.stringify(value, null, 1)};\n`).join(''));
 }
 
 /** Returns the columns of a list, or the fields of an object that are not shown elsewhere. */

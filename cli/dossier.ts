@@ -37,7 +37,7 @@ export function dossierCommand(): Command {
         const out = options.json === true && options.out === undefined ? null : expandPath(options.out ?? `dossier-${fid}.html`);
         if (out !== null) {
           await mustBePlace(out);
-          const page = dossierPage(dossier, await panelsIn(options.language), options.language);
+          const page = dossierPage(dossier, panelsIn(options.language), options.language);
           await writeAtomically(out, (unfinished) => (browser === null ? writeFile(unfinished, page) : printPdf(browser, page, unfinished)), extname(out));
         }
         return [dossier, () => `written: ${out ?? ''}`];

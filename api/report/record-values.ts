@@ -1,6 +1,6 @@
 /** Formats the values of a record with the labels, units and texts of the sections, like the map page. */
 import type { Italian, MapPanel } from '../../pipelines/contract/section-map.ts';
-import { italianOf, mapOf } from '../../pipelines/contract/section-maps.ts';
+import { mapOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { html, htmlTable, type Filling, type Html } from './html.ts';
 
@@ -44,11 +44,12 @@ const SHARE = 'share';
 const SHOWN_ROWS = 8;
 
 /** Returns the panels of the sections in the order of the record. */
-export async function panelsIn(language: Language): Promise<Panel[]> {
-  return Promise.all(SECTIONS.map(async ({ name, title }) => {
-    const italian = language === 'it' ? await italianOf(name) : undefined;
-    return { name, title: italian?.title ?? title, language, map: mapOf(name).panel, italian };
-  }));
+export function panelsIn(language: Language): Panel[] {
+  return SECTIONS.map(({ name, title }) => {
+    const map = mapOf(name);
+    const italian = language === 'it' ? map.italian : undefined;
+    return { name, title: italian?.title ?? title, language, map: map.panel, italian };
+  });
 }
 
 /** Returns the value of an object's own key. A published text used as a key may be the name of an inherited property. */

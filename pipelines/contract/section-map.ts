@@ -1,15 +1,17 @@
-/** Types of a section's texts and layers on the map. `map.ts` (or `section.ts`) and `italian.ts` in the section's folder define these texts and layers. */
+/** Types of a section's texts and layers on the map. `map.ts` or `section.ts` in the section's folder defines these texts and layers. */
 
 /** Groups of layers in the map's list of layers. */
 type LayerGroup = 'hazards' | 'value' | 'people' | 'land' | 'places';
 
-/** A section on the map: its English texts and its layers. */
+/** A section on the map: its texts and its layers. */
 export interface SectionMap {
   readonly panel: MapPanel;
   /** Layer of the section on the map; omitted if the map does not draw the section. */
   readonly layer?: MapLayer;
   /** Further layers, by name. The names begin with the section's name. */
   readonly otherLayers?: Readonly<Record<string, MapLayer>>;
+  /** Italian texts of the section. Without these texts, the map shows the English texts. */
+  readonly italian?: Italian;
 }
 
 /** Texts of the section's block in the map's panel, in English. */
@@ -20,7 +22,7 @@ export interface MapPanel {
   readonly words?: Readonly<Record<string, string>>;
   /** Texts shown for values that are words, by value. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Texts of publishers for which `italian.ts` has a translation. */
+  /** Texts of publishers for which `italian` has a translation. */
   readonly published?: readonly string[];
   /** Units of numbers, by name of the field. `share` is a fraction that is shown in per cent. Numbers without a unit are counts. */
   readonly units?: Readonly<Record<string, string>>;
@@ -43,7 +45,7 @@ export interface MapPanel {
   };
 }
 
-/** Italian texts of a section on the map, from the section's `italian.ts`. If an Italian text is missing, the map shows the English text. */
+/** Italian texts of a section on the map. If an Italian text is missing, the map shows the English text. */
 export interface Italian {
   readonly title: string;
   readonly words?: Readonly<Record<string, string>>;
@@ -114,9 +116,4 @@ export interface RangeClass {
 /** Returns the definition unchanged, so that the compiler checks the definition's type. */
 export function defineMap(map: SectionMap): SectionMap {
   return map;
-}
-
-/** Returns the texts unchanged, so that the compiler checks the type of the texts. */
-export function defineItalian(texts: Italian): Italian {
-  return texts;
 }

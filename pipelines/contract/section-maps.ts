@@ -1,12 +1,12 @@
 /**
- * Loads `map.ts` and `italian.ts` from each section's folder. Only the map, its tiles and the data dictionary need these files. A section with few texts has
- * them in `section.ts` instead of `map.ts`.
+ * Loads `map.ts` from each section's folder. Only the map, its tiles and the data dictionary need this file. A section with few texts has them in `section.ts`
+ * instead.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { loadModule, moduleFile } from '../program.ts';
-import type { Italian, MapLayer, SectionMap } from './section-map.ts';
+import type { MapLayer, SectionMap } from './section-map.ts';
 import { SECTIONS } from './sections.ts';
 import { SECTION_FOLDER } from './sql-files.ts';
 
@@ -31,10 +31,4 @@ export function mapOf(section: string): SectionMap {
 export function drawingsOf(section: string): Readonly<Record<string, MapLayer>> {
   const { layer, otherLayers } = mapOf(section);
   return { ...(layer === undefined ? {} : { [section]: layer }), ...otherLayers };
-}
-
-/** Returns the Italian texts of a section; undefined if the section's folder has no `italian.ts`. */
-export async function italianOf(section: string): Promise<Italian | undefined> {
-  const file = `${SECTION_FOLDER}/${section}/italian.ts`;
-  return existsSync(moduleFile(join(ROOT, file))) ? loadModule<Italian>(file) : undefined;
 }

@@ -40,7 +40,7 @@ export interface Section {
   readonly brief?: true;
   /** Columns of the section in exported tables, in the order of `api.columns_NAME`. Keys are column names without the section's name. */
   readonly flat: Readonly<Record<string, FlatColumn>>;
-  /** English texts and drawings on the map, for a section without `map.ts`. A longer text is in `map.ts`, so that `section.ts` fits on one screen. */
+  /** Texts and drawings on the map, for a section without `map.ts`. A longer text is in `map.ts`, so that `section.ts` fits on one screen. */
   readonly map?: SectionMap;
 }
 

@@ -47,6 +47,8 @@ export interface Manifest {
    */
   readonly version: number;
   readonly title: string;
+  /** Title that the map shows in Italian. An Italian `title` is repeated. */
+  readonly italianTitle: string;
   readonly attribution: Attribution;
   /** Description of how the reader finds the vintage of a file. */
   readonly vintageRule: string;

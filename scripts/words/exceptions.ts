@@ -3,5 +3,4 @@ import type { Exception } from './findings.ts';
 
 export const EXCEPTIONS: readonly Exception[] = [
   { file: 'sources/istat_comuni/manifest.ts', text: 'codes of comuni, provinces and regions in force', reason: 'a title that attributions of published data contain' },
-  { file: 'api/pages/map/sources.js', text: 'codes of comuni, provinces and regions in force', reason: 'the same title, which has an Italian name' },
 ];

@@ -7,6 +7,7 @@ export const manifest: Manifest = {
   id: 'ade_cadastre',
   version: 3,
   title: 'Cadastral cartography: parcels and sheets of the Catasto Terreni',
+  italianTitle: 'Cartografia catastale: particelle e fogli del Catasto Terreni',
   attribution: {
     holder: HOLDERS.agenziaDelleEntrate,
     license: 'CC-BY-4.0',

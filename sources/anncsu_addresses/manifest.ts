@@ -8,6 +8,7 @@ export const manifest: Manifest = {
   id: 'anncsu_addresses',
   version: 4,
   title: 'ANNCSU, Archivio Nazionale dei Numeri Civici delle Strade Urbane: indirizzario (INDIR) and stradario (STRAD)',
+  italianTitle: 'ANNCSU, Archivio Nazionale dei Numeri Civici delle Strade Urbane: indirizzario (INDIR) e stradario (STRAD)',
   attribution: {
     holder: `${HOLDERS.agenziaDelleEntrate}; ${HOLDERS.istat}`,
     license: 'CC-BY-4.0',

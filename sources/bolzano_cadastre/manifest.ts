@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'bolzano_cadastre',
   version: 2,
   title: 'Cadastral map of the Provincia autonoma di Bolzano',
+  italianTitle: 'Mappa catastale della Provincia autonoma di Bolzano',
   attribution: {
     holder: HOLDERS.provinciaDiBolzano,
     license: 'CC0-1.0',

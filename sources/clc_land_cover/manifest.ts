@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'clc_land_cover',
   version: 2,
   title: 'CORINE Land Cover 2018, vector',
+  italianTitle: 'CORINE Land Cover 2018, vettoriale',
   attribution: {
     holder: HOLDERS.copernicus,
     license: 'Copernicus full, free and open',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'copernicus_dem',
   version: 2,
   title: 'Copernicus DEM GLO-30, digital surface model with cells of 1″',
+  italianTitle: 'Copernicus DEM GLO-30, modello digitale della superficie con celle di 1″',
   attribution: {
     holder: HOLDERS.esa,
     license: 'Copernicus DEM full, free and open',

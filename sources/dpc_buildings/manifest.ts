@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'dpc_buildings',
   version: 2,
   title: 'Aggregati strutturali: footprints of adjoining buildings, by comune',
+  italianTitle: 'Aggregati strutturali: sagome di edifici contigui, per comune',
   attribution: {
     holder: HOLDERS.protezioneCivile,
     license: 'CC-BY-4.0',

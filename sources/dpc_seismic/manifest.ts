@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'dpc_seismic',
   version: 1,
   title: 'Protezione Civile: seismic zones of comuni',
+  italianTitle: 'Protezione Civile: zone sismiche dei comuni',
   attribution: {
     holder: HOLDERS.protezioneCivile,
     license: 'CC-BY-4.0',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'egms_vertical',
   version: 4,
   title: 'European Ground Motion Service, Level 3 Ortho, vertical component',
+  italianTitle: 'European Ground Motion Service, livello 3 Ortho, componente verticale',
   attribution: {
     holder: HOLDERS.copernicus,
     license: 'Copernicus full, free and open',

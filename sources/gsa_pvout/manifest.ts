@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'gsa_pvout',
   version: 2,
   title: 'Global Solar Atlas 2, PVOUT: photovoltaic electricity output of a mean year',
+  italianTitle: 'Global Solar Atlas 2, PVOUT: produzione fotovoltaica di un anno medio',
   attribution: {
     holder: HOLDERS.worldBank,
     license: 'CC-BY-4.0',

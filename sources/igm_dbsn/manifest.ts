@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'igm_dbsn',
   version: 2,
   title: 'Database di sintesi nazionale (DBSN): buildings',
+  italianTitle: 'Database di sintesi nazionale (DBSN): edifici',
   attribution: {
     holder: HOLDERS.igm,
     license: 'ODbL-1.0',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'ingv_mps04',
   version: 3,
   title: 'Modello di pericolosità sismica MPS04: accelerazione massima del suolo, 10 % in 50 anni',
+  italianTitle: 'Modello di pericolosità sismica MPS04: accelerazione massima del suolo, 10 % in 50 anni',
   attribution: {
     holder: HOLDERS.ingv,
     license: 'CC-BY-4.0',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'ispra_flood',
   version: 4,
   title: 'Mosaicatura nazionale delle aree a pericolosità idraulica (D.Lgs. 49/2010)',
+  italianTitle: 'Mosaicatura nazionale delle aree a pericolosità idraulica (D.Lgs. 49/2010)',
   attribution: {
     holder: HOLDERS.ispra,
     license: 'CC-BY-SA-4.0',

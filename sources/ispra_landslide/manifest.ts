@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'ispra_landslide',
   version: 4,
   title: 'Mosaicatura nazionale delle aree a pericolosità da frana dei Piani di Assetto Idrogeologico (PAI)',
+  italianTitle: 'Mosaicatura nazionale delle aree a pericolosità da frana dei Piani di Assetto Idrogeologico (PAI)',
   attribution: {
     holder: HOLDERS.ispra,
     license: 'CC-BY-SA-4.0',

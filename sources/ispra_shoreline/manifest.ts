@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'ispra_shoreline',
   version: 4,
   title: 'Linea di Costa 2020 v2.0 — Dinamica Litoranea 2006–2020',
+  italianTitle: 'Linea di Costa 2020 v2.0 — Dinamica Litoranea 2006–2020',
   attribution: {
     holder: HOLDERS.ispra,
     license: 'CC-BY-4.0',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'istat_boundaries',
   version: 3,
   title: 'ISTAT: boundaries of comuni, provinces and regions',
+  italianTitle: 'ISTAT: confini di comuni, province e regioni',
   attribution: {
     holder: HOLDERS.istat,
     license: 'CC-BY-4.0',

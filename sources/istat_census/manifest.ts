@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'istat_census',
   version: 3,
   title: 'Census sections: territorial bases 2021 and indicators of the permanent census',
+  italianTitle: 'Sezioni di censimento: basi territoriali 2021 e indicatori del censimento permanente',
   attribution: {
     holder: HOLDERS.istat,
     license: 'CC-BY-4.0',

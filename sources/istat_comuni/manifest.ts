@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'istat_comuni',
   version: 1,
   title: 'ISTAT: codes of comuni, provinces and regions in force',
+  italianTitle: 'ISTAT: codici dei comuni, delle province e delle regioni vigenti',
   attribution: {
     holder: HOLDERS.istat,
     license: 'CC-BY-4.0',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'istat_soppressi',
   version: 1,
   title: 'ISTAT: suppressed comuni and their successors',
+  italianTitle: 'ISTAT: comuni soppressi e comuni subentranti',
   attribution: {
     holder: HOLDERS.istat,
     license: 'CC-BY-4.0',

@@ -7,6 +7,7 @@ export const manifest: Manifest = {
   id: 'mef_income',
   version: 2,
   title: 'MEF: personal income tax returns (IRPEF) by comune and, in the largest cities, by postal code',
+  italianTitle: 'MEF: dichiarazioni dei redditi (IRPEF) per comune e, nelle città maggiori, per CAP',
   attribution: {
     holder: HOLDERS.mef,
     license: 'CC-BY-3.0-IT',

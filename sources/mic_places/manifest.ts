@@ -8,6 +8,7 @@ export const manifest: Manifest = {
   id: 'mic_places',
   version: 3,
   title: 'MiC: places of culture (DBUnico 2.0)',
+  italianTitle: 'MiC: luoghi della cultura (DBUnico 2.0)',
   attribution: {
     holder: HOLDERS.cultura,
     license: 'CC-BY-4.0',

@@ -8,6 +8,7 @@ export const manifest: Manifest = {
   id: 'mim_schools',
   version: 2,
   title: 'MIM: schools, of the State and private ones',
+  italianTitle: 'MIM: scuole statali e paritarie',
   attribution: {
     holder: HOLDERS.istruzione,
     license: 'IODL-2.0',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'mimit_fuel',
   version: 2,
   title: 'MIMIT: register of active fuel stations',
+  italianTitle: 'MIMIT: anagrafica degli impianti di carburante attivi',
   attribution: {
     holder: HOLDERS.mimit,
     license: 'IODL-2.0',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'omi_quotations',
   version: 2,
   title: 'OMI: quotations, zones and their perimeters',
+  italianTitle: 'OMI: quotazioni, zone e loro perimetri',
   attribution: {
     holder: HOLDERS.agenziaDelleEntrate,
     license: 'free use with citation of the source',

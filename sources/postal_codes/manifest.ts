@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'postal_codes',
   version: 3,
   title: 'Postal codes (CAP) of comuni, and their areas, as the operator supplies them',
+  italianTitle: 'CAP dei comuni e loro aree, forniti dal gestore',
   attribution: {
     holder: HOLDERS.operator,
     license: 'as agreed by the operator with the supplier',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'salute_pharmacies',
   version: 2,
   title: 'Ministero della Salute: pharmacies',
+  italianTitle: 'Ministero della Salute: farmacie',
   attribution: {
     holder: HOLDERS.salute,
     license: 'IODL-2.0',

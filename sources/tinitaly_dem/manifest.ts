@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'tinitaly_dem',
   version: 2,
   title: 'TINITALY 1.1, digital elevation model of Italy with cells of 10 m',
+  italianTitle: 'TINITALY 1.1, modello digitale del terreno d\'Italia con celle di 10 m',
   attribution: {
     holder: HOLDERS.ingv,
     license: 'CC-BY-4.0',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'trento_cadastre',
   version: 2,
   title: 'Cadastral map of the Provincia autonoma di Trento',
+  italianTitle: 'Mappa catastale della Provincia autonoma di Trento',
   attribution: {
     holder: HOLDERS.provinciaDiTrento,
     license: 'CC-BY-4.0',

@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'urban_atlas',
   version: 2,
   title: 'Urban Atlas Land Cover/Land Use 2018',
+  italianTitle: 'Urban Atlas, copertura e uso del suolo 2018',
   attribution: {
     holder: HOLDERS.copernicus,
     license: 'Copernicus full, free and open',

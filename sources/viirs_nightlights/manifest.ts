@@ -5,6 +5,7 @@ export const manifest: Manifest = {
   id: 'viirs_nightlights',
   version: 3,
   title: 'VIIRS Black Marble VNP46A4, light at night: annual composite with cells of 15″',
+  italianTitle: 'VIIRS Black Marble VNP46A4, luci notturne: composito annuale con celle di 15″',
   attribution: {
     holder: HOLDERS.nasa,
     license: 'NASA open data',

@@ -321,7 +321,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#legend h2').textContent()).toBe('Copertura del suolo, primo livello');
       expect(await page.locator('#legend li').last().textContent()).toBe('Non pertinente: strada, acqua');
       expect(await page.evaluate("[...document.querySelectorAll('[data-word]')].filter((each) => each.textContent === '').length")).toBe(0);
-      for (const { name, italian } of await panels()) expect(await page.locator(`[data-section=${name}] h3`).textContent(), name).toContain(italian?.title ?? 'no title in Italian');
+      for (const { name, italian } of panels()) expect(await page.locator(`[data-section=${name}] h3`).textContent(), name).toContain(italian?.title ?? 'no title in Italian');
       await picture(page, 'italian');
       await page.reload();
       await page.locator('[data-section=attributions]').waitFor();

@@ -44,7 +44,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'a source\'s synthetic file': { files: /^sources\/([^/]+)\/synthetic[^/]*\.ts$/, local: ['sources/$1/', ...['formats', 'contract', 'readers', 'address', 'synthetic'].map(roomPath)], packages: [] },
   'a source': { files: /^sources\/([^/]+)\//, local: ['sources/$1/(?!synthetic)', 'pipelines/mask-tax-code.ts', ...['formats', 'contract', 'readers', 'address'].map(roomPath)], packages: ['zod'] },
   'a section': {
-    files: /^sql\/sections\/([^/]+)\/(?:section|map|italian|class-names)\.ts$/,
+    files: /^sql\/sections\/([^/]+)\/(?:section|map|class-names)\.ts$/,
     local: ['pipelines/contract/(gate|schemas|section|section-map)\\.ts$', 'sql/sections/$1/class-names\\.ts$'], packages: ['zod'],
   },
   'a sweep of a section': { files: /^sql\/sections\/([^/]+)\/sweep\.ts$/, local: ['pipelines/contract/sweep\\.ts$'], packages: [] },
@@ -56,7 +56,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'a command': { files: /^cli\//, local: ['cli/', 'pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['@modelcontextprotocol/sdk', 'commander', 'zod'] },
   'a report': { files: /^api\/report\//, local: ['api/(report/|answers\\.ts$)', 'pipelines/(?!synthetic/)'], packages: ['zod'] },
   'the server': {
-    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(changes|columns|enrich|keys|lineage|table|tiles)\\.ts$', 'pipelines/(config|errors|log|program|typed|contract/(schemas|sections|section-maps?|regions)|formats/vector-tile|operate/metrics)\\.ts$'],
+    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(changes|columns|enrich|keys|lineage|table|tiles)\\.ts$', 'pipelines/(config|errors|log|program|typed|contract/(registry|schemas|sections|section-maps?|regions)|formats/vector-tile|operate/metrics)\\.ts$'],
     packages: ['fastify', '@fastify/*', 'flatgeobuf', 'prom-client', 'zod'],
   },
   'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/', 'cli/', 'test/harness/(environment|publishers|rewrite-zip)\\.ts$'], packages: null },

@@ -18,6 +18,7 @@ const manifestSchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9]+(_[a-z0-9]+)+$/),
   version: z.int().min(1),
   title: z.string().min(5),
+  italianTitle: z.string().min(5),
   attribution: z.strictObject({
     holder: z.string().min(2),
     license: z.string().min(2),

@@ -45,12 +45,12 @@ describeDatabase('the dossier of a parcel', (engine) => {
   });
   afterAll(() => files.remove());
 
-  const pageIn = async (language: (typeof LANGUAGES)[number], shown = dossier): Promise<string> => dossierPage(shown, await panelsIn(language), language);
+  const pageIn = async (language: (typeof LANGUAGES)[number], shown = dossier): Promise<string> => dossierPage(shown, panelsIn(language), language);
 
   it.each(LANGUAGES)('shows each section with its title, labels, values and units (%s)', async (language) => {
     const page = await pageIn(language);
     expect(page).toContain(`<html lang="${language}">`);
-    for (const panel of await panelsIn(language)) {
+    for (const panel of panelsIn(language)) {
       expect(page).toContain(html`<h2>${panel.title}</h2>`.text);
       const block = dossier.record[panel.name];
       if (block === null || Array.isArray(block)) continue;
@@ -62,7 +62,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
   });
 
   it('takes labels, units and terms from the description of the section', async () => {
-    const [english, italian] = await Promise.all(LANGUAGES.map(async (language) => (await panelsIn(language)).find(({ name }) => name === 'economics')!));
+    const [english, italian] = LANGUAGES.map((language) => panelsIn(language).find(({ name }) => name === 'economics')!);
     expect([labelOf('average_income', english!), valueOf('average_income', 21_345.67, english!)]).toEqual(['Average income', '21,346 €']);
     expect([labelOf('average_income', italian!), valueOf('average_income', 21_345.67, italian!)]).toEqual(['Reddito medio', '21.346 €']);
     expect([valueOf('affordability_index', 6.789, english!), valueOf('affordability_index', 6.789, italian!)]).toEqual(['6.79 years', '6,79 anni']);

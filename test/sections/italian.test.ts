@@ -1,8 +1,7 @@
 /** Tests the texts of the map. Every field, value and unit of a section has a name in English and in Italian, and removed fields have no texts. */
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { panels } from '../../api/pages.ts';
+import { italianSources, panels } from '../../api/pages.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { drawingsOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -33,7 +32,7 @@ function textOf({ field, value, unit, rule }: Sentences): Set<string> {
 }
 
 /** Returns the fields that have a separate row, and the fields of the evidence. Leaves out the columns of lists, which have headings. */
-function namesOf(panel: Awaited<ReturnType<typeof panels>>[number]): Set<string> {
+function namesOf(panel: ReturnType<typeof panels>[number]): Set<string> {
   const ofEvidence = evidence.get(panel.name)!.field.filter((each) => NAMES.test(each)).flatMap((each) => each.split(', ')).flatMap((each) => {
     const [first = '', ...rest] = each.replace('[{1}]', '').split('.').filter((part) => part !== 'meta');
     return sectionNames.includes(first) || (first === 'coverage' && sectionNames.includes(rest[0] ?? '')) ? rest.filter((part) => !sectionNames.includes(part)) : [first, ...rest];
@@ -61,7 +60,7 @@ function* numbersOf(schema: unknown): Generator<string> {
 const missing = (wanted: Iterable<string>, words: Readonly<Record<string, string>> = {}): string[] => [...wanted].filter((each) => !Object.hasOwn(words, each) || words[each] === '');
 const left = (wanted: ReadonlySet<string>, words: Readonly<Record<string, string>> = {}): string[] => Object.keys(words).filter((each) => !wanted.has(each));
 
-describe.each(await panels())('in Italian the section $name', (panel) => {
+describe.each(panels())('in Italian the section $name', (panel) => {
   const { name, italian, fields, list } = panel;
   const block = z.toJSONSchema(SECTIONS.find((each) => each.name === name)!.block);
 
@@ -139,9 +138,9 @@ it('texts of a statement are read from its SQL, with alternatives and concatenat
 
 describe('the Italian names of sources', () => {
   it('exist for each source and only for these, and have no English words', async () => {
-    const { ITALIAN_SOURCES } = (await import(fileURLToPath(new URL('../../api/pages/map/sources.js', import.meta.url)))) as { ITALIAN_SOURCES: Readonly<Record<string, string>> };
+    const names = await italianSources();
     const titles = new Set((await loadSources()).map(({ manifest }) => manifest.title));
-    expect([missing(titles, ITALIAN_SOURCES), left(titles, ITALIAN_SOURCES)]).toEqual([[], []]);
-    expect(Object.values(ITALIAN_SOURCES).filter((name) => /\b(?:of|and|the|with|by|in force|as)\b/.test(name))).toEqual([]);
+    expect([missing(titles, names), left(titles, names)]).toEqual([[], []]);
+    expect(Object.values(names).filter((name) => /\b(?:of|and|the|with|by|in force|as)\b/.test(name))).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ export const manifest: Manifest = {
   id: 'rfi_stations',
   version: 1,
   title: 'RFI: railway stations',
+  italianTitle: 'RFI: stazioni ferroviarie',
   attribution: { holder: 'RFI – Rete Ferroviaria Italiana S.p.A.', license: 'CC-BY-4.0', url: 'https://www.rfi.it/it/stazioni.html', text: 'Fonte: RFI, elenco delle stazioni' },
   vintageRule: 'the year in the file name (`stazioni_2026.csv`)',
   downloads: [{ url: 'https://www.rfi.it/it/stazioni.html', note: 'stazioni_<year>.csv' }],

@@ -29,13 +29,13 @@ const COVERED = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ na
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type JsonObject = Record<string, Json>;
 
-/** Fields that are not in the truth: texts of sources, and values that the record has twice. */
-const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
-  buildings: ['source'], population: ['source'],
-  risk: ['source'], subsidence: ['source'], economics: ['source', 'affordability_index', 'affordability_apt_size_m2'], demographics: ['source'], valuation_history: ['source'],
-  land_cover: ['source'], land_use: ['source'],
-  terrain: ['source'], solar: ['source'], nightlights: ['source'],
-};
+/** Fields that are not in the truth: values that the record has twice. The text of the source of any section may also be missing in the truth. */
+const SIBLINGS: Readonly<Record<string, readonly string[]>> = { economics: ['affordability_index', 'affordability_apt_size_m2'] };
+
+/** Returns the fields at a path that the truth may omit. */
+function siblingsOf(path: string): readonly string[] {
+  return [...SECTION_NAMES.includes(path) ? ['source'] : [], ...SIBLINGS[path] ?? []];
+}
 
 /** Tolerance of a number, by section and field. Other numbers must be equal after the contract's rounding. */
 const TOLERANCE: Readonly<Record<string, number>> = {
@@ -120,7 +120,7 @@ function differences(path: string, expected: Json | undefined, found: Json | und
     return expected.flatMap((value, index) => differences(`${path}[${index}]`, value, found[index]));
   }
   if (isObject(expected) && isObject(found)) {
-    const siblings = SIBLINGS[path] ?? [];
+    const siblings = siblingsOf(path);
     const keys = new Set([...Object.keys(expected), ...Object.keys(found).filter((key) => !siblings.includes(key))]);
     return [...keys].flatMap((key) => differences(`${path}.${key}`, expected[key], found[key]));
   }

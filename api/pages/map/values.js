@@ -1,8 +1,7 @@
 // @ts-check
-/** Formats names, values and units of a record. A section defines the names and units of its fields in `map.ts` and `italian.ts` of its folder. */
+/** Formats names, values and units of a record. A section defines the names and units of its fields in `map.ts` or `section.ts` of its folder. */
 import { element } from './elements.js';
-import { SECTIONS } from './sections.js';
-import { ITALIAN_SOURCES } from './sources.js';
+import { ITALIAN_SOURCES, SECTIONS } from './sections.js';
 import { STATES } from './view.js';
 import { hasWord, isItalian, isSharedWord, numberOf, t } from './words.js';
 

@@ -1,4 +1,4 @@
-/** Texts and layer of the section land_use on the map. */
+/** English and Italian texts and layer of the section land_use on the map. */
 import { defineMap, FIRST_LEVEL_OF_LAND } from '../../../pipelines/contract/section-map.ts';
 import { ITALIAN_CLASSES } from './class-names.ts';
 
@@ -16,5 +16,30 @@ export default defineMap({
     value: 'level1',
     classes: FIRST_LEVEL_OF_LAND,
     none: 'No class',
+  },
+  italian: {
+    title: 'Uso del suolo',
+    words: { code: 'Codice', share: 'Parte della particella', level1: 'Primo livello', level2: 'Secondo livello', class: 'Classe' },
+    values: ITALIAN_CLASSES,
+    legend: {
+      'Urban land use, first level': 'Uso del suolo urbano, primo livello', '1, artificial': '1, artificiale', '2, agricultural': '2, agricolo',
+      '3, forest and semi-natural': '3, boschi e seminaturale', '4, wetlands': '4, zone umide', '5, water': '5, acque', 'No class': 'Nessuna classe',
+    },
+    fields: {
+      'Class of the Urban Atlas, such as 11210': 'Classe dell’Urban Atlas: 11210',
+      'Name of the class as published; null: not published': 'Nome della classe come pubblicato; vuoto: non pubblicato',
+      'First digit: 1 artificial, 2 agricultural, 3 natural, 4 wetlands, 5 water':
+        'Prima cifra: 1 artificiale, 2 agricolo, 3 naturale, 4 zone umide, 5 acque',
+      'First two digits': 'Prime due cifre',
+      'Share of the parcel that the class covers': 'Parte della particella coperta dalla classe',
+    },
+    evidence: {
+      'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²':
+        'superficie di sovrapposizione con la particella; vale la classe che ne ha di più, a parità entro 0,01 m² quella con il codice minore',
+      'share of the parcel in polygons of the class; overlaps count once':
+        'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',
+      'of the parcel': 'della particella',
+      'boundary of the urban area that contains the representative point': 'confine dell’area urbana che contiene il punto rappresentativo',
+    },
   },
 });

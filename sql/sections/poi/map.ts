@@ -1,4 +1,4 @@
-/** Texts and layer of the section poi on the map. */
+/** English and Italian texts and layer of the section poi on the map. */
 import { defineMap } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({
@@ -17,5 +17,31 @@ export default defineMap({
       { value: 'fuel', label: 'Filling station', color: '#d55e00' },
     ],
     none: 'None of these',
+  },
+  italian: {
+    title: 'Punti di interesse',
+    words: { placed_by: 'Posizionato per' },
+    values: { school: 'scuola', pharmacy: 'farmacia', fuel: 'carburante', coordinates: 'coordinate', address: 'indirizzo' },
+    columns: { category: 'Categoria', name: 'Nome', categories: 'Tipo', address: 'Indirizzo' },
+    legend: {
+      'Schools, pharmacies, filling stations': 'Scuole, farmacie, distributori', School: 'Scuola', Pharmacy: 'Farmacia',
+      'Filling station': 'Distributore', 'None of these': 'Nessuno di questi',
+    },
+    fields: {
+      'As published': 'Come pubblicato',
+      'List that contains the point: schools, open pharmacies or fuel stations': 'Elenco in cui compare: scuole, farmacie aperte, distributori di carburante',
+      'Kind as published, such as SCUOLA PRIMARIA, Ordinaria or Stradale; null: not stated':
+        'Che cosa è, nelle parole di chi lo pubblica: SCUOLA PRIMARIA, Ordinaria, Stradale; vuoto: non dichiarato',
+      'As published; null: not stated': 'Come pubblicato; vuoto: non dichiarato',
+    },
+    evidence: {
+      'inside the parcel; located by the published coordinates, which are in the stated comune': 'nella particella; coordinate pubblicate, nel comune dichiarato',
+      'inside the parcel; located by street and number': 'nella particella; per via e numero civico',
+      'within 15 m, with no nearer land parcel in the comune; located by the published coordinates, which are in the stated comune':
+        'entro 15 m, senza una particella di terreno del comune più vicina; coordinate pubblicate, nel comune dichiarato',
+      'within 15 m, with no nearer land parcel in the comune; located by street and number':
+        'entro 15 m, senza una particella di terreno del comune più vicina; per via e numero civico',
+      'the only located access point of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
+    },
   },
 });
