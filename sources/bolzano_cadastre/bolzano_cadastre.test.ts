@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
@@ -11,7 +11,7 @@ import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
+import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const region = makeRegion({ parcels: 600, seed: 3, region: 4 });
@@ -24,11 +24,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the parcels of Bolzano', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s and match the golden file', async (name) => {
-    const found = goldenOf(await trial(source, join(FOLDER, 'fixture', name)));
-    await expect(`${JSON.stringify(found, null, 1)}\n`).toMatchFileSnapshot(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')));
-  });
-
   it('are complete if the file has the name of the layer, and a part if the file has another name', async () => {
     const whole = await trial(source, join(folder, 'ParcelsAggregate.geojson'));
     expect(whole.recognition).toMatchObject({ role: 'parcels', vintage: '0000', region: 4, complete: true });

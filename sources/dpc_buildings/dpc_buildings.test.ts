@@ -1,9 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { buildingsOf, buildingSource } from '../../pipelines/synthetic/buildings.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
@@ -11,9 +9,8 @@ import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
+import { trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const region = makeRegion({ parcels: 2_000, seed: 3 });
 
 let folder: string;
@@ -24,11 +21,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the structural aggregates', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => name.endsWith('.shp')))('are read from %s and match the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.shp$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
   it('are dated by the date of change in their table and projected by their .prj', async () => {
     const [comune] = region.comuni.filter((each) => buildingSource(region, each) === 'aggregates');
     const { recognition, collected } = await trial(source, join(folder, `${comune!.italianName}.shp`));

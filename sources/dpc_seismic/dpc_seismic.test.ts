@@ -1,17 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/former-codes.ts';
 import { mostSevere } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
-
-const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+import { trial } from '../../test/harness/trial.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -20,11 +16,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the seismic classification', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.(?:csv|xlsx)$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
   test.each([['3', 3], ['2A-2B', 2], ['2A-3A-3B', 2], ['1-2A', 1], ['12A', 1], ['3-4', 3], ['4', 4]])('maps the label %s to the most severe zone %d', (label, zone) => {
     expect(mostSevere(label)).toBe(zone);
   });

@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
@@ -11,9 +10,7 @@ import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
-
-const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+import { trial } from '../../test/harness/trial.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -22,11 +19,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the yield of photovoltaic systems', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z0-9]+$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
   it('is rejected if the raster covers another country, because it has no values in Italy', async () => {
     const path = join(folder, 'PVOUT.tif');
     const raster = { epsg: 4326, width: 240, height: 240, cell: 1 / 120, noData: '1.175494351e-38' } as const;

@@ -1,9 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { shapefileEntries, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
@@ -12,9 +10,7 @@ import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
-
-const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+import { trial } from '../../test/harness/trial.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -34,11 +30,6 @@ function layer(scenarios: readonly (string | null)[], spread = 1000, encoding: S
 }
 
 describe('the flood mosaic', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
   it('has one member for each of three shapefiles in a zip, and takes the class from the name if the text is blank, in any encoding', async () => {
     const path = join(folder, 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip');
     await writeZip(path, [

@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
@@ -12,9 +10,7 @@ import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
-
-const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+import { trial } from '../../test/harness/trial.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -23,11 +19,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the shoreline change', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
   test.each([['Dinamica_Litoranea_2006_2020', 14], ['dinamica 1999-2006', 7], ['Linea_di_costa_2020', null], ['x_2020_2006', null]])('covers as many years as the name states (%s: %s)', (name, years) => {
     expect(yearsOf(name)).toBe(years);
   });

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -15,7 +14,7 @@ import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
+import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
@@ -26,11 +25,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the boundaries', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => /\.(shp|zip|geojson)$/.test(name)))('are read from %s and match the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
   describe('in the zip of 2026', () => {
     const EDITION = join(FOLDER, 'fixture', 'Limiti01012026_g.zip');
     /** Path of an entry of the fixture, `Limiti01012026_g/Com01012026_g/Com01012026_g_WGS84.shp`, without the top folder, as in other zips. */

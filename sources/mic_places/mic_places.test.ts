@@ -1,20 +1,13 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { currentFiles, type LoadedFile } from '../../pipelines/ledger/current-files.ts';
 import source from './source.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
+import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
-
-describe('places of culture', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => name.endsWith('.csv')))('are read from %s and match the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-});
 
 describe('the answer to the query and the ministry\'s list', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mappale-mic-'));

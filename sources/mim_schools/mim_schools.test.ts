@@ -1,20 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import source from './source.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
+import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 describe('the lists of schools', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s and match the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
   test.each(['ANNOSCOLASTICO', 'CODICEISTITUTORIFERIMENTO'])('are rejected under another name if the column %s is missing', async (column) => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

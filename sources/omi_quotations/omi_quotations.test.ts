@@ -11,7 +11,7 @@ import { parseDocumentName, parseTitle } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { MixedDecoder, readLines } from './text.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
+import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
@@ -22,16 +22,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('OMI files', () => {
-  it.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s and match the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
-  it('have exactly one golden file per fixture', () => {
-    const stems = (of: string): string[] => readdirSync(join(FOLDER, of)).map((name) => name.replace(/\.[a-z]+$/, '')).sort();
-    expect(stems('golden')).toEqual(stems('fixture'));
-  });
-
   it.each(['perimeter-refused-placemarks.kml', 'perimeter-part-off-africa.kml', 'perimeter-rings-too-short.kml'])(
     'keep the rejected parts of %s, so that a retry rejects only these parts again',
     async (name) => {

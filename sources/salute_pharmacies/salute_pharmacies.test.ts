@@ -1,15 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import { testEnvironment } from '../../test/harness/environment.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
+import { trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 /** Published columns of 2026 and of the years before 2024. */
 const HEADER_2026 = 'cod_farmacia;cod_farmacia_asl;indirizzo;descrizione_farmacia;p_iva;cap;cod_comune;comune;frazione;cod_provincia;sigla_provincia;provincia;cod_regione;regione;'
   + 'data_inizio_validita;data_fine_validita;descrizione_tipologia;codice_tipologia;latitudine;longitudine;localizzazione';
@@ -28,11 +26,6 @@ function written(name: string, content: string): string {
 const dayName = (extension: string): string => `FRM_FARMA_5_2026${String(1 + random.below(9)).padStart(2, '0')}${String(10 + random.below(18))}.${extension}`;
 
 describe('the list of pharmacies', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
   it('is read when it has the columns of 2026', async () => {
     const row = '7;1;VIA ROMA 1;FARMACIA FINTA;00000000000;86100;070901;CAMPO FINTO;-;070;CB;CAMPOBASSO;140;MOLISE;01/01/2012;-;Ordinaria;1;41,5;14,5;1';
     const { collected } = await trial(source, written(dayName('csv'), `${HEADER_2026}\r\n${row}\r\n`));

@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
@@ -12,9 +11,8 @@ import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
-import { goldenOf, trial } from '../../test/harness/trial.ts';
+import { trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const TOWN = 'IT900L3_CASTEL_DELL_INVENTATO_UA2018';
 
 let folder: string;
@@ -25,11 +23,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the Urban Atlas', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s and matches the golden file', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
-    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
-  });
-
   it('is read from a GeoPackage with the land use and the boundary, without the layer of the city', async () => {
     const { recognition, collected } = await trial(source, join(folder, `${TOWN}_v013.gpkg`));
     expect(recognition).toMatchObject({ role: 'urban_area', vintage: '2018', region: null, place: 'IT900L3', dated: '013', complete: false });

@@ -1,36 +1,47 @@
 /**
  * Tests that the version of a reader or of a table's SQL is raised when its output changes. Without a new version, a database would keep the old output.
- * `versions.json` has the version and the output of each source and core table. If a golden file changes without a new version, the test fails and names the
- * next version number. For tables of sections, `test/sections/goldens.test.ts` checks the rule before it writes a golden file.
+ * `versions.json` has the version and the output of each core table. If a golden file changes without a new version, the test fails and names the next
+ * version number. `test/contract/goldens.test.ts` for sources, and `test/sections/goldens.test.ts` for tables of sections, check the rule before they write a
+ * golden file.
  *
- * After raising the version, run `npx vitest run test/contract/versions.test.ts -u`, or the test of the golden files for a table of a section.
+ * After raising the version, run `npx vitest run test/contract/versions.test.ts -u`, or the test of the golden files for a source or a section.
  */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTION_FOLDER } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from '../harness/architecture/project.ts';
 import { currentVersions, RECORD, recordedVersions, violations, type Recorded, type Upstream, type Versions } from '../harness/versions.ts';
+import { sourceVersions } from './source-goldens.ts';
 
-const { versions, upstream } = await currentVersions();
+const sources = await loadSources();
+const { recorded: recordedSources, current: currentSources } = sourceVersions(sources);
+const { versions: current, upstream } = await currentVersions();
+const versions: Versions = { ...current, sources: currentSources };
+const recorded: Versions = { ...recordedVersions(), sources: recordedSources };
 const isOfSection = (file: string): boolean => file.startsWith(`${SECTION_FOLDER}/`);
 
 describe('the output of sources and tables', () => {
   it('changes only if a version was raised', () => {
-    expect(violations(recordedVersions(), versions, upstream)).toEqual([]);
+    expect(violations(recorded, versions, upstream)).toEqual([]);
   });
 
   it('is recorded with its version in versions.json (npx vitest run test/contract/versions.test.ts -u)', async () => {
     // This test runs after the test above, because a new record would hide the result of that test.
-    if (violations(recordedVersions(), versions, upstream).length > 0) throw new Error('first raise the versions named by the test above');
+    if (violations(recorded, versions, upstream).length > 0) throw new Error('first raise the versions named by the test above');
     const common = Object.fromEntries(Object.entries(versions.tables).filter(([file]) => !isOfSection(file)));
-    await expect(`${JSON.stringify({ ...versions, tables: common }, null, 1)}\n`).toMatchFileSnapshot(join(ROOT, RECORD));
+    await expect(`${JSON.stringify({ synthetic: versions.synthetic, tables: common }, null, 1)}\n`).toMatchFileSnapshot(join(ROOT, RECORD));
   });
 
   it('is recorded with its version in a golden file for a section (npx vitest run test/sections/goldens.test.ts -u)', () => {
-    const recorded = recordedVersions().tables;
     const ofSections = Object.entries(versions.tables).filter(([file]) => isOfSection(file));
     expect(ofSections.length).toBeGreaterThan(15);
-    expect(ofSections.filter(([file, { version }]) => recorded[file]?.version !== version).map(([file]) => file)).toEqual([]);
+    expect(ofSections.filter(([file, { version }]) => recorded.tables[file]?.version !== version).map(([file]) => file)).toEqual([]);
+  });
+
+  it('is recorded with its version in a golden file for a source (npx vitest run test/contract/goldens.test.ts -u)', () => {
+    expect(sources.length).toBeGreaterThan(20);
+    expect(Object.entries(versions.sources).filter(([id, { version }]) => recorded.sources[id]?.version !== version).map(([id]) => id)).toEqual([]);
   });
 });
 

@@ -1,12 +1,13 @@
 /** Tests a machine without gdal-async. On such a machine, gdal3.js reads and writes vector files, and the publication must be the same. */
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { WASM_VERSION } from '../../pipelines/formats/gdal-wasm.ts';
+import { readSourceGolden } from '../contract/source-goldens.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { SOURCES } from '../harness/architecture/project.ts';
@@ -35,15 +36,9 @@ async function mappale(args: readonly string[], engine: 'hidden' | 'gdal-async',
 
 it('gdal3.js reads the GeoJSON of every source that accepts GeoJSON', async () => {
   // Only files with rows in their golden files are tested, because the source reads such files to the end.
-  const files = SOURCES.flatMap((id) => {
-    const folder = join(ROOT, 'sources', id, 'fixture');
-    return !existsSync(folder) ? [] : readdirSync(folder).filter((name) => name.endsWith('.geojson')).flatMap((name) => {
-      const golden = [name.replace(/\.geojson$/, '.json'), `${name}.json`].map((each) => join(ROOT, 'sources', id, 'golden', each)).find(existsSync);
-      const expected = golden === undefined ? {} : JSON.parse(readFileSync(golden, 'utf8')) as { rows?: Readonly<Record<string, readonly unknown[]>> };
-      const rows = Object.values(expected.rows ?? {}).reduce((sum, each) => sum + each.length, 0);
-      return expected.rows === undefined ? [] : [{ id, path: join(folder, name), rows }];
-    });
-  });
+  const files = SOURCES.flatMap((id) => Object.entries(readSourceGolden({ id, folder: `sources/${id}` })?.fixtures ?? {}).flatMap(([name, { output: { rows } }]) => (
+    !name.endsWith('.geojson') || rows === undefined ? []
+      : [{ id, path: join(ROOT, 'sources', id, 'fixture', name), rows: Object.values(rows).reduce((sum, each) => sum + each.length, 0) }])));
   expect(new Set(files.map(({ id }) => id)).size).toBeGreaterThan(5);
   const { stdout } = await mappale(['validate', '--json', ...files.map(({ path }) => path)], 'hidden');
   const verdicts = JSON.parse(stdout) as { path: string; source: string; rows: number; findings: { code: string }[] }[];

@@ -1,0 +1,71 @@
+/** Reads and writes the golden files of sources, which have the version of a reader and the expected output for each fixture. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
+import { sha256 } from '../../pipelines/contract/sql-files.ts';
+import { ROOT } from '../../pipelines/config.ts';
+import type { Recorded } from '../harness/versions.ts';
+
+/** Expected output of a reader for one fixture. */
+export interface Expected {
+  /** Digest of the fixture. A changed fixture may have another output without a new version. */
+  readonly input: string;
+  readonly output: { readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> };
+}
+
+/** Content of `golden/<id>.json` in a source's folder. */
+export interface SourceGolden {
+  /** Version in the manifest with which the file was written. */
+  readonly version: number;
+  /** Expected output, by name of the fixture. */
+  readonly fixtures: Readonly<Record<string, Expected>>;
+}
+
+type Named = Pick<RegisteredSource, 'id' | 'folder'>;
+
+/** Extensions of the files that belong to a shapefile. */
+const SIDECARS = ['dbf', 'shx', 'prj', 'cpg'];
+
+const stemOf = (name: string): string => name.slice(0, name.lastIndexOf('.'));
+const short = (...parts: readonly (string | Buffer)[]): string => sha256(parts.map((part) => sha256(part)).join('\n')).slice(0, 12);
+
+/** Returns the path of a source's golden file. */
+export function sourceGoldenOf({ id, folder }: Named): string {
+  return join(ROOT, folder, 'golden', `${id}.json`);
+}
+
+/** Returns the golden file of a source; null if the source is new. */
+export function readSourceGolden(source: Named): SourceGolden | null {
+  const path = sourceGoldenOf(source);
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) as SourceGolden : null;
+}
+
+/** Returns the fixtures of a source with the digest of their content. The other files of a shapefile belong to its `.shp`. */
+export function fixturesOf({ folder }: Named): { readonly name: string; readonly path: string; readonly input: string }[] {
+  const place = join(ROOT, folder, 'fixture');
+  const all = readdirSync(place).sort();
+  const isSidecar = (name: string): boolean => SIDECARS.some((each) => name.endsWith(`.${each}`)) && all.includes(`${stemOf(name)}.shp`);
+  return all.filter((name) => !isSidecar(name)).map((name) => {
+    const parts = all.filter((each) => each === name || (name.endsWith('.shp') && stemOf(each) === stemOf(name) && isSidecar(each)));
+    return { name, path: join(place, name), input: short(...parts.map((each) => readFileSync(join(place, each)))) };
+  });
+}
+
+/** Returns the content of a golden file as the rule of versions compares it. */
+export function recordOf(id: string, { version, fixtures }: SourceGolden): Recorded {
+  const goldens = Object.entries(fixtures).map(([name, { input, output }]) => [`${id}.json: ${name}`, `${input} ${short(JSON.stringify(output))}`]);
+  return { version, goldens: Object.fromEntries(goldens) };
+}
+
+/**
+ * Returns the versions of sources in the golden files, and the versions in the manifests with the same outputs. `test/contract/goldens.test.ts` compares the
+ * outputs.
+ */
+export function sourceVersions(sources: readonly RegisteredSource[]): Readonly<Record<'recorded' | 'current', Record<string, Recorded>>> {
+  const recorded = Object.fromEntries(sources.flatMap((source) => {
+    const golden = readSourceGolden(source);
+    return golden === null ? [] : [[source.id, recordOf(source.id, golden)] as const];
+  }));
+  const current = Object.fromEntries(sources.map(({ id, manifest }) => [id, { version: manifest.version, goldens: recorded[id]?.goldens ?? {} }] as const));
+  return { recorded, current };
+}
