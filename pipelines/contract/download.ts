@@ -1,8 +1,11 @@
 /**
- * Defines the type of a source's downloads. Each source declares its downloads in `sources/<id>/download.ts`, so that deleting the source's folder also deletes
- * the downloads.
+ * Defines the type of a source's downloads. Each source declares its downloads in its folder, in `download.ts` or `source.ts`, so that deleting the source's
+ * folder also deletes the downloads.
  */
-import { loadModule } from '../program.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../config.ts';
+import { loadModule, moduleFile } from '../program.ts';
 import type { Region } from './regions.ts';
 
 /**
@@ -88,9 +91,13 @@ export function fixed(base: string, name: string, path: string = name): RemoteFi
   return { base, editions: [{ path, name }] };
 }
 
-/** Loads the downloads of a source. */
-export function loadDownload(id: string): Promise<Download> {
-  return loadModule(`sources/${id}/download.ts`);
+/** Loads the downloads of a source. @throws Error if the source declares no downloads: a bug of the project */
+export async function loadDownload(id: string): Promise<Download> {
+  const file = `sources/${id}/download.ts`;
+  if (existsSync(moduleFile(join(ROOT, file)))) return loadModule(file);
+  const { download } = await loadModule<{ readonly download?: Download }>(`sources/${id}/source.ts`);
+  if (download === undefined) throw new Error(`sources/${id}: expected download.ts, or download in source.ts`);
+  return download;
 }
 
 /** Returns the last day on which the publisher may have issued a file. @returns midnight UTC, not after `now` */

@@ -12,6 +12,7 @@
 import type { Readable } from 'node:stream';
 import type { Column, Columns, RowWriter } from '../formats/copy.ts';
 import type { ZipArchive, ZipEntry } from '../formats/zip.ts';
+import type { Download } from './download.ts';
 
 export { MappaleError, inputError } from '../errors.ts';
 export type { Columns, ColumnType } from '../formats/copy.ts';
@@ -52,7 +53,7 @@ export interface Manifest {
   readonly attribution: Attribution;
   /** Description of how the reader finds the vintage of a file. */
   readonly vintageRule: string;
-  /** Addresses from which a person can download the files. Includes the addresses in `download.ts`. */
+  /** Addresses from which a person can download the files. Includes the addresses of the downloads. */
   readonly downloads: readonly { readonly url: string; readonly note: string }[];
   /** `monthly`, `half-yearly`, … */
   readonly cadence: string;
@@ -73,7 +74,7 @@ export interface Manifest {
   /** Entry in the annex of Regulation (EU) 2023/138 on high-value datasets. Omitted if the annex does not list the dataset. */
   readonly highValue?: { readonly category: 'geospatial' | 'environment'; readonly entry: string };
   /**
-   * Layer tables in which each row is an accepted record, with one row per (member_id, position). `layers.ts` declares the tables and load.sql fills the
+   * Layer tables in which each row is an accepted record, with one row per (member_id, position). `layers` declares the tables and load.sql fills the
    * tables. Tables with parts of a record (subdivided pieces, tokens) are not listed.
    */
   readonly layers: readonly string[];
@@ -279,6 +280,8 @@ export type Layers = Readonly<Record<string, Layer>>;
 
 export interface Source {
   readonly manifest: Manifest;
+  /** Downloads of a source without `download.ts`. */
+  readonly download?: Download;
   /**
    * Patterns of the publisher's file names. The names do not affect recognition. If a file with a matching name is not recognised, the file is reported as
    * empty, as an error page or as changed.

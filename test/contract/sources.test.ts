@@ -75,7 +75,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   });
 
   it('has every file of a source', () => {
-    for (const name of ['manifest.ts', 'schema.ts', 'source.ts', 'load.sql', 'notes.md', 'synthetic.ts', 'fixture', 'golden']) {
+    for (const name of ['source.ts', 'load.sql', 'notes.md', 'synthetic.ts', 'fixture', `golden/${source.id}.json`]) {
       expect(existsSync(path(name)), `${source.folder}/${name}`).toBe(true);
     }
     expect(readdirSync(path('fixture')).length).toBeGreaterThan(0);
