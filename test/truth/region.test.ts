@@ -93,12 +93,23 @@ function isObject(value: Json | undefined): value is JsonObject {
 
 /** Sections that the contract (2, 6) also defines for roads and waters. */
 const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
+/** Sections that the contract (2, 6) defines only for land. For a section that the contract does not name, `section.ts` lists the kinds. */
+const OF_LAND = [
+  'address', 'buildings', 'cultural_heritage', 'demographics', 'economics', 'land_cover', 'land_use', 'nightlights', 'poi', 'population', 'solar', 'terrain', 'valuation',
+  'valuation_history',
+];
 /** Sections with a source that maps all land. A parcel without a value is in a place that the source does not cover. */
 const DIVIDING = ['demographics', 'population', 'economics'];
 
+/** Returns whether a section is defined for a kind of parcel. */
+function isDefined(section: string, kind: SyntheticParcel['kind']): boolean {
+  if (kind === 'land' || OF_EVERY_KIND.includes(section)) return true;
+  return !OF_LAND.includes(section) && SECTIONS.some(({ name, kinds }) => name === section && kinds.includes(kind));
+}
+
 /** Returns the coverage of a section at a parcel. The coverage comes from the generator's sources or follows from the value. */
 function coverageOf(region: SyntheticRegion, section: string, parcel: SyntheticParcel, expected: JsonObject): Json {
-  if (parcel.kind !== 'land' && !OF_EVERY_KIND.includes(section)) return 'not_applicable';
+  if (!isDefined(section, parcel.kind)) return 'not_applicable';
   if (section === 'solar') return buildingSource(region, parcel.comune) === null ? 'not_mapped' : 'mapped';
   if (DIVIDING.includes(section)) return valueOrNull(expected[section]) === null ? 'not_mapped' : 'mapped';
   return ((expected['coverage'] ?? {}) as JsonObject)[section] ?? 'mapped';
