@@ -1,4 +1,5 @@
 /** Tests publications while readers are active. Every record must come from one publication, and no reader may get an error. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -10,17 +11,19 @@ import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Regio
 
 const PUBLICATIONS = 20;
 const PARCELS = 100;
+const PAUSE_MS = 20;
 /** Limit of a reader's wait for a lock. A swap waits at most two seconds for a lock. */
 const READER_LOCK_TIMEOUT = '20s';
 
-/** Returns a map of fids to records as text. */
-async function records(database: Database, fids: readonly number[]): Promise<Map<number, string>> {
+/** Returns a map of fids to records as text. @param pauseMs pause after each record, so that readers leave CPU time to the publications */
+async function records(database: Database, fids: readonly number[], pauseMs = 0): Promise<Map<number, string>> {
   return database.session(async (session) => {
     await session.query("select set_config('lock_timeout', $1, false)", [READER_LOCK_TIMEOUT]);
     const found = new Map<number, string>();
     for (const fid of fids) {
       const [row] = await session.query<{ record: string }>('select api.parcel($1, $2)::text as record', [fid, SECTION_NAMES]);
       found.set(fid, row!.record);
+      if (pauseMs > 0) await sleep(pauseMs);
     }
     return found;
   });
@@ -72,7 +75,7 @@ describeEngines('a region that is published again and again', (engine) => {
     const seen = [0, 0];
     const read = async (): Promise<void> => {
       while (!over) {
-        for (const [fid, record] of await records(reader, fids)) {
+        for (const [fid, record] of await records(reader, fids, PAUSE_MS)) {
           const version = truth.findIndex((one) => one.get(fid) === record);
           if (version === -1) torn.push(record);
           else seen[version]! += 1;
