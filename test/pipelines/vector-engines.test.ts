@@ -14,6 +14,7 @@ import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { SOURCES } from '../harness/architecture/project.ts';
 import { childEnvironment } from '../harness/environment.ts';
+import { PROGRAM } from '../harness/program.ts';
 import { realData } from '../harness/real-data.ts';
 import type { LayerDigest } from '../harness/vector-digests.ts';
 
@@ -83,7 +84,7 @@ describe('the two engines', () => {
     const read: (readonly LayerDigest[])[] = [];
     for (const engine of VECTOR_ENGINES) {
       const out = join(folder, `region-${engine}`);
-      await run(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'synth', '--out', out, '--parcels', '300'], { cwd: folder, env: childEnvironment({ MAPPALE_TEST_VECTOR_ENGINE: engine }) });
+      await run(process.execPath, [PROGRAM, 'synth', '--out', out, '--parcels', '300'], { cwd: folder, env: childEnvironment({ MAPPALE_TEST_VECTOR_ENGINE: engine }) });
       read.push(await sameOf(vectorFiles(out).filter((path) => !/ITALIA|MOLISE|AUTONOMA/.test(basename(path)))));
     }
     const [native, wasm] = read.map((layers) => layers.map(withoutTime));

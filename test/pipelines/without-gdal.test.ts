@@ -11,6 +11,7 @@ import { readSourceGolden } from '../contract/source-goldens.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { SOURCES } from '../harness/architecture/project.ts';
+import { PROGRAM } from '../harness/program.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PRELOAD = fileURLToPath(new URL('../harness/without-gdal.mjs', import.meta.url));
@@ -21,12 +22,14 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command line in a temporary folder. @param engine `hidden` for a process that cannot load gdal-async */
-async function mappale(args: readonly string[], engine: 'hidden' | 'gdal-async', more: Readonly<Record<string, string>> = {}): Promise<Ended> {
+/** Runs the command line of the checkout in a temporary folder. @param engine `hidden` for a process that cannot load gdal-async */
+async function mappale(
+  args: readonly string[], engine: 'hidden' | 'gdal-async', more: Readonly<Record<string, string>> = {}, program = join(ROOT, 'pipelines/mappale.mjs'),
+): Promise<Ended> {
   const cwd = await mkdtemp(join(tmpdir(), 'mappale-without-gdal-'));
   try {
     return await new Promise<Ended>((resolve) => {
-      execFile(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), ...args], { cwd, env: childEnvironment({ ...(engine === 'hidden' ? { NODE_OPTIONS: `--import ${PRELOAD}` } : { MAPPALE_TEST_VECTOR_ENGINE: engine }), ...more }), maxBuffer: 1e8 },
+      execFile(process.execPath, [program, ...args], { cwd, env: childEnvironment({ ...(engine === 'hidden' ? { NODE_OPTIONS: `--import ${PRELOAD}` } : { MAPPALE_TEST_VECTOR_ENGINE: engine }), ...more }), maxBuffer: 1e8 },
         (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }));
     });
   } finally {
@@ -47,10 +50,10 @@ it('gdal3.js reads the GeoJSON of every source that accepts GeoJSON', async () =
 }, 120_000);
 
 describeDatabase('a machine without gdal-async', (database) => {
-  /** Loads the demo region. @returns the digests of its tables, and the engine that read vector files */
+  /** Loads the demo region with the compiled program. @returns the digests of its tables, and the engine that read vector files */
   async function demo(engine: 'hidden' | 'gdal-async'): Promise<{ readonly digests: unknown; readonly read: string }> {
     const url = await database.createDatabase();
-    const { code, stdout, stderr } = await mappale(['load-region', '--json'], engine, { DATABASE_URL: url });
+    const { code, stdout, stderr } = await mappale(['load-region', '--json'], engine, { DATABASE_URL: url }, PROGRAM);
     expect([code, stderr.includes('GDAL_MISSING')]).toEqual([0, false]);
     const { vectorEngine, leftOut } = JSON.parse(stdout) as { vectorEngine: string; leftOut: unknown[] };
     expect(leftOut).toEqual([]);
@@ -63,7 +66,7 @@ describeDatabase('a machine without gdal-async', (database) => {
     if (!existsSync(join(ROOT, 'node_modules/gdal-async/lib/binding'))) return context.skip('gdal-async is not installed');
     const [wasm, native] = [await demo('hidden'), await demo('gdal-async')];
     expect(wasm.digests).toEqual(native.digests);
-    expect([wasm.read, native.read]).toEqual([expect.stringContaining('(gdal3.js; faster with gdal-async: make setup-gdal'), expect.stringContaining('(gdal-async)')]);
+    expect([wasm.read, native.read]).toEqual([expect.stringContaining('(gdal3.js; faster with gdal-async: npm install --global gdal-async)'), expect.stringContaining('(gdal-async)')]);
   }, 600_000);
 
   it('names the engine in `doctor`', async () => {

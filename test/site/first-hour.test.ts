@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { read, ROOT } from '../harness/architecture/project.ts';
+import { read } from '../harness/architecture/project.ts';
 import { childEnvironment, testEnvironment } from '../harness/environment.ts';
+import { PROGRAM } from '../harness/program.ts';
 
 const run = promisify(execFile);
 
@@ -21,8 +22,8 @@ let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-hour-'));
-  // In a checkout `npx mappale` runs the program of that checkout. The commands in the copied folder must run the program of this checkout.
-  await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${join(ROOT, 'pipelines/mappale.mjs')}' "$@"\n`);
+  // In a checkout `npx mappale` runs the program of that checkout. The commands in the other folder must run the program of this checkout, here compiled.
+  await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
   environment = childEnvironment({ PATH: [folder, ...testEnvironment().path].join(':') });
 });
