@@ -5,6 +5,7 @@ import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -37,7 +38,7 @@ describeDatabase('the columns of the sections', (engine) => {
 
   beforeAll(async () => {
     files.push(await syntheticFiles(700, 31, { comuni: 3, dense: true }), await syntheticFiles(120, 32, { comuni: 2, code: 4 }));
-    database = await engine.openDatabase();
+    database = await engine.openDatabase(await migratedDatabase(engine));
     const context = await contextOn(database);
     for (const [index, region] of [14, 4].entries()) await refresh(context, loadOptions([files[index]!.folder], [region]));
     ask = (statement, parameters) => one(database, statement, parameters);

@@ -16,6 +16,7 @@ import type { Reader } from '../../pipelines/db/reader.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { queryRecords } from '../harness/records.ts';
 
@@ -31,7 +32,7 @@ describeEngines('enriching a table', (engine) => {
   beforeAll(async () => {
     files = await syntheticFiles(200, 41, { comuni: 2, dense: true });
     folder = await mkdtemp(join(tmpdir(), 'mappale-enrich-'));
-    database = await engine.openDatabase();
+    database = await engine.openDatabase(await migratedDatabase(engine));
     await refresh(await contextOn(database), loadOptions([files.folder], [14]));
     // A comune of an unpublished region. The lists and boundaries of all Italy contain the comune.
     await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, region_code) values ('X998', '058998', 'Fuoriporta', '258', 'Roma', 12)");

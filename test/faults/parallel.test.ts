@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { currentContent, orphans, recount } from '../harness/published.ts';
 import { REGION, smallRegion, type Region } from '../harness/faults/region.ts';
 
@@ -19,7 +20,7 @@ describeEngines('releases and regions processed in parallel', (engine) => {
     const folder = await region.version(0);
     const contents: Record<string, string>[] = [];
     for (const parallel of [1, 2, 8]) {
-      const context = await contextOn(await engine.openDatabase());
+      const context = await freshContext(engine);
       expect((await refresh(context, loadOptions([folder], [REGION], { parallel }))).failures).toEqual([]);
       contents.push(await recount(context.database));
       expect(await currentContent(context.database)).toEqual(contents.at(-1));
@@ -37,7 +38,7 @@ describeEngines('releases and regions processed in parallel', (engine) => {
       await copyFile(join(folder, 'MOLISE.zip'), join(folder, 'ABRUZZO.zip'));
       const contents: Record<string, string>[] = [];
       for (const parallel of [1, 2]) {
-        const context = await contextOn(await engine.openDatabase());
+        const context = await freshContext(engine);
         const report = await refresh(context, loadOptions([folder], null, { parallel }));
         expect(report.failures).toEqual([]);
         expect(report.units.map(({ name }) => name)).toEqual(expect.arrayContaining(['Abruzzo', 'Molise']));

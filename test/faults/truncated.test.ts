@@ -7,7 +7,8 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { contextOn, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { loadOptions } from '../harness/region.ts';
 import { currentContent, orphans, recount } from '../harness/published.ts';
 import { REGION, smallRegion, type Region } from '../harness/faults/region.ts';
 
@@ -25,7 +26,7 @@ describeEngines('truncated files', (engine) => {
   beforeAll(async () => {
     region = await smallRegion();
     folder = await region.version(0);
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     expect((await refresh(context, loadOptions([folder], [REGION]))).failures).toEqual([]);
     before = await currentContent(context.database);
   });

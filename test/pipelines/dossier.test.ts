@@ -13,7 +13,8 @@ import { readDossier, type Dossier } from '../../pipelines/operate/dossier.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { CHROMIUM, lookAt } from '../harness/browser.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { loadOptions, syntheticFiles } from '../harness/region.ts';
 
 /** Matches markup that would make a browser fetch, run or send something. */
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
@@ -35,7 +36,7 @@ describeDatabase('the dossier of a parcel', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(200, 4, { comuni: 2 });
-    const context = await contextOn(await engine.openDatabase());
+    const context = await freshContext(engine);
     ({ database } = context);
     const { failures } = await refresh(context, loadOptions([files.folder], [14]));
     if (failures.length > 0) throw failures[0]!;

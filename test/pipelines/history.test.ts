@@ -14,6 +14,7 @@ import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Regio
 import { describeEngines } from '../harness/database.ts';
 import { daysGoBy, onOneDay, today } from '../harness/days.ts';
 import { testEnvironment } from '../harness/environment.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 
 /** Days between two events. */
@@ -173,7 +174,7 @@ describeEngines('history', (engine) => {
   beforeAll(async () => {
     await onOneDay();
     region = await smallRegion(FEW_SOURCES);
-    url = await engine.createDatabase();
+    url = await migratedDatabase(engine);
     database = await engine.openDatabase(url);
     context = await contextOn(database);
     await publish(0);

@@ -12,6 +12,7 @@ import { serviceOn, violationsOf, type Answered, type Service } from '../api/har
 import { recount, currentContent } from '../harness/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { daysGoBy, onOneDay } from '../harness/days.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { openRun } from '../harness/run.ts';
@@ -99,7 +100,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     await onOneDay();
     files = await syntheticFiles(800, 3, { only: ['ade_cadastre'], comuni: 10 });
     aside = `${files.folder}-aside.zip`;
-    const url = await engine.createDatabase();
+    const url = await migratedDatabase(engine);
     const database = await engine.openDatabase(url);
     context = { ...(await contextOn(database)), log: { ...SILENT, debug: (line) => void lines.push(line) } };
     service = await serviceOn(database, url);

@@ -15,7 +15,7 @@ import type { SyntheticComuneCatastale, SyntheticParcel } from '../../pipelines/
 import { serviceOn, violationsOf, type Service } from '../api/harness.ts';
 import { recount, currentContent } from '../harness/published.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { freshContext } from '../harness/fresh-context.ts';
+import { freshContext, migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { openRun } from '../harness/run.ts';
@@ -51,7 +51,7 @@ describeDatabase('a region of land registers', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(900, 7, { only: SOURCES, comuni: 4, code: TRENTINO });
-    const url = await engine.createDatabase();
+    const url = await migratedDatabase(engine);
     context = { ...(await contextOn(await engine.openDatabase(url))), log };
     report = await load();
     service = await serviceOn(context.database, url);

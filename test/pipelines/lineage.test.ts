@@ -8,6 +8,7 @@ import { withRun } from '../../pipelines/ledger/runs.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { FEW_SOURCES, REGION, smallRegion, type Region } from '../harness/faults/region.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -158,7 +159,7 @@ describeEngines('lineage', (engine) => {
 
   beforeAll(async () => {
     region = await smallRegion(FEW_SOURCES);
-    database = await engine.openDatabase(await engine.createDatabase());
+    database = await engine.openDatabase(await migratedDatabase(engine));
     await publish(await region.version(0));
     const folder = await region.version(0);
     await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {

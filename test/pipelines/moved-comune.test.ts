@@ -13,6 +13,7 @@ import { cadastralName } from '../../sources/ade_cadastre/synthetic.ts';
 import { serviceOn, type Service } from '../api/harness.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -75,7 +76,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     parcels = [...region.parcels()].filter((parcel) => parcel.comune === comune && parcel.kind === 'land');
     const list = path('Elenco-comuni-italiani.csv');
     await writeFile(list, Buffer.from(moved((await readFile(list)).toString('latin1'), comune), 'latin1'));
-    const url = await engine.createDatabase();
+    const url = await migratedDatabase(engine);
     context = await contextOn(await engine.openDatabase(url));
     service = await serviceOn(context.database, url);
     key = await service.token();
@@ -180,7 +181,7 @@ describeDatabase('a comune that was merged while the cadastre keeps its code', (
     parcels = [...region.parcels()].filter((parcel) => parcel.comune === old && parcel.kind === 'land');
     await merge(files.folder, old, into);
     await withoutIncomes(files.folder, old);
-    const url = await engine.createDatabase();
+    const url = await migratedDatabase(engine);
     const context = await contextOn(await engine.openDatabase(url));
     const report = await refresh(context, loadOptions([files.folder], [FORMER]));
     expect(report.failures).toEqual([]);

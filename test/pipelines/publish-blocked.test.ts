@@ -9,6 +9,7 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import { currentContent } from '../harness/published.ts';
 import { REGION, seismicZones } from '../harness/faults/region.ts';
 import { describeEngines } from '../harness/database.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 import { statementIn } from '../harness/typed.ts';
@@ -25,7 +26,7 @@ describeEngines('a swap during a long read', (engine) => {
   beforeAll(async () => {
     files = await syntheticFiles(120, 11, { only: SOURCES, comuni: 2 });
     await seismicZones(files.folder, '1');
-    const url = await engine.createDatabase();
+    const url = await migratedDatabase(engine);
     database = await engine.openDatabase(url);
     reader = await engine.openDatabase(url);
     context = await contextOn(database);

@@ -18,6 +18,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { CHROMIUM, lookAt } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -53,7 +54,7 @@ describeEngines('a region that was published twice', (engine) => {
   beforeAll(async () => {
     const files = await syntheticFiles(400, 5, { comuni: 4, only: ONLY });
     try {
-      const url = await engine.createDatabase();
+      const url = await migratedDatabase(engine);
       context = await contextOn(await engine.openDatabase(url));
       reader = await openReader(context.database, url, { connections: 1, statementTimeoutMs: 20_000 });
       const first = await refresh(context, loadOptions([files.folder], [MOLISE.code]));

@@ -18,6 +18,7 @@ import { exitCodeOf, preview, refresh, type RefreshReport } from '../../pipeline
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { contentOf } from '../harness/arrival.ts';
 
@@ -58,7 +59,7 @@ describeDatabase('a file that cannot be used', (engine) => {
   let random: ReturnType<typeof randomOf>;
 
   const open = async (files: Failing = new Map(), url?: string): Promise<Context> =>
-    contextOn(url === undefined ? await engine.openDatabase() : await openDatabase(url), await failing(files));
+    contextOn(url === undefined ? await engine.openDatabase(await migratedDatabase(engine)) : await openDatabase(url), await failing(files));
   const load = (context: Context, data = folder): Promise<RefreshReport> => refresh(context, loadOptions([data], [MOLISE]));
   const codes = ({ failures }: RefreshReport): string[] => failures.map(({ code }) => code);
   const content = ({ database }: Context): Promise<Record<string, string>> => contentOf(database, [0, MOLISE]);
@@ -83,7 +84,7 @@ describeDatabase('a file that cannot be used', (engine) => {
 
   beforeAll(async () => {
     made = await syntheticFiles(160, 6, { comuni: 4 });
-    wholeUrl = await engine.createDatabase();
+    wholeUrl = await migratedDatabase(engine);
     const context = await contextOn(await openDatabase(wholeUrl));
     const { plan } = await preview(context, loadOptions([made.folder], [MOLISE]));
     for (const { located: { source, files } } of plan.loads) filesOf.set(source.id, [...(filesOf.get(source.id) ?? []), ...files.map(({ path }) => path)]);
@@ -120,7 +121,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     // Half of the damages are detected when the file is recognised, and half when the file is read.
     const pages = paths.slice(0, 2);
     for (const path of pages) await writeFile(here(path), PAGE);
-    const url = await engine.createDatabase();
+    const url = await migratedDatabase(engine);
     const first = await open(new Map([[nameOf(paths[2]!), 'input'], [nameOf(paths[3]!), 'rejects']]), url);
     const report = await load(first);
     expect(exitCodeOf(report)).toBe(3);
