@@ -26,7 +26,7 @@ export interface TestEnvironment {
   readonly mutations: number;
   /** `MAPPALE_TEST_TRUTH`: number of synthetic parcels whose fields are compared with the truth, 1,200 by default. */
   readonly truth: number;
-  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences on PostgreSQL, 4 by default. On PGlite, a tenth of this number. */
+  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences on PostgreSQL, 2 by default. On PGlite, a tenth of this number. */
   readonly sequences: Readonly<Record<EngineName, number>>;
   /** `MAPPALE_TEST_CITUS_URL`: a database of a Citus coordinator. Databases are created on its nodes, and a worker is killed. */
   readonly citusUrl: string | null;
@@ -51,7 +51,7 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
   if (unknown.length > 0) {
     throw new Error(`MAPPALE_TEST_ENGINES: expected ${ENGINE_NAMES.join(' or ')}, found ${unknown.join(', ')}`);
   }
-  const sequences = count(env, 'MAPPALE_TEST_SEQUENCES', 4);
+  const sequences = count(env, 'MAPPALE_TEST_SEQUENCES', 2);
   return {
     databaseUrl: env['TEST_DATABASE_URL'] || null,
     image: env['MAPPALE_TEST_IMAGE'] || 'postgis/postgis:16-3.4',

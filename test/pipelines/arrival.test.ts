@@ -9,6 +9,7 @@ import { exitCodeOf } from '../../pipelines/run/refresh.ts';
 import { Machine } from '../harness/faults/machine.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { openRun } from '../harness/run.ts';
 import { ACCEPTED, contentOf, REGION, smallStart, Story, type Happening, type Start } from '../harness/arrival.ts';
 
@@ -27,7 +28,7 @@ describeEngines('files that come in any order', (engine) => {
   const runs = sequences[engine.name];
 
   beforeAll(async () => {
-    start = await smallStart(await engine.createDatabase());
+    start = await smallStart(await migratedDatabase(engine));
   });
   afterAll(() => start.remove());
 
@@ -82,7 +83,7 @@ describeEngines('files that come in any order', (engine) => {
         await happen(story, { what: 'refresh' });
         const published = await contentOf(story.context.database, await story.regions(story.context.database));
         expect(Object.keys(published).length).toBeGreaterThan(15);
-        expect(await story.fresh(await engine.createDatabase())).toEqual(published);
+        expect(await story.fresh(await migratedDatabase(engine))).toEqual(published);
         // Another run publishes nothing, and does nothing if no damaged file waits for its repair.
         const again = await story.refresh();
         expect(again.units).toEqual([]);

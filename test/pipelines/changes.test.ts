@@ -19,6 +19,7 @@ import { describeEngines } from '../harness/database.ts';
 import { daysGoBy, onOneDay } from '../harness/days.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Region } from '../harness/faults/region.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -80,7 +81,7 @@ function applied(old: Exported, lines: readonly ChangeLine[]): Exported {
 describeEngines('changes', (engine) => {
   const { seed, sequences } = testEnvironment();
   const random = randomOf('changes', engine.name, seed);
-  const happenings = Math.min(30, 8 * sequences[engine.name]);
+  const happenings = Math.min(30, (engine.name === 'postgres' ? 15 : 8) * sequences[engine.name]);
   let region: Region;
   let context: Context;
   let database: Database;
@@ -139,7 +140,7 @@ describeEngines('changes', (engine) => {
   beforeAll(async () => {
     await onOneDay();
     region = await smallRegion(FEW_SOURCES, PARCELS);
-    database = await engine.openDatabase(await engine.createDatabase());
+    database = await engine.openDatabase(await migratedDatabase(engine));
     ask = (sql, parameters) => one(database, sql, parameters);
     context = await contextOn(database);
     await happens('the first load', () => publish(0));
@@ -234,7 +235,7 @@ describeEngines('changes', (engine) => {
       `select swap_id as publication, sum(added)::int4 as added, sum(removed)::int4 as removed, sum(changed)::int4 as changed, sum(unchanged)::int4 as unchanged
        from ledger.swap_count where swap_id > $1 group by swap_id order by swap_id`, [await keptAfter()],
     );
-    const { lines } = await changes({ publication: await keptAfter(), fid: null });
+    const { lines } = await changes({ publication: await keptAfter(), fid: null }, 1000);
     const listed = (publication: number, op: ChangeLine['op']): number => lines.filter((line) => line.publication === publication && line.op === op).length;
     expect(counted.map(({ publication, added, removed, changed }) => ({ publication, added, removed, changed }))).toEqual(
       counted.map(({ publication }) => ({ publication, added: listed(publication, 'add'), removed: listed(publication, 'remove'), changed: listed(publication, 'change') })),
@@ -257,7 +258,7 @@ describeEngines('changes', (engine) => {
   it('list every parcel as removed, without its values, if the region is withdrawn', async () => {
     const before = exports.at(-1)!;
     await happens('withdrawn', withdrawn);
-    const { lines } = await changes({ publication: await keptAfter(), fid: null });
+    const { lines } = await changes({ publication: await keptAfter(), fid: null }, 1000);
     expect(new Set(lines.map(({ op }) => op))).toEqual(new Set(['remove']));
     expect(applied(before.content, lines).size).toBe(0);
     await happens('back', () => back());
