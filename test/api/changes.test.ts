@@ -49,7 +49,7 @@ describeDatabase('the changelog', (engine) => {
   };
 
   beforeAll(async () => {
-    service = await regionService(engine, 300, 11);
+    service = await regionService(engine);
     key = await service.token(['parcels:read']);
     folder = await mkdtemp(join(tmpdir(), 'mappale-changes-'));
     fids = (await service.database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
