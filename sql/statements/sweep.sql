@@ -68,7 +68,7 @@ order by path
 -- statement: shapes
 -- Sorts the shapes by stripes of the width of a tile, and in a stripe by rows of blocks, so only few blocks must be kept in memory. Points are transformed in
 -- this statement, because they determine the order. Areas are transformed when they are fetched. Shapes that already have all values from another model are
--- skipped.
+-- skipped. The first offset 0 keeps the box out of the query of the shapes, because the planner expects one shape in a box that it does not know.
 declare swept_shape no scroll cursor for
 select
   o.id,
@@ -81,7 +81,7 @@ from (
     s.geom,
     st_x(p.point) as x,
     st_y(p.point) as y
-  from (:"over") s
+  from (:"over" offset 0) s
   cross join lateral (select st_transform(s.point, :'epsg') as point offset 0) p
   where s.geom && (
       select st_expand(st_setsrid(st_extent(t.geom)::geometry, 4326), 0.001)
