@@ -5,7 +5,7 @@ import { columnNames, countRows } from '../db/ddl.ts';
 import { inWorkspace } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
 import {
-  changedProvince, compareValues, differencesOf, measure, rowsOfLargestProvince, writePlaces, WHOLE,
+  changedProvince, compareValues, differencesOf, expectPagesInMemory, measure, rowsOfLargestProvince, writePlaces, WHOLE,
   type Figures, type IdentityFigures, type Measured,
 } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
@@ -58,6 +58,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
     const watched = gateOf(relation);
     if (watched === null) return [];
     return inWorkspace(database, schema, async (session) => {
+      await expectPagesInMemory(session);
       const now: Measured = { table: { schema, table: tableOf(relation) }, parcels: parcels?.all ?? null };
       const isFirst = published === null || hasNewSource;
       const kept = isFirst ? [] : await keptFigures(session, region, relation, watched);

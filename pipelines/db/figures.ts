@@ -62,6 +62,11 @@ interface MeasureOptions {
   readonly rowsOfProvince?: number | null;
 }
 
+/** Sets the planner's costs of pages for measurements. The build has read the pages of the changed rows, so these pages are in memory. */
+export async function expectPagesInMemory(session: Session): Promise<void> {
+  await session.script(figures('pages_in_memory'), 'sql/statements/figures.sql, pages_in_memory');
+}
+
 /** Returns the comuni of some parcels. @param fids tables with the fids of these parcels @param parcels tables of parcels with fid and comune */
 export async function comuniOfParcels(session: Session, fids: readonly Place[], parcels: readonly Place[]): Promise<string[]> {
   const all = { sql: fids.map((table) => figures('fids', { table })).join(' union ') };
