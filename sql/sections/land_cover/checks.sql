@@ -43,8 +43,14 @@ where not exists (
 -- check: land_cover_class_repeated
 -- level: error
 -- expects: each class has only one name
-select
-  code
-from land_cover
+-- Finds the names of each class first, because counting distinct names would sort all parcels.
+select code
+from (
+  select distinct
+    code,
+    description
+  from parcel
+  join land_cover using (fid)
+) named
 group by code
-having count(distinct description) > 1;
+having count(description) > 1;
