@@ -278,6 +278,12 @@ interface LayerChecks {
 /** Layer tables, by name without schema. */
 export type Layers = Readonly<Record<string, Layer>>;
 
+/** Layer with one or more rows per member and group, and the columns that identify a group. The columns have no nulls. */
+export interface Groups {
+  readonly layer: string;
+  readonly columns: readonly string[];
+}
+
 export interface Source {
   readonly manifest: Manifest;
   /** Downloads of a source without `download.ts`. */
@@ -298,6 +304,8 @@ export interface Source {
   readonly places?: Readonly<Record<string, PlaceColumns>>;
   /** Columns that identify a row of a layer within a file, by layer. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
+  /** Small layers with the groups of the rows of each member, by layer. Rows with the same values in the columns of `unique` are in the same group. */
+  readonly groups?: Readonly<Record<string, Groups>>;
   /**
    * Reject codes for duplicates, by staging table. If rows of one file repeat the key in `keys`, the first row is used. The other rows are in the table
    * `duplicate` when load.sql runs. Nulls count as equal.
@@ -328,6 +336,7 @@ export function defineSource(source: Source): Source {
   const indexed = layers.flatMap(({ indexes = {} }) => Object.values(indexes).flat());
   refuse('a key for each table in repeats', Object.keys(source.repeats ?? {}).find((table) => source.keys?.[table] === undefined));
   refuse('places of its layers', Object.keys(source.places ?? {}).find((layer) => !(layer in source.layers)));
+  refuse('groups in its layers', Object.entries(source.groups ?? {}).flatMap(([layer, groups]) => [layer, groups.layer]).find((layer) => !(layer in source.layers)));
   refuse('plain names of layers and columns', [...Object.keys(source.layers), ...columns, ...indexed].find((name) => !NAME.test(name)));
   refuse('plain types of columns', layers.flatMap((layer) => Object.values(layer.columns)).map(([type]) => type).find((type) => !LAYER_TYPE.test(type)));
   refuse('queries of indexes in one line', layers.flatMap(({ indexes = {} }) => Object.keys(indexes)).find((query) => query.includes('\n')));

@@ -1,5 +1,5 @@
 /** Creates the views of a workspace: the current rows of layers, and published tables. */
-import type { PlaceColumns } from '../contract/source.ts';
+import type { Groups, PlaceColumns } from '../contract/source.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
 import { columnNames, lookIn } from './ddl.ts';
@@ -115,12 +115,15 @@ export async function recordPlaces(session: Session, schema: string, layer: stri
 
 /**
  * Returns members with a row that has the same values in these columns as a row of another member of the file.
- * @param own table with all rows that may repeat others: the rows of the members that were read, or all rows
+ * @param schemas `whole` has all rows, and `own` has all rows that may repeat others: the rows of the members that were read, or all rows
+ * @param groups only rows in the same group can have the same values; null: all rows are compared
  */
 export async function repeatingMembers(
-  session: Session, schema: string, layer: string, { columns, own }: { readonly columns: readonly string[]; readonly own: Place },
+  session: Session, { whole, own }: { readonly whole: string; readonly own: string }, layer: string,
+  { columns, groups }: { readonly columns: readonly string[]; readonly groups: Groups | null },
 ): Promise<number[]> {
-  const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema, layer, columns, own }));
+  const inGroups = groups === null ? '' : workspace('in_same_groups', { schema: whole, own, groups: groups.layer, columns: groups.columns });
+  const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema: whole, own, layer, columns, in_groups: { sql: inGroups } }));
   return rows.map(({ id }) => id);
 }
 

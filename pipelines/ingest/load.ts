@@ -144,9 +144,10 @@ async function refuseRepetition(session: Session, { schema, located, reused }: S
   const ids = [reused.map(({ memberId }) => memberId), reused.map(({ fromMemberId }) => fromMemberId)];
   const { compared } = await one<{ compared: boolean }>(session, statement('compared_members'), ids);
   const own = compared ? schema : whole;
+  const { unique = {}, groups = {} } = located.source;
   const repeating = new Set<number>();
-  for (const [layer, columns] of Object.entries(located.source.unique ?? {})) {
-    for (const memberId of await repeatingMembers(session, whole, layer, { columns, own: { schema: own, table: layer } })) repeating.add(memberId);
+  for (const [layer, columns] of Object.entries(unique)) {
+    for (const memberId of await repeatingMembers(session, { whole, own }, layer, { columns, groups: groups[layer] ?? null })) repeating.add(memberId);
   }
   const paths = reused.filter(({ memberId, fromMemberId, rows }) => repeating.has(rows === 'referred' ? fromMemberId : memberId)).map(({ path }) => path);
   if (paths.length > 0) throw new Repetition(new Set(paths));

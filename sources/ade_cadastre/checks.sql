@@ -1,5 +1,5 @@
 -- purpose: checks that the cadastral map is consistent
--- reads: layer.cadastral_parcel, layer.cadastral_sheet
+-- reads: layer.cadastral_parcel, layer.cadastral_sheet, layer.cadastral_coverage
 -- writes: none
 -- grain: one row per violation
 -- crs: EPSG:4326
@@ -7,23 +7,24 @@
 -- check: parcel_reference_repeated
 -- level: error
 -- expects: each reference names only one parcel of a file, including members reused from an earlier release
--- Reused members were compared with each other before. A reference begins with the code of its comune, so only comuni in the read members are compared.
+-- Reused members were compared with each other before. A reference begins with the reference of its sheet, so only members with a sheet of the read members
+-- are compared. The members are an array, because PostgreSQL then looks up their parcels in the index of the column.
 select
   p.reference,
   count(*) as parcels
 from cadastral_parcel p
 join member m using (member_id)
-where hashtextextended(p.reference, 0) in (
-  select hashtextextended(reference, 0)
-  from cadastral_parcel
-  where belfiore in (
-    select n.belfiore
-    from cadastral_parcel n
-    join member r using (member_id)
-    where r.is_read
+where p.member_id = any (
+  array(
+    select c.member_id
+    from cadastral_coverage c
+    where c.sheet_reference in (
+      select n.sheet_reference
+      from cadastral_coverage n
+      join member r using (member_id)
+      where r.is_read
+    )
   )
-  group by 1
-  having count(*) > 1
 )
 group by m.file_id, p.reference
 having count(*) > 1;
@@ -43,20 +44,15 @@ having count(*) > 1;
 -- level: warn
 -- expects: the sheet of every parcel is in the list of sheets
 select
-  p.sheet_reference,
-  p.parcels
-from (
-  select
-    left(reference, 11) as sheet_reference,
-    count(*) as parcels
-  from cadastral_parcel
-  group by 1
-) p
+  c.sheet_reference,
+  sum(c.parcels) as parcels
+from cadastral_coverage c
 where not exists (
   select
   from cadastral_sheet s
-  where s.reference = p.sheet_reference
-);
+  where s.reference = c.sheet_reference
+)
+group by c.sheet_reference;
 
 -- check: parcel_of_another_comune
 -- level: warn
@@ -65,8 +61,8 @@ select
   belfiore,
   administrative_unit,
   file_belfiore,
-  count(*) as parcels
-from cadastral_parcel
+  sum(parcels) as parcels
+from cadastral_coverage
 where administrative_unit is not null
    or file_belfiore is not null
 group by belfiore, administrative_unit, file_belfiore;

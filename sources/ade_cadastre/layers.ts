@@ -27,6 +27,17 @@ export const layers: Layers = {
     },
     indexes: { 'the parcels of a GML document': ['member_id'] },
   },
+  cadastral_coverage: {
+    description: 'Number of parcels of each sheet in each GML document',
+    position: 'Byte offset of the first of these parcels in its GML document.',
+    columns: {
+      belfiore: ['text not null', 'Cadastral code of the comune in the references of the parcels'],
+      sheet_reference: ['text not null', 'National cadastral reference of the sheet, CCCCZFFFFAS'],
+      administrative_unit: ['text', 'Comune in ADMINISTRATIVEUNIT; null if it equals the comune of the references'],
+      file_belfiore: ['text', 'Comune in the file name; null if the name states no comune or the comune of the references'],
+      parcels: ['int4 not null', 'Number of parcels'],
+    },
+  },
   cadastral_sheet: {
     description: 'Sheets (fogli di mappa) of the Catasto Terreni, with their attachments and developments',
     position: 'Byte offset of the wfs:member in its GML document.',

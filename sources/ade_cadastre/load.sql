@@ -1,7 +1,7 @@
 -- purpose: repairs the geometries of parcels and sheets, and loads each reference once per file
 -- reads: staging.raw_parcel, staging.raw_sheet
--- writes: layer.cadastral_parcel, layer.cadastral_sheet, duplicate, entangled, reject
--- grain: one row per parcel, one row per sheet
+-- writes: layer.cadastral_parcel, layer.cadastral_sheet, layer.cadastral_coverage, duplicate, entangled, reject
+-- grain: one row per parcel, one row per sheet, one row per sheet of a document's parcels
 -- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ treats them as identical (accuracy 1 m), so only the SRID changes
 
 -- Each step updates only the few rows that need a change. All other rows are read twice and written once.
@@ -190,6 +190,20 @@ cross join release
 left join suspect u on u.layer = 'parcel' and u.member_id = p.member_id and u.position = p.position
 left join dropped d on d.layer = 'parcel' and d.member_id = p.member_id and d.position = p.position
 where d.member_id is null;
+
+-- A refresh reads these few rows instead of all parcels of the file.
+create table cadastral_coverage as
+select
+  release_id,
+  member_id,
+  min(position) as position,
+  belfiore,
+  left(reference, 11) as sheet_reference,
+  administrative_unit,
+  file_belfiore,
+  count(*)::int4 as parcels
+from cadastral_parcel
+group by release_id, member_id, belfiore, left(reference, 11), administrative_unit, file_belfiore;
 
 create table cadastral_sheet as
 select

@@ -1,18 +1,33 @@
 -- purpose: records the comuni in each file, the regions of the zips, and the names of comuni in file names
--- reads: layer.cadastral_parcel, layer.cadastral_sheet
+-- reads: layer.cadastral_parcel, layer.cadastral_sheet, layer.cadastral_coverage
 -- writes: place
 -- grain: one row per layer, file and comune
 -- crs: none
 
 -- A document may contain a parcel of another comune by mistake. The name of the document determines the comune.
 create table place as
-with found as (
+with covered as (
+  select
+    member_id,
+    belfiore,
+    file_belfiore
+  from cadastral_coverage
+  union all
+  -- A release that an earlier version of mappale loaded has no rows in cadastral_coverage.
+  select
+    member_id,
+    belfiore,
+    file_belfiore
+  from cadastral_parcel
+  where not exists (select from cadastral_coverage)
+),
+found as (
   select
     'cadastral_parcel' as layer,
     member_id,
     belfiore,
     bool_or(file_belfiore is null) as named
-  from cadastral_parcel
+  from covered
   group by member_id, belfiore
   union all
   select

@@ -201,9 +201,10 @@ with hit as materialized (
     :"l.columns"
   from :"schema".:"layer" l
   where (:"l.columns") in (
-    select :"columns"
-    from :"own"
-  )
+      select :"columns"
+      from :"own".:"layer"
+    )
+    :"in_groups"
 )
 select distinct member_id as id
 from (
@@ -214,6 +215,19 @@ from (
   join :"schema".member m using (member_id)
 ) counted
 where rows > 1
+
+-- statement: in_same_groups
+-- The members are an array, because PostgreSQL then looks up their rows in the index of the column.
+and l.member_id = any (
+  array(
+    select g.member_id
+    from :"schema".:"groups" g
+    where (:"g.columns") in (
+      select :"columns"
+      from :"own".:"groups"
+    )
+  )
+)
 
 -- statement: listed_regions
 select

@@ -210,11 +210,19 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
         create schema staged;
         create table staged.member as select i as member_id, 1 as file_id from generate_series(1, 700) as i;
         create table staged.parcel as select i % 700 + 1 as member_id, 'r' || i as reference from generate_series(1, ${AREAS}) as i;
-        create table staged.own as select * from staged.parcel where member_id = 7;
-        insert into staged.parcel select 9, reference from staged.own limit 1`, 'setup');
-      const statement = statementsOf('workspace')('repeating_members', { schema: 'staged', layer: 'parcel', columns: ['reference'], own: { schema: 'staged', table: 'own' } });
-      expect(await touchedBy(session, statement)).toBeLessThan(30 * AREAS);
-      expect(await session.query(`select id from (${statement}) found order by id`)).toEqual([{ id: 7 }, { id: 9 }]);
+        create schema read;
+        create table read.parcel as select * from staged.parcel where member_id = 7;
+        insert into staged.parcel select 9, reference from read.parcel limit 1;
+        create index on staged.parcel (member_id);
+        create table staged.sheet as select distinct member_id, case when member_id in (7, 9) then 7 else member_id end as sheet from staged.parcel;
+        create table read.sheet as select * from staged.sheet where member_id = 7;
+        analyze`, 'setup');
+      const names = { schema: 'staged', own: 'read', layer: 'parcel', columns: ['reference'] };
+      const inGroups = statementsOf('workspace')('in_same_groups', { schema: 'staged', own: 'read', groups: 'sheet', columns: ['sheet'] });
+      const [all, grouped] = ['', inGroups].map((sql) => statementsOf('workspace')('repeating_members', { ...names, in_groups: { sql } }));
+      expect(await touchedBy(session, all!)).toBeLessThan(30 * AREAS);
+      expect(await touchedBy(session, grouped!)).toBeLessThan(AREAS / 2);
+      for (const statement of [all, grouped]) expect(await session.query(`select id from (${statement}) found order by id`)).toEqual([{ id: 7 }, { id: 9 }]);
     });
   });
 
