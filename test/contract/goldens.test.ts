@@ -6,8 +6,8 @@
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
+import { fixturesOf, readSourceGolden, recordOf, sourceGoldenOf, type Expected, type SourceGolden } from '../harness/source-goldens.ts';
 import { violations, type Versions } from '../harness/versions.ts';
-import { fixturesOf, readSourceGolden, recordOf, sourceGoldenOf, type Expected, type SourceGolden } from './source-goldens.ts';
 
 describe.each((await loadSources()).map((source) => [source.id, source] as const))('source %s', (id, source) => {
   it('reads each fixture into the rows, rejects and errors of its golden file', async () => {

@@ -12,13 +12,10 @@ import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTION_FOLDER } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from '../harness/architecture/project.ts';
 import { currentVersions, RECORD, recordedVersions, violations, type Recorded, type Upstream, type Versions } from '../harness/versions.ts';
-import { sourceVersions } from './source-goldens.ts';
 
 const sources = await loadSources();
-const { recorded: recordedSources, current: currentSources } = sourceVersions(sources);
-const { versions: current, upstream } = await currentVersions();
-const versions: Versions = { ...current, sources: currentSources };
-const recorded: Versions = { ...recordedVersions(), sources: recordedSources };
+const { versions, upstream } = await currentVersions();
+const recorded = await recordedVersions();
 const isOfSection = (file: string): boolean => file.startsWith(`${SECTION_FOLDER}/`);
 
 describe('the output of sources and tables', () => {
@@ -60,7 +57,7 @@ describe('the rule', () => {
 
   it('names the version to raise if a golden file changes without a new version', () => {
     expect(violations(record, source({ goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([
-      'the output of sources/a for the same files changed (golden/x.json) while its version is still 3: raise `version` in sources/a/manifest.ts to 4',
+      'the output of sources/a for the same files changed (golden/x.json) while its version is still 3: raise `version` in the manifest of sources/a to 4',
     ]);
     expect(violations(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([
       'the output of sql/sections/s/build.sql changed (sql/sections/s/golden/s.json) while its version is still 5: raise its `-- version:` to 6; '

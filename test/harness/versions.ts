@@ -2,12 +2,13 @@
  * Compares the versions of readers and of the SQL of tables with the recorded versions. If an output changes without a new version, a database would keep the
  * old output.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { sha256, tableFiles } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from './architecture/project.ts';
 import { goldenOf, readGolden } from './golden.ts';
+import { sourceVersions } from './source-goldens.ts';
 
 /** Version of the synthetic region from which the golden files of tables are built. Raise this version if the synthetic files change but the rules do not. */
 const SYNTHETIC = 1;
@@ -59,15 +60,7 @@ export async function currentVersions(): Promise<{ versions: Versions; upstream:
     upstream,
     versions: {
       synthetic: SYNTHETIC,
-      sources: Object.fromEntries(sources.map(({ id, folder, manifest }) => {
-        const fixtures = readdirSync(join(ROOT, folder, 'fixture')).sort();
-        const goldens = readdirSync(join(ROOT, folder, 'golden')).sort().map((name) => {
-          const stem = name.replace(/\.json$/, '');
-          const from = fixtures.filter((fixture) => fixture.startsWith(`${stem}.`)).map((fixture) => readFileSync(join(ROOT, folder, 'fixture', fixture)));
-          return [name, `${digest(...from)} ${digest(JSON.stringify(JSON.parse(readFileSync(join(ROOT, folder, 'golden', name), 'utf8'))))}`] as const;
-        });
-        return [id, { version: manifest.version, goldens: Object.fromEntries(goldens) }] as const;
-      })),
+      sources: sourceVersions(sources).current,
       tables: Object.fromEntries(makers.map((file) => {
         const golden = goldenOf(file);
         const output = file.section === null ? digest(readFileSync(join(ROOT, golden))) : rowsDigest(readGolden(golden).rows);
@@ -90,7 +83,7 @@ export function violations(was: Versions, now: Versions, upstream: Upstream): st
     if (before === undefined || raised(before, after)) continue;
     const changed = Object.entries(after.goldens).filter(([name, text]) => before.goldens[name]?.split(' ')[0] === text.split(' ')[0] && before.goldens[name] !== text).map(([name]) => name);
     if (changed.length > 0) {
-      reported.push(`the output of sources/${id} for the same files changed (golden/${changed.join(', golden/')}) while its version is still ${after.version}: raise \`version\` in sources/${id}/manifest.ts to ${after.version + 1}`);
+      reported.push(`the output of sources/${id} for the same files changed (golden/${changed.join(', golden/')}) while its version is still ${after.version}: raise \`version\` in the manifest of sources/${id} to ${after.version + 1}`);
     }
   }
   for (const [file, after] of Object.entries(now.tables)) {
@@ -109,16 +102,16 @@ export function violations(was: Versions, now: Versions, upstream: Upstream): st
   return reported;
 }
 
-/** Path of the file with the versions of sources and of tables outside sections. The golden file of a section's table has the version of the table's SQL. */
+/** Path of the file with the versions of tables outside sections. The golden file of a source or of a section's table has its version. */
 export const RECORD = 'test/contract/versions.json';
 
 /** Returns the recorded versions and outputs. The result has no entry for a new table of a section. */
-export function recordedVersions(): Versions {
-  const common = JSON.parse(readFileSync(join(ROOT, RECORD), 'utf8')) as Versions;
+export async function recordedVersions(): Promise<Versions> {
+  const common = JSON.parse(readFileSync(join(ROOT, RECORD), 'utf8')) as Omit<Versions, 'sources'>;
   const ofSections = tableFiles().filter(({ section }) => section !== null).flatMap((file) => {
     const golden = goldenOf(file);
     const { version, rows } = readGolden(golden);
     return version === undefined ? [] : [[file.file, { version, goldens: { [golden]: rowsDigest(rows) } }] as const];
   });
-  return { ...common, tables: { ...common.tables, ...Object.fromEntries(ofSections) } };
+  return { ...common, sources: sourceVersions(await loadSources()).recorded, tables: { ...common.tables, ...Object.fromEntries(ofSections) } };
 }

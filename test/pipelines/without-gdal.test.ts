@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { WASM_VERSION } from '../../pipelines/formats/gdal-wasm.ts';
-import { readSourceGolden } from '../contract/source-goldens.ts';
+import { readSourceGolden } from '../harness/source-goldens.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { SOURCES } from '../harness/architecture/project.ts';

@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { ident } from '../../pipelines/db/index.ts';
-import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTIONS, tableOfSection } from '../../pipelines/contract/sections.ts';
 import { tableOf } from '../../pipelines/contract/sql-files.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';
@@ -19,14 +18,11 @@ import { describeEngines } from '../harness/database.ts';
 import { goldenOf, goldenText, readGolden } from '../harness/golden.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
-import { currentVersions, recordedVersions, rowsDigest, violations, type Versions } from '../harness/versions.ts';
-import { sourceVersions } from '../contract/source-goldens.ts';
+import { currentVersions, recordedVersions, rowsDigest, violations } from '../harness/versions.ts';
 
-const ofSources = sourceVersions(await loadSources());
 /** The versions before any golden file is written. */
-const RECORDED: Versions = { ...recordedVersions(), sources: ofSources.recorded };
-const { versions: current, upstream } = await currentVersions();
-const versions: Versions = { ...current, sources: ofSources.current };
+const RECORDED = await recordedVersions();
+const { versions, upstream } = await currentVersions();
 
 const parsed = (rows: readonly string[]): unknown => rows.map((row) => JSON.parse(row) as unknown);
 

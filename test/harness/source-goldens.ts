@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { sha256 } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from '../../pipelines/config.ts';
-import type { Recorded } from '../harness/versions.ts';
+import type { Recorded } from './versions.ts';
 
 /** Expected output of a reader for one fixture. */
 export interface Expected {
