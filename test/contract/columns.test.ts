@@ -19,10 +19,10 @@ import { tablesOf, type Table } from '../harness/table-edits.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
 const sources = await loadSources();
-const { seed } = testEnvironment();
+const { seed, mutations } = testEnvironment();
 const REGION = { parcels: 60, seed: 11 };
 /** Maximum number of columns of a table that are tried for each change. The columns are drawn at random. */
-const DRAWN = 60;
+const DRAWN = Math.ceil(mutations / 5);
 const root = mkdtempSync(join(tmpdir(), 'mappale-columns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 

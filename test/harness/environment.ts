@@ -22,7 +22,7 @@ export interface TestEnvironment {
   readonly seed: number;
   /** `MAPPALE_TEST_KILLS`: number of runs that the suite of faults kills, 4 by default. */
   readonly kills: number;
-  /** `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source, 100 by default. */
+  /** `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source, 100 by default. At most a fifth of this number of columns of a table is changed. */
   readonly mutations: number;
   /** `MAPPALE_TEST_TRUTH`: number of synthetic parcels whose fields are compared with the truth, 1,200 by default. */
   readonly truth: number;
