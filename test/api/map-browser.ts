@@ -11,6 +11,8 @@ const FLAGS = [
 /** The timeout is long because the machine may be busy. */
 export const SOON = { timeout: 30_000 };
 export const WIDE = { width: 1360, height: 860 };
+/** Draws a quarter of the pixels. For tests that neither count pixels nor take screenshots. The layout is the same. */
+export const COARSE = { deviceScaleFactor: 0.5 };
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 export interface MapBrowser {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, PICTURES } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { regionService } from './harness.ts';
-import { openMapBrowser, overlaps, PHONE, pixels, SOON, type MapBrowser } from './map-browser.ts';
+import { COARSE, openMapBrowser, overlaps, PHONE, pixels, SOON, type MapBrowser } from './map-browser.ts';
 
 describeEngines('the map in use', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
@@ -100,7 +100,7 @@ describeEngines('the map in use', (engine) => {
 
     describe('a search', () => {
       it('selects the parcel if the user types a parcel reference, or a comune with foglio and particella', async () => {
-        const page = await map.open('');
+        const page = await map.open('', COARSE);
         const query = page.locator('#query');
         const [beginning = ''] = known.comune.split(' ');
         for (const text of [known.reference, `${beginning} foglio ${known.sheet} particella ${known.label}`, `${known.belfiore} fg. ${known.sheet} mapp. ${known.label}`]) {
@@ -122,7 +122,7 @@ describeEngines('the map in use', (engine) => {
       });
 
       it('suggests a street once if the query has no house number, and shows the street without a selected parcel', async () => {
-        const page = await map.open('');
+        const page = await map.open('', COARSE);
         await page.locator('#query').fill('Via Roma');
         const streets = page.locator('#suggestions [data-kind=street]');
         await streets.first().waitFor();
@@ -136,7 +136,7 @@ describeEngines('the map in use', (engine) => {
       });
 
       it('names the region of a typed comune if the region is not loaded', async () => {
-        const page = await map.open('');
+        const page = await map.open('', COARSE);
         const message = 'Roma is in Lazio, which is not loaded.';
         await page.locator('#query').fill('Roma');
         await expect.poll(() => page.locator('#status').textContent(), SOON).toBe(message);
@@ -149,7 +149,7 @@ describeEngines('the map in use', (engine) => {
 
     describe('while the page loads', () => {
       it('shows that data is being read, and never that nothing is published', async () => {
-        const page = await map.open('', { isAwaited: false });
+        const page = await map.open('', { ...COARSE, isAwaited: false });
         let release = (): void => undefined;
         const held = new Promise<void>((resolve) => void (release = resolve));
         await page.route('**/map/overview.json*', async (route) => {
@@ -169,7 +169,7 @@ describeEngines('the map in use', (engine) => {
       });
 
       it('greys the panel until the record arrives, but not while neighbours are read', async () => {
-        const page = await map.open('');
+        const page = await map.open('', COARSE);
         let asked = 0;
         await page.route('**/parcels/locate?bbox=*', () => void (asked += 1));
         await page.locator('#query').fill(known.reference);
@@ -181,7 +181,7 @@ describeEngines('the map in use', (engine) => {
       });
 
       it('removes the grey as soon as the answer has arrived, without waiting for a timer, a frame or another answer', async () => {
-        const page = await map.open('');
+        const page = await map.open('', COARSE);
         // Notes the events between the moment at which the record was read and the moment at which the panel is no longer grey.
         await page.evaluate(`(() => {
           window.noted = [];
@@ -215,7 +215,7 @@ describeEngines('the map in use', (engine) => {
       });
 
       it('removes the grey when another view is chosen before the record arrives', async () => {
-        const page = await map.open('');
+        const page = await map.open('', COARSE);
         const asked = page.waitForRequest(`**/parcels/${known.reference}`);
         await page.route(`**/parcels/${known.reference}`, () => undefined);
         await page.locator('#query').fill(known.reference);
@@ -248,7 +248,7 @@ describeEngines('the map in use', (engine) => {
       });
 
       it('distinguishes a missing value from a count of 0', async () => {
-        const page = await map.open(at('address'));
+        const page = await map.open(at('address'), COARSE);
         const named = async (): Promise<Record<string, string>> => Object.fromEntries((await page.locator('#legend li').allTextContents()).map((text, index) => [text, String(index)]));
         const [labels, colours] = [await named(), await swatches(page)];
         expect(colours[Number(labels['0'])]).not.toBe(colours[Number(labels['No address'])]);
@@ -256,7 +256,7 @@ describeEngines('the map in use', (engine) => {
       });
 
       it('draws floods, landslides and seismic zones as separate layers', async () => {
-        const page = await map.open(at('address'));
+        const page = await map.open(at('address'), COARSE);
         for (const [value, heading] of [['risk', 'Flood hazard'], ['risk_landslide', 'Landslide hazard'], ['risk_seismic', 'Seismic zone']] as const) {
           await page.locator(`#choices [data-group=hazards] input[value=${value}]`).check();
           expect(await page.locator('#legend h2').textContent()).toBe(heading);
@@ -325,7 +325,7 @@ describeEngines('the map in use', (engine) => {
       });
 
       it('restores the filters from the URL, in a new tab and after going back, and ignores filters of unknown layers', async () => {
-        const page = await map.open(at('parcels', 17));
+        const page = await map.open(at('parcels', 17), COARSE);
         const state = (of: Page): Promise<unknown> => of.evaluate(`[...document.querySelectorAll('#conditions fieldset')].map((each) => [
           each.dataset.filter, ...[...each.querySelectorAll('input')].map((input) => (input.type === 'checkbox' ? [input.value, input.checked] : input.value))])`);
         await page.locator('#filters > summary').click();
@@ -339,7 +339,7 @@ describeEngines('the map in use', (engine) => {
         expect(page.url()).not.toBe(address);
         await page.context().close();
 
-        const other = await map.open(`${new URL(address).hash}&filter=parcels~1~2&filter=nowhere~1~2&filter=%25`);
+        const other = await map.open(`${new URL(address).hash}&filter=parcels~1~2&filter=nowhere~1~2&filter=%25`, COARSE);
         expect(await state(other)).toEqual(chosen);
         expect(await other.locator('#conditions').isVisible()).toBe(true);
         expect(new URL(other.url()).hash).toBe(new URL(address).hash);
@@ -351,7 +351,7 @@ describeEngines('the map in use', (engine) => {
       });
 
       it('is chosen from groups, and a folded group stays folded when the language changes', async () => {
-        const page = await map.open('');
+        const page = await map.open('', COARSE);
         await page.locator('[data-group=people] summary').click();
         expect(await page.locator('[data-group=people] input').first().isVisible()).toBe(false);
         await page.locator('#language').click();
@@ -431,7 +431,7 @@ describeEngines('the map in use', (engine) => {
 
     describe('a record', () => {
       it('starts with a summary, lists identifiers last, and shows rounded numbers with all digits on request', async () => {
-        const page = await map.open(`#parcel=${known.fid}`);
+        const page = await map.open(`#parcel=${known.fid}`, COARSE);
         await page.locator('[data-section=attributions]').waitFor();
         const sections = await page.locator('#content [data-section]').evaluateAll((all) => all.map((each) => (each as unknown as { dataset: { section: string } }).dataset.section));
         expect([sections[0], sections.indexOf('basic') > sections.indexOf('risk')]).toEqual(['summary', true]);
@@ -448,7 +448,7 @@ describeEngines('the map in use', (engine) => {
       it('names classes of land in the language of the page', async () => {
         const [cover] = await service.database.query<{ fid: number; description: string }>('select fid, description from section.land_cover order by fid limit 1');
         const [use] = await service.database.query<{ fid: number; class: string }>('select fid, class from section.land_use where class is not null order by fid limit 1');
-        const page = await map.open('');
+        const page = await map.open('', COARSE);
         const read = async (fid: number, field: string): Promise<string | null> => {
           await page.locator('#query').fill(String(fid));
           await page.locator('#query').press('Enter');

@@ -24,7 +24,7 @@ import { CHROMIUM, PICTURES } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
-import { coloured, openMapBrowser, PHONE, SOON, WIDE, type MapBrowser } from './map-browser.ts';
+import { COARSE, coloured, openMapBrowser, PHONE, SOON, WIDE, type MapBrowser } from './map-browser.ts';
 import { auditOf, countsOf, markupOf, writeMarkup } from '../harness/markup.ts';
 
 /** Sections that have values for every land parcel. */
@@ -108,7 +108,7 @@ describeEngines('the web pages', (engine) => {
       const explain: Explain = (fid, section) => explainParcel({ database: service.database, sources }, fid, section, 60_000);
       const app = await buildServer({ reader: service.reader, version: VERSION, log: SILENT, signIn: link, explain });
       const home = await app.listen({ host: '127.0.0.1', port: 0 });
-      const context = await browser.newContext({ viewport: WIDE, locale, ...options });
+      const context = await browser.newContext({ viewport: WIDE, locale, ...COARSE, ...options });
       const close = async (): Promise<void> => {
         await context.close();
         await app.close();
@@ -139,7 +139,7 @@ describeEngines('the web pages', (engine) => {
     });
 
     it('sign in with a typed token, and report failures as text', async () => {
-      const page = await open(closeTo(known), { signed: false });
+      const page = await open(closeTo(known), { ...COARSE, signed: false });
       await page.locator('header #sign').click();
       await page.getByLabel('Token', { exact: true }).fill('mpl_wrong');
       await page.keyboard.press('Enter');
@@ -447,7 +447,7 @@ describeEngines('the web pages', (engine) => {
     });
 
     it('name every field and button, and show the keyboard focus', async () => {
-      const page = await open(closeTo(known, `&parcel=${known.fid}`));
+      const page = await open(closeTo(known, `&parcel=${known.fid}`), COARSE);
       await page.locator('[data-section=attributions]').waitFor();
       const nameless = await page.evaluate(`[...document.querySelectorAll('input, button, summary, [role=application], [role=region]')].filter((each) =>
         ![each.getAttribute('aria-label'), each.textContent, ...[...(each.labels ?? [])].map((label) => label.textContent)].some((text) => (text ?? '').trim() !== '')).map((each) => each.outerHTML.slice(0, 80))`);
