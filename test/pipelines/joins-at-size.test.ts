@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import { readChecks, readSqlFile } from '../../pipelines/contract/sql-files.ts';
+import { patchedRows } from '../../pipelines/db/changed-rows.ts';
+import { expectPagesInMemory } from '../../pipelines/db/figures.ts';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { statementsOf } from '../../pipelines/db/statements.ts';
 import { describeDatabase } from '../harness/database.ts';
@@ -223,6 +225,57 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
       expect(await touchedBy(session, all!)).toBeLessThan(30 * AREAS);
       expect(await touchedBy(session, grouped!)).toBeLessThan(AREAS / 2);
       for (const statement of [all, grouped]) expect(await session.query(`select id from (${statement}) found order by id`)).toEqual([{ id: 7 }, { id: 9 }]);
+    });
+  });
+
+  it('let a release check the references and sheets of the read parcels without reading all parcels of the file', async () => {
+    await within(async (session) => {
+      await session.script(`
+        create schema checked;
+        set search_path to checked, public;
+        create table member as select i as member_id, 1 as file_id, i = 7 as is_read from generate_series(1, 200) as i;
+        create table cadastral_parcel as
+        select i % 200 + 1 as member_id, 's' || i % 200 + 1 || '.' || i as reference, 's' || i % 200 + 1 as sheet_reference, 'a' as belfiore
+        from generate_series(1, ${AREAS}) as i;
+        insert into cadastral_parcel select * from cadastral_parcel where member_id = 7 limit 1;
+        insert into cadastral_parcel select 9, reference || 'x', 's7', 'a' from cadastral_parcel where member_id = 7 limit 1;
+        create index on cadastral_parcel (member_id);
+        create table cadastral_coverage as
+        select member_id, belfiore, sheet_reference, null::text as administrative_unit, null::text as file_belfiore, count(*)::int4 as parcels
+        from cadastral_parcel
+        group by member_id, belfiore, sheet_reference;
+        create table cadastral_sheet as
+        select distinct member_id, sheet_reference as reference, belfiore, null::text as administrative_unit, null::text as file_belfiore
+        from cadastral_parcel
+        where sheet_reference <> 's8';
+        analyze`, 'setup');
+      const found: Record<string, number> = {};
+      for (const { name, sql } of readChecks(readSqlFile(join(ROOT, 'sources/ade_cadastre/checks.sql')))) {
+        expect([name, (await touchedBy(session, sql)) < AREAS / 2]).toEqual([name, true]);
+        found[name] = (await session.query(sql)).length;
+      }
+      expect(found).toEqual({
+        parcel_reference_repeated: 1, sheet_reference_repeated: 1, parcel_sheet_missing: 1, parcel_of_another_comune: 0, sheet_of_another_comune: 0,
+      });
+    });
+  });
+
+  it('let the quality gate measure the parcels of few comuni without reading a whole patched table', async () => {
+    await within(async (session) => {
+      await session.script(`
+        create schema gated;
+        set search_path to gated, public;
+        create table was as select i as fid, i as value from generate_series(1, ${AREAS}) as i;
+        alter table was add primary key (fid);
+        create table place as select i * 200 as fid from generate_series(1, 100) as i;
+        create table patch as select i * 200 as fid from generate_series(1, 3) as i;
+        create table came as select i * 200 as fid, 0 as value from generate_series(1, 3) as i;
+        analyze`, 'setup');
+      await expectPagesInMemory(session);
+      const at = (table: string): { schema: string; table: string } => ({ schema: 'gated', table });
+      const { sql } = patchedRows({ was: at('was'), fids: at('patch'), came: at('came'), columns: ['fid', 'value'], parcels: at('place') });
+      expect(await touchedBy(session, `select * from ${sql} t`)).toBeLessThan(AREAS / 10);
+      expect(await session.query(`select count(*)::int4 as n, sum(value)::int4 as sum from ${sql} t`)).toEqual([{ n: 100, sum: 200 * (5050 - 6) }]);
     });
   });
 
