@@ -68,7 +68,8 @@ function changed(sources: readonly RegisteredSource[], change: (text: string) =>
     if (source.id !== ID) return source;
     const text = change(source.layer.text);
     if (text === source.layer.text) throw new Error('the case changes nothing');
-    return { ...source, manifest: { ...source.manifest, version }, layer: parseSqlFile(source.layer.file, text) };
+    // The expected objects of layers follow from `layers`, which cannot express all cases. Without `layers`, no objects of the source are expected.
+    return { ...source, manifest: { ...source.manifest, version }, layer: parseSqlFile(source.layer.file, text), layers: {} };
   });
 }
 
