@@ -337,6 +337,7 @@ export function defineSource(source: Source): Source {
   refuse('a key for each table in repeats', Object.keys(source.repeats ?? {}).find((table) => source.keys?.[table] === undefined));
   refuse('places of its layers', Object.keys(source.places ?? {}).find((layer) => !(layer in source.layers)));
   refuse('groups in its layers', Object.entries(source.groups ?? {}).flatMap(([layer, groups]) => [layer, groups.layer]).find((layer) => !(layer in source.layers)));
+  refuse('places of the layers in groups', Object.values(source.groups ?? {}).map(({ layer }) => layer).find((layer) => source.places !== undefined && !(layer in source.places)));
   refuse('plain names of layers and columns', [...Object.keys(source.layers), ...columns, ...indexed].find((name) => !NAME.test(name)));
   refuse('plain types of columns', layers.flatMap((layer) => Object.values(layer.columns)).map(([type]) => type).find((type) => !LAYER_TYPE.test(type)));
   refuse('queries of indexes in one line', layers.flatMap(({ indexes = {} }) => Object.keys(indexes)).find((query) => query.includes('\n')));

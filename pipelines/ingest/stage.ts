@@ -393,11 +393,10 @@ class StageSink implements Sink {
 
 /**
  * Returns the earlier releases to whose rows a new release refers: the releases with the most reused rows, at most `REFERRED_RELEASES`. A release can refer to
- * rows only in layers with places, because each row of such a layer belongs to one current file. Only the load of a release reads the layers of groups.
+ * rows only in layers with places, because each row of such a layer belongs to one current file.
  */
-function referredReleases({ layer, places = {}, groups = {}, manifest }: RegisteredSource, taken: readonly EarlierMember[]): ReadonlySet<number> {
-  const ofGroups = new Set(Object.values(groups).map((each) => each.layer));
-  if (manifest.keep !== 'newest' || !layer.writes.map(tableOf).every((table) => table in places || ofGroups.has(table))) return new Set();
+function referredReleases({ layer, places = {}, manifest }: RegisteredSource, taken: readonly EarlierMember[]): ReadonlySet<number> {
+  if (manifest.keep !== 'newest' || !layer.writes.every((relation) => tableOf(relation) in places)) return new Set();
   const rows = new Map<number, number>();
   for (const { releaseId, rows: more } of taken) rows.set(releaseId, (rows.get(releaseId) ?? 0) + more);
   const largest = [...rows].sort(([a, rowsOfA], [b, rowsOfB]) => rowsOfB - rowsOfA || a - b).slice(0, REFERRED_RELEASES);

@@ -23,12 +23,13 @@ with covered as (
 ),
 found as (
   select
-    'cadastral_parcel' as layer,
-    member_id,
-    belfiore,
-    bool_or(file_belfiore is null) as named
-  from covered
-  group by member_id, belfiore
+    l.layer,
+    c.member_id,
+    c.belfiore,
+    bool_or(c.file_belfiore is null) as named
+  from covered c
+  cross join (values ('cadastral_parcel'), ('cadastral_coverage')) as l (layer)
+  group by l.layer, c.member_id, c.belfiore
   union all
   select
     'cadastral_sheet',

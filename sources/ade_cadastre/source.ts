@@ -13,7 +13,7 @@ export default defineSource({
   tables,
   layers,
   keys: { raw_parcel: ['reference'], raw_sheet: ['reference'] },
-  places: { cadastral_parcel: { place: 'belfiore' }, cadastral_sheet: { place: 'belfiore' } },
+  places: { cadastral_parcel: { place: 'belfiore' }, cadastral_sheet: { place: 'belfiore' }, cadastral_coverage: { place: 'belfiore' } },
   unique: { cadastral_parcel: ['reference'], cadastral_sheet: ['reference'] },
   groups: { cadastral_parcel: { layer: 'cadastral_coverage', columns: ['sheet_reference'] } },
   recognise,
