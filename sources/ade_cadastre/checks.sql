@@ -8,24 +8,34 @@
 -- level: error
 -- expects: each reference names only one parcel of a file, including members reused from an earlier release
 -- Reused members were compared with each other before. A reference begins with the reference of its sheet, so only members with a sheet of the read members
--- are compared. The members are an array, because PostgreSQL then looks up their parcels in the index of the column.
+-- are compared. The members are an array, because PostgreSQL then looks up their parcels in the index of the column. References are grouped by hash, as in
+-- load.sql.
+with compared as materialized (
+  select
+    array(
+      select c.member_id
+      from cadastral_coverage c
+      where c.sheet_reference in (
+        select n.sheet_reference
+        from cadastral_coverage n
+        join member r using (member_id)
+        where r.is_read
+      )
+    ) as members
+)
 select
   p.reference,
   count(*) as parcels
 from cadastral_parcel p
 join member m using (member_id)
-where p.member_id = any (
-  array(
-    select c.member_id
-    from cadastral_coverage c
-    where c.sheet_reference in (
-      select n.sheet_reference
-      from cadastral_coverage n
-      join member r using (member_id)
-      where r.is_read
-    )
+where p.member_id = any ((select members from compared)::int4[])
+  and hashtextextended(p.reference, 0) in (
+    select hashtextextended(reference, 0)
+    from cadastral_parcel
+    where member_id = any ((select members from compared)::int4[])
+    group by 1
+    having count(*) > 1
   )
-)
 group by m.file_id, p.reference
 having count(*) > 1;
 
