@@ -105,6 +105,26 @@ export const FIRST_LEVEL_OF_LAND: readonly ValueClass[] = [
   { value: '5', label: '5, water', color: '#0072b2' },
 ];
 
+/** Italian texts of the evidence for points that `sql/steps/placement.sql` placed. */
+export const PLACED_IN_ITALIAN: Readonly<Record<string, string>> = {
+  'inside the parcel; located by the published coordinates, which are in the stated comune': 'nella particella; coordinate pubblicate, nel comune dichiarato',
+  'inside the parcel; located by street and number': 'nella particella; per via e numero civico',
+  'within 15 m, with no nearer land parcel in the comune; located by the published coordinates, which are in the stated comune':
+    'entro 15 m, senza una particella di terreno del comune più vicina; coordinate pubblicate, nel comune dichiarato',
+  'within 15 m, with no nearer land parcel in the comune; located by street and number':
+    'entro 15 m, senza una particella di terreno del comune più vicina; per via e numero civico',
+  'the only located access point of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
+};
+
+/** Italian texts of the evidence for the class with the largest area, which `sql/steps/largest.sql` found. */
+export const LARGEST_IN_ITALIAN: Readonly<Record<string, string>> = {
+  'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²':
+    'superficie di sovrapposizione con la particella; vale la classe che ne ha di più, a parità entro 0,01 m² quella con il codice minore',
+  'share of the parcel in polygons of the class; overlaps count once':
+    'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',
+  'of the parcel': 'della particella',
+};
+
 export interface RangeClass {
   /** Lower bound of the range, inclusive; omitted for the lowest range. */
   readonly from?: number;

@@ -1,5 +1,5 @@
 /** English and Italian texts and layer of the section cultural_heritage on the map. */
-import { defineMap } from '../../../pipelines/contract/section-map.ts';
+import { defineMap, PLACED_IN_ITALIAN } from '../../../pipelines/contract/section-map.ts';
 
 export default defineMap({
   panel: {
@@ -29,14 +29,6 @@ export default defineMap({
       'coordinates: the published coordinates, which are in the stated comune; address: the only located access point with the stated street and number':
         'coordinate: come pubblicate, nel comune dichiarato; indirizzo: l’unico accesso georeferenziato con quella via e quel numero civico',
     },
-    evidence: {
-      'inside the parcel; located by the published coordinates, which are in the stated comune': 'nella particella; coordinate pubblicate, nel comune dichiarato',
-      'inside the parcel; located by street and number': 'nella particella; per via e numero civico',
-      'within 15 m, with no nearer land parcel in the comune; located by the published coordinates, which are in the stated comune':
-        'entro 15 m, senza una particella di terreno del comune più vicina; coordinate pubblicate, nel comune dichiarato',
-      'within 15 m, with no nearer land parcel in the comune; located by street and number':
-        'entro 15 m, senza una particella di terreno del comune più vicina; per via e numero civico',
-      'the only located access point of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
-    },
+    evidence: PLACED_IN_ITALIAN,
   },
 });

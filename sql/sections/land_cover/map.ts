@@ -1,5 +1,5 @@
 /** English and Italian texts and layer of the section land_cover on the map. */
-import { defineMap, FIRST_LEVEL_OF_LAND } from '../../../pipelines/contract/section-map.ts';
+import { defineMap, FIRST_LEVEL_OF_LAND, LARGEST_IN_ITALIAN } from '../../../pipelines/contract/section-map.ts';
 import { ENGLISH_CLASSES } from './class-names.ts';
 
 export default defineMap({
@@ -34,11 +34,7 @@ export default defineMap({
       'Share of the parcel that the class covers': 'Parte della particella coperta dalla classe',
     },
     evidence: {
-      'area shared with the parcel; the class with the largest area is used, or the smaller code if areas differ by less than 0.01 m²':
-        'superficie di sovrapposizione con la particella; vale la classe che ne ha di più, a parità entro 0,01 m² quella con il codice minore',
-      'share of the parcel in polygons of the class; overlaps count once':
-        'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',
-      'of the parcel': 'della particella',
+      ...LARGEST_IN_ITALIAN,
       'newest file that covers the comune: a file with at least 15 regions, or a file with a polygon that shares at least 1 m² with the comune':
         'file più recente che copre il comune: raggiunge 15 regioni d’Italia, oppure un suo poligono si sovrappone al comune per 1 m²',
     },
