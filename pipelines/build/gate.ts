@@ -5,7 +5,7 @@ import { columnNames, countRows } from '../db/ddl.ts';
 import { inWorkspace } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
 import {
-  changedProvince, compareValues, differencesOf, expectPagesInMemory, measure, rowsOfLargestProvince, writePlaces, WHOLE,
+  changedProvince, compareValues, comuniOfFids, differencesOf, expectPagesInMemory, measure, rowsOfLargestProvince, writePlaces, WHOLE,
   type Figures, type IdentityFigures, type Measured,
 } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
@@ -149,7 +149,7 @@ function hasWindows(relation: Relation, { by }: TableGate): boolean {
 
 /** Rows of a patched table, and the comuni whose rows changed. */
 interface PatchedTable {
-  /** Rows of the reached comuni. */
+  /** Rows of all comuni with changed rows in any table. */
   readonly now: Measured;
   /** Replaced rows. */
   readonly gone: Measured;
@@ -162,7 +162,8 @@ async function patchedOf(session: Session, { incremental, products }: Joined, pa
   const patch = incremental?.results.get(relation)?.patch ?? null;
   const published = products.find((product) => product.relation === relation)?.published ?? null;
   if (parcels?.reached == null || patch === null || published === null) return null;
-  const { before, after, comuni } = parcels.reached;
+  const { before, after, of } = parcels.reached;
+  const comuni = await comuniOfFids(session, of, patch.fids);
   return {
     now: { table: { schema: schemaOf(relation), table: published }, parcels: after, patch: { ...patch, columns: await columnNames(session, patch.came) } },
     gone: { table: patch.gone, parcels: before }, came: { table: patch.came, parcels: after }, comuni,
@@ -205,7 +206,7 @@ async function measureReached(
   const places = kept.filter(({ province }) => province !== WHOLE);
   const reached = new Set(comuni);
   const unchanged = places.filter(({ comune }) => comune !== '' && !reached.has(comune));
-  const measured = (await measure(session, watched, now, { only: comuni })).filter(({ comune }) => comune !== '');
+  const measured = await measure(session, watched, now, { only: comuni, places: 'comuni_only' });
   const moved = places.filter(({ comune, province }) => comune !== '' && provinceOf(comune) !== province);
   const again = new Set(moved.flatMap(({ comune, province }) => [province, provinceOf(comune)]));
   const differences = await differencesOf(session, watched, { before: gone, after: came });

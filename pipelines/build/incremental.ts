@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { patchedContent, sameRows } from '../db/comparing.ts';
 import {
-  findChanged, findFids, findMeeting, findNear, findSameDocuments, findSharing, findWith, forgetSameDocuments, indexParcels, keepReached, makeParcelPatch,
-  makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf, repeatsInFiles, type Patch, type Reach,
+  findChanged, findFids, findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, findWith, forgetSameParcels, indexParcels, keepReached,
+  makeParcelPatch, makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf, repeatsInFiles, type Patch, type Reach,
 } from '../db/changed-rows.ts';
 import { analyze, dropOthers, dropTable, giveTable, lookIn, renameTable } from '../db/ddl.ts';
 import { provideParcelsOf, providePublished } from '../db/layers.ts';
 import { atHand } from '../db/at-hand.ts';
 import type { Place } from '../db/statements.ts';
-import { comuniOfParcels, writePlaces } from '../db/figures.ts';
+import { writeComuni, writePlaces } from '../db/figures.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import type { Row, Session } from '../db/index.ts';
 import type { Log } from '../log.ts';
@@ -54,6 +54,8 @@ export interface PlacesReached {
   readonly before: Place;
   readonly after: Place;
   readonly comuni: readonly string[];
+  /** Table with the comuni of the parcels whose rows changed. */
+  readonly of: Place;
 }
 
 /** Returns whether each row of a table belongs to one parcel. */
@@ -72,9 +74,8 @@ export class IncrementalBuild {
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
   /** Tables of `schema` that later steps need. */
-  readonly #kept = new Set<string>(['same_document', 'changed_fid', 'changed_parcel']);
-  /** Number of parcels in unchanged documents; null until the number is determined. */
-  #same: number | null = null;
+  readonly #kept = new Set<string>(['same_document', 'same_parcel', 'changed_fid', 'changed_parcel']);
+  #isSameFound = false;
   /** Number of changed, new and removed parcels; null until the number is determined. */
   #changed: number | null = null;
   #isIndexed = false;
@@ -137,17 +138,20 @@ export class IncrementalBuild {
     this.#isIndexed = true;
   }
 
-  /** Lists the parcels of the comuni in which rows of a patched table may differ from the published rows. All patched tables must be complete. */
+  /** Lists the parcels of the comuni in which rows of a patched table differ from the published rows. All patched tables must be complete. */
   async placesReached(session: Session): Promise<PlacesReached> {
     if (this.#places !== null) return this.#places;
     const [was, now] = [await this.#was(session, PARCELS), { schema: this.#build, table: 'parcel' }];
-    const fids = ['changed', ...this.#reached.keys()].map((name) => ({ schema: this.schema, table: `${name}_fid` }));
-    const comuni = this.#changed === null || this.#changed === 0 ? [] : await comuniOfParcels(session, fids, [was, now]);
-    const [before, after] = [{ schema: this.schema, table: 'place_before' }, { schema: this.schema, table: 'place_after' }];
+    const place = (table: string): Place => ({ schema: this.schema, table });
+    const of = place('changed_comune');
+    const changed = this.#changed === null || this.#changed === 0 ? [] : [place('changed_fid')];
+    const fids = [...changed, ...[...this.results.values()].flatMap(({ patch }) => patch?.fids ?? [])];
+    const comuni = fids.length === 0 ? [] : await writeComuni(session, of, { fids, before: was, after: now });
+    const [before, after] = [place('place_before'), place('place_after')];
     await writePlaces(session, before, was, comuni);
     await writePlaces(session, after, now, comuni);
-    for (const { table } of [before, after]) this.#kept.add(table);
-    return (this.#places = { before, after, comuni });
+    for (const { table } of [of, before, after]) this.#kept.add(table);
+    return (this.#places = { before, after, comuni, of });
   }
 
   /** Makes the changed parcels visible as `parcel` in `schema`. @returns false if no parcel changed or the changes are not known */
@@ -203,13 +207,14 @@ export class IncrementalBuild {
     const sources = this.#inBuild(layers);
     // If two files contain the same parcel, the SQL chooses one of the files. The choice needs all rows.
     for (const from of sources) if (await repeatsInFiles(session, from)) return null;
-    const same = await this.#findSame(session, product, layers);
-    const all = old.rows - same > old.rows / WORTHWHILE;
-    if (all) await forgetSameDocuments(session, this.schema);
+    await this.#findSame(session, product, layers);
     const was = await this.#was(session, relation);
+    const same = await findSameParcels(session, this.schema, was, sources);
+    const all = old.rows - same > old.rows / WORTHWHILE;
+    if (all) await forgetSameParcels(session, this.schema);
     await this.#run(session, product, async () => {
-      for (const from of sources) await provideFresh(session, this.schema, from);
-      await providePublishedParcels(session, this.schema, was, { schema: this.schema, table: 'same_document' });
+      if (!all) for (const from of sources) await provideFresh(session, this.schema, from);
+      await providePublishedParcels(session, this.schema, was, this.schema);
     });
     const table = tableOf(relation);
     const whole = `${table}_whole`;
@@ -369,10 +374,11 @@ export class IncrementalBuild {
   }
 
   /** Finds documents whose parcels have not changed. @param layers the layers with the parcels of the documents */
-  async #findSame(session: Session, { relation }: Product, layers: readonly Relation[]): Promise<number> {
+  async #findSame(session: Session, { relation }: Product, layers: readonly Relation[]): Promise<void> {
+    if (this.#isSameFound) return;
+    this.#isSameFound = true;
     const of = { region: this.#region, build: this.#build, layers: layers.map(tableOf) };
-    this.#same ??= await findSameDocuments(session, this.schema, await this.#was(session, relation), of);
-    return this.#same;
+    await findSameDocuments(session, this.schema, await this.#was(session, relation), of);
   }
 
   #inBuild(relations: readonly Relation[]): Place[] {

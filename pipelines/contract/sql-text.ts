@@ -60,7 +60,7 @@ export function normalSql(text: string): string {
   return sqlParts(text).join(' ');
 }
 
-/** Returns the text of `normalSql` without statements that do not affect rows (`comment on …`). */
+/** Returns the text of `normalSql` without parts that do not affect rows: statements `comment on …`, and the word `unlogged`. */
 export function effectiveSql(text: string): string {
   const statements: string[] = [];
   let statement: string[] = [];
@@ -68,7 +68,7 @@ export function effectiveSql(text: string): string {
   for (const part of [...sqlParts(text), ';']) {
     if (part === '$$') inBody = !inBody;
     if (part !== ';' || inBody) {
-      statement.push(part);
+      if (part !== 'unlogged') statement.push(part);
       continue;
     }
     if (statement.length > 0 && !(statement[0] === 'comment' && statement[1] === 'on')) statements.push(statement.join(' '));

@@ -31,26 +31,41 @@ async function make(session: Session, statement: string, names: Names): Promise<
 
 /**
  * Creates the table `same_document` of documents whose parcels have not changed. These documents have the same bytes in the published files and in the current
- * files.
+ * files. Also creates the empty table `same_parcel`.
  * @param build workspace of the region
- * @param layers tables of the workspace with the current rows; if the list is empty, no documents are compared @returns the number of parcels in unchanged
- * documents
+ * @param layers tables of the workspace with the current rows; if the list is empty, no documents are compared
  */
 export async function findSameDocuments(
   session: Session, schema: string, was: Place,
   { region, build, layers }: { readonly region: number; readonly build: string; readonly layers: readonly string[] },
-): Promise<number> {
+): Promise<void> {
+  await make(session, 'no_same_parcels', { schema });
   if (layers.length === 0) await make(session, 'no_same_documents', { schema });
   else {
     const counted = { sql: layers.map((table) => changedRows('counted_members', { table: { schema: build, table } })).join('\nunion all\n') };
     await make(session, 'same_documents', { schema, build, was, counted, region });
   }
+}
+
+/**
+ * Fills `same_parcel` with the rows of the layers that give the published parcel again, in documents that are not in `same_document`. Rows are compared in all
+ * columns that a layer and the parcels have in common.
+ * @param layers tables of the workspace with the current rows @returns the number of parcels in `same_document` and `same_parcel`
+ */
+export async function findSameParcels(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<number> {
+  const parcelColumns = new Set(await contentColumns(session, was));
+  const rows: string[] = [];
+  for (const layer of layers) {
+    const columns = (await columnNames(session, layer)).filter((name) => parcelColumns.has(name));
+    rows.push(changedRows('same_parcels_of_layer', { build: layer.schema, layer, was, columns, members: await freshMembers(session, schema, layer) }));
+  }
+  await make(session, 'same_parcels', { schema, rows: { sql: rows.join('\nunion all\n') } });
   return (await one<{ rows: number }>(session, changedRows('same_rows', { schema }))).rows;
 }
 
-/** Empties `same_document`, so that all parcels are compared. */
-export async function forgetSameDocuments(session: Session, schema: string): Promise<void> {
-  await make(session, 'forget_same_documents', { schema });
+/** Empties `same_document` and `same_parcel`, so that all parcels are built and compared. */
+export async function forgetSameParcels(session: Session, schema: string): Promise<void> {
+  await make(session, 'forget_same_parcels', { schema });
 }
 
 /** Returns the query for the current members that have rows in a layer of the workspace. */
@@ -63,10 +78,15 @@ export async function repeatsInFiles(session: Session, layer: Place): Promise<bo
   return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { layer, members: membersWithRows(layer) }))).repeats;
 }
 
-/** Creates a view of a layer without the rows of documents in `same_document`. */
+/** Returns the members with rows in a layer of the workspace, except members of documents in `same_document`. */
+async function freshMembers(session: Session, schema: string, layer: Place): Promise<number[]> {
+  const members = await session.query<{ id: number }>(changedRows('fresh_members', { schema, members: membersWithRows(layer) }));
+  return members.map(({ id }) => id);
+}
+
+/** Copies the rows of a layer, except the rows of documents in `same_document` and the rows in `same_parcel`. */
 export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
-  const members = await session.query<{ id: number }>(changedRows('fresh_members', { schema, members: membersWithRows(from) }));
-  await provide(session, schema, from.table, 'fresh_rows', { from, members: members.map(({ id }) => id) });
+  await make(session, 'fresh_rows', { schema, table: from.table, from, members: await freshMembers(session, schema, from) });
 }
 
 /** Name of a set of parcels, such as `changed`, `near` or `meeting`. The tables of the set have this name as prefix: `…_fid` and `…_parcel`. */
@@ -110,7 +130,7 @@ async function findReached(session: Session, schema: string, was: Place, { which
 
 /**
  * Creates `changed_fid` with the fids of parcels that were added, removed, or changed in any column except the provenance. Also creates `changed_parcel` with
- * the current rows. Parcels of documents in `same_document` are identical and are not compared.
+ * the current rows. Parcels of documents in `same_document`, and parcels in `same_parcel`, are identical and are not compared.
  * @returns the number of changed parcels
  */
 export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
@@ -162,7 +182,7 @@ interface Sharing {
 
 /** Extends a set by the parcels that share a value of a column with a parcel of the set, before or after the change. */
 export async function findSharing(session: Session, schema: string, { reach, start, parcels, was, table, column }: Sharing): Promise<void> {
-  await makeFids(session, schema, reach, 'sharing_fid', { was, table, column, start: `${start}_fid` });
+  await makeFids(session, schema, reach, 'sharing_fid', { was, table, column, start: `${start}_fid`, values: `${reach}_value` });
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
 }
 

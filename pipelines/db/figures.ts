@@ -2,7 +2,7 @@
 import { identityName, type FieldGate, type Identity, type TableGate } from '../contract/gate.ts';
 import { patchedRows, type Patch } from './changed-rows.ts';
 import { changedWindow, rankOf, sharesAround, valueAt, windowOf, type Difference, type QuantileWindow } from './quantile-window.ts';
-import { statementsOf, type Place } from './statements.ts';
+import { statementsOf, type Part, type Place } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
 const figures = statementsOf('figures');
@@ -58,6 +58,8 @@ export interface Measured {
 interface MeasureOptions {
   /** Comuni to measure, or null for all. The statistics of a province cover only the measured comuni. */
   readonly only?: readonly string[] | null;
+  /** Places to measure. The quantiles of a province cost more than those of its comuni together. */
+  readonly places?: 'comuni_only' | 'comuni_and_provinces';
   /** Number of rows of the largest province in one slice, to measure the windows of provinces; null for no windows. */
   readonly rowsOfProvince?: number | null;
 }
@@ -67,10 +69,27 @@ export async function expectPagesInMemory(session: Session): Promise<void> {
   await session.script(figures('pages_in_memory'), 'sql/statements/figures.sql, pages_in_memory');
 }
 
-/** Returns the comuni of some parcels. @param fids tables with the fids of these parcels @param parcels tables of parcels with fid and comune */
-export async function comuniOfParcels(session: Session, fids: readonly Place[], parcels: readonly Place[]): Promise<string[]> {
+/**
+ * Creates a table with the comuni of some parcels, before and after a change. @param fids tables with the fids of these parcels @returns the comuni
+ */
+export async function writeComuni(
+  session: Session, comuni: Place, { fids, before, after }: { readonly fids: readonly Place[]; readonly before: Place; readonly after: Place },
+): Promise<string[]> {
   const all = { sql: fids.map((table) => figures('fids', { table })).join(' union ') };
-  const rows = await session.query<{ comune: string }>(parcels.map((table) => figures('comuni', { parcels: table, fids: all })).join(' union '));
+  const of = (parcels: Place): Part => ({ sql: figures('comune_of_parcel', { parcels, fids: all }) });
+  await session.script(figures('comuni', { comuni, before: of(before), after: of(after) }), 'sql/statements/figures.sql, comuni');
+  return namesOf(await session.query<{ comune: string }>(figures('all_comuni', { comuni })));
+}
+
+/**
+ * Returns the comuni in which the rows of a table changed: the comuni of the parcels with changed rows, and the comuni of parcels that moved to another comune.
+ * @param comuni table that `writeComuni` created @param fids table with the fids of the changed rows
+ */
+export async function comuniOfFids(session: Session, comuni: Place, fids: Place): Promise<string[]> {
+  return namesOf(await session.query<{ comune: string }>(figures('comuni_of_fids', { comuni, fids })));
+}
+
+function namesOf(rows: readonly { readonly comune: string }[]): string[] {
   return rows.map(({ comune }) => comune);
 }
 
@@ -141,9 +160,9 @@ function rowsOf({ by }: TableGate, { table, parcels, patch }: Measured): { sql: 
   return { sql: figures(`by_${by}`, { table, parcels: parcels ?? table }) };
 }
 
-/** Measures a table. Returns one row per slice and comune, and one row per slice and province. */
+/** Measures a table. Returns one row per slice and comune, and one row per slice and province if provinces are measured. */
 export async function measure(
-  session: Session, gate: TableGate, measured: Measured, { only = null, rowsOfProvince = null }: MeasureOptions = {},
+  session: Session, gate: TableGate, measured: Measured, { only = null, places = 'comuni_and_provinces', rowsOfProvince = null }: MeasureOptions = {},
 ): Promise<Figures[]> {
   const fields = Object.entries(gate.fields);
   const identities = gate.identities ?? [];
@@ -157,6 +176,7 @@ export async function measure(
   const rows = await session.query<Found>(figures('figures', {
     columns: { sql: columns.join(', ') },
     from: rowsOf(gate, measured),
+    places: { sql: figures(places) },
     fields: merged(fields.map(([name, field], index) => figuresOf(name, field, `f${index}`))),
     identities: merged(identities.map((identity, index) => figures('identity', { name: identityName(identity), known: `k${index}`, broken: `b${index}` }))),
   }), [only, ...(fields.some(([, { kind }]) => kind === 'quantity') ? [[...Object.values(QUANTILES), ...Object.values(around ?? {}).flat()]] : [])]);

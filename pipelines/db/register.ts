@@ -9,12 +9,14 @@ const register = statementsOf('register');
 const part = (statement: string, names: Parameters<typeof register>[1]): Part => ({ sql: register(statement, names) });
 
 /**
- * Creates the view `published_parcel` of the region's published parcels, which the new parcels replace. The column `carried` marks rows to keep. @param
- * documents table of the documents whose parcels are kept, or null to keep no parcels
+ * Creates the view `published_parcel` of the region's published parcels, which the new parcels replace. The column `carried` marks rows to keep.
+ * @param changes schema with the tables `same_document` and `same_parcel` of the parcels to keep, or null to keep no parcels
  */
-export async function providePublishedParcels(session: Session, schema: string, published: Place | null, documents: Place | null): Promise<void> {
+export async function providePublishedParcels(session: Session, schema: string, published: Place | null, changes: string | null): Promise<void> {
+  const carried = changes === null ? { sql: 'false' }
+    : part('is_carried', { same_document: { schema: changes, table: 'same_document' }, same_parcel: { schema: changes, table: 'same_parcel' } });
   await session.query(register('published_parcel', {
-    schema, from: await atHand(session, schema, published ?? { schema: 'core', table: 'parcel' }, published === null ? 'none' : 'all'), is_published: published !== null, carried: documents === null ? { sql: 'false' } : part('is_carried', { documents }),
+    schema, from: await atHand(session, schema, published ?? { schema: 'core', table: 'parcel' }, published === null ? 'none' : 'all'), is_published: published !== null, carried,
   }));
 }
 

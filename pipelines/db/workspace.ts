@@ -1,4 +1,5 @@
-/** Names the schemas in which releases are loaded and regions are built. */
+/** Names the schemas in which releases are loaded, regions are built and values are explained. */
+import { randomBytes } from 'node:crypto';
 import { schemasLike } from './ddl.ts';
 import type { Session } from './types.ts';
 
@@ -41,4 +42,16 @@ export function shardSchema(region: number): string {
 /** Returns the name of the schema in which an incremental build of a region creates changed rows. */
 export function changesSchema(region: number): string {
   return `${buildSchema(region)}_changes`;
+}
+
+const EXPLANATION = 'explain_';
+
+/** Returns the name of a new schema for an explanation. Explanations that run at the same time have different schemas. */
+export function explanationSchema(): string {
+  return `${EXPLANATION}${randomBytes(8).toString('hex')}`;
+}
+
+/** Returns whether a schema belongs to an explanation, which needs only the rows of a few parcels. */
+export function isExplanation(schema: string): boolean {
+  return schema.startsWith(EXPLANATION);
 }

@@ -1,5 +1,6 @@
 /** Explains the values of a section. Runs the section's SQL again on one parcel, and returns the features that the SQL used, with file and position. */
 import { rowsOf } from '../db/comparing.ts';
+import { createSchema } from '../db/ddl.ts';
 import { inWorkspace, provideMembers, provideParcels, providePublished, provideRegion } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
 import type { Database } from '../db/index.ts';
@@ -16,6 +17,7 @@ import { periodOf } from '../build/attribution.ts';
 import { provideCurrentRows } from '../build/join.ts';
 import { runTableFile } from '../build/sweep.ts';
 import { providePublishedParcels } from '../db/register.ts';
+import { explanationSchema } from '../db/workspace.ts';
 import { rankFiles } from '../ledger/current-files.ts';
 import { Inventory } from '../ledger/inventory.ts';
 import { rolledBack, setLocal } from '../db/transactions.ts';
@@ -88,9 +90,9 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
     return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, empty: true, coverage: 'not_applicable', evidence: [], context: [], sources: [] };
   }
   const { empty, coverage } = await answerOf(database, fid, section);
-  return onRerun({ database, sources }, [fid], section, longestMs ?? null, async (session, rules) => {
+  return onRerun({ database, sources }, [fid], section, longestMs ?? null, async ({ session, schema, rules }) => {
     const relation = tableOfSection(section);
-    const rows = await rowsOf(session, WORKSPACE, tableOf(relation), fid);
+    const rows = await rowsOf(session, schema, tableOf(relation), fid);
     const current = published.get(relation);
     const before = current === undefined ? [] : await rowsOf(session, schemaOf(relation), current.currentTable, fid);
     const found = await evidenceOf(session, [fid]);
@@ -111,7 +113,7 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
 export async function explainedSources(
   context: Pick<Context, 'database' | 'sources'>, fids: readonly number[], section: string,
 ): Promise<ReadonlyMap<number, Explanation['sources']>> {
-  const found = await onRerun(context, fids, section, null, (session) => evidenceOf(session, fids));
+  const found = await onRerun(context, fids, section, null, ({ session }) => evidenceOf(session, fids));
   const values = found.filter(({ field }) => !field.startsWith(NO_FIELD));
   const byFid = new Map(fids.map((fid): [number, FoundEvidence[]] => [fid, []]));
   for (const each of values) byFid.get(each.fid)?.push(each);
@@ -124,16 +126,21 @@ function evidenceOf(session: Session, fids: readonly number[]): Promise<FoundEvi
   return session.query<FoundEvidence>(statementsOf('operate')('evidence'), [fids]);
 }
 
-/** Schema in which the rules create temporary tables. The transaction is always rolled back, so no table remains. */
-const WORKSPACE = 'pg_temp';
+/** Rules of a section that ran again on some parcels, and the schema with their tables. */
+interface Rerun {
+  readonly session: Session;
+  readonly schema: string;
+  readonly rules: readonly SqlFile[];
+}
 
 /**
- * Runs the rules of a section again on parcels of one region, and creates the view `evidence`.
- * @param work called before the transaction is rolled back, with the rules that ran
+ * Runs the rules of a section again on parcels of one region, and creates the view `evidence`. The rules create their tables in a new schema. The transaction
+ * is always rolled back, so nothing remains.
+ * @param work called before the transaction is rolled back, with the session, the schema and the rules that ran
  */
 async function onRerun<T>(
   { database, sources }: Pick<Context, 'database' | 'sources'>, fids: readonly number[], section: string, longestMs: number | null,
-  work: (session: Session, rules: readonly SqlFile[]) => Promise<T>,
+  work: (rerun: Rerun) => Promise<T>,
 ): Promise<T> {
   const code = regionOfFid(fids[0] ?? 0);
   const published = await publishedTables(database, code);
@@ -149,24 +156,26 @@ async function onRerun<T>(
   const reads = new Set([...rules, file].flatMap((each) => each.reads));
   // Removes the relations that `provideMembers`, `provideParcels` or the rules create.
   for (const relation of ['core.parcel', 'core.parcel_register', 'ledger.file_place', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
-  return inWorkspace(database, WORKSPACE, (session) => rolledBack(session, async () => {
+  const schema = explanationSchema();
+  return inWorkspace(database, schema, (session) => rolledBack(session, async () => {
+    await createSchema(session, schema);
     if (longestMs !== null) await setLocal(session, 'statement_timeout', String(longestMs));
-    await provideRegion(session, WORKSPACE, code, region.name);
-    await provideMembers(session, WORKSPACE, rankFiles(inventory.used(code)));
-    await provideParcels(session, WORKSPACE, parcels.currentTable, fids, file.parcels);
-    await providePublishedParcels(session, WORKSPACE, { schema: 'core', table: parcels.currentTable }, null);
+    await provideRegion(session, schema, code, region.name);
+    await provideMembers(session, schema, rankFiles(inventory.used(code)));
+    await provideParcels(session, schema, parcels.currentTable, fids, file.parcels);
+    await providePublishedParcels(session, schema, { schema: 'core', table: parcels.currentTable }, null);
     for (const read of reads) {
-      if (schemaOf(read) === 'layer') await provideCurrentRows(session, WORKSPACE, read, { sources, inventory, region: code });
-      else await providePublished(session, WORKSPACE, read, published.get(read)?.currentTable ?? null);
+      if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, region: code });
+      else await providePublished(session, schema, read, published.get(read)?.currentTable ?? null);
     }
     if (!isBasic) {
       for (const rule of rules) {
         const [made] = rule.writes;
-        await runTableFile(session, WORKSPACE, rule, (made === undefined ? undefined : published.get(made))?.currentTable ?? null, 'runs');
+        await runTableFile(session, schema, rule, (made === undefined ? undefined : published.get(made))?.currentTable ?? null, 'runs');
       }
     }
     await session.script(file.text, file.file);
-    return work(session, rules);
+    return work({ session, schema, rules });
   }));
 }
 

@@ -5,7 +5,7 @@
 -- crs: none
 
 -- A document may contain a parcel of another comune by mistake. The name of the document determines the comune.
-create table place as
+create unlogged table place as
 with covered as (
   select
     member_id,

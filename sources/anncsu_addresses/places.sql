@@ -4,7 +4,7 @@
 -- grain: one row per layer, file and comune
 -- crs: none
 
-create table place as
+create unlogged table place as
 with found as (
   select
     'odonimo' as layer,

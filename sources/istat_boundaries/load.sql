@@ -52,7 +52,7 @@ from clean c
 cross join release r
 where not st_isempty(c.geom);
 
-create table reject as
+create unlogged table reject as
 select
   c.member_id,
   c.position,
@@ -63,7 +63,7 @@ from clean c
 join raw_boundary b using (member_id, position)
 where st_isempty(c.geom);
 
-create table duplicate as
+create unlogged table duplicate as
 select
   member_id,
   position,

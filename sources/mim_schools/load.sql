@@ -4,7 +4,7 @@
 -- grain: one row per school
 -- crs: none
 
-create table ranked as
+create unlogged table ranked as
 select
   raw.*,
   member.file_id,
@@ -12,14 +12,14 @@ select
 from raw_school as raw
 join member using (member_id);
 
-create table reach as
+create unlogged table reach as
 select
   file_id,
   count(distinct region_code)::int2 as regions
 from ranked
 group by file_id;
 
-create table duplicate as
+create unlogged table duplicate as
 select
   member_id,
   position,

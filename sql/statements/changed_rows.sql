@@ -78,12 +78,40 @@ create unlogged table :"schema".same_document (
   rows int8
 );
 
--- statement: forget_same_documents
+-- statement: no_same_parcels
+create unlogged table :"schema".same_parcel (
+  fid int4,
+  member_id int4,
+  position int8
+);
+
+-- statement: same_parcels
+insert into :"schema".same_parcel
+:"rows";
+alter table :"schema".same_parcel add primary key (fid);
+analyze :"schema".same_parcel;
+
+-- statement: same_parcels_of_layer
+-- The other columns of a parcel follow from its row in the layer. Rows with equal values therefore give the published parcel again.
+select
+  w.fid,
+  n.member_id,
+  n.position
+from :"layer" n
+join :"build".current_member m on m.member_id = n.member_id
+join :"was" w on w.reference = n.reference
+where n.member_id in (:'members')
+  and w.document_id = m.document_id
+  and row(:"n.columns") is not distinct from row(:"w.columns")
+
+-- statement: forget_same_parcels
 truncate :"schema".same_document;
+truncate :"schema".same_parcel;
 
 -- statement: same_rows
-select coalesce(sum(rows), 0)::int8 as rows
-from :"schema".same_document
+select
+  coalesce((select sum(rows) from :"schema".same_document), 0)::int8
+    + (select count(*) from :"schema".same_parcel) as rows
 
 -- statement: members_with_rows
 -- Looks up one row of each current member, because a semi-join would read the complete layer.
@@ -106,6 +134,19 @@ where not exists (
   where d.document_id = m.document_id
 )
 order by m.member_id
+
+-- statement: fresh_rows
+create unlogged table :"schema".:"table" as
+select l.*
+from :"from" l
+where l.member_id in (:'members')
+  and not exists (
+    select
+    from :"schema".same_parcel s
+    where s.member_id = l.member_id
+      and s.position = l.position
+  );
+analyze :"schema".:"table";
 
 -- statement: repeats_in_files
 select
@@ -135,6 +176,11 @@ from (
       from :"schema".same_document d
       where d.document_id = r.document_id
     )
+      and not exists (
+        select
+        from :"schema".same_parcel s
+        where s.fid = r.fid
+      )
     offset 0
   ) t
 ) w
@@ -175,23 +221,25 @@ join :"was" p on p.geom && st_expand(c.geom, :'east', :'north');
 analyze :"schema".:"found";
 
 -- statement: sharing_fid
--- The values are an array, because PostgreSQL then looks up their parcels in the index of the column.
+-- With the statistics of the values, PostgreSQL looks up the parcels of few values in the index of the column, and reads the whole table for many values.
+create unlogged table :"schema".:"values" as
+select :"column"
+from :"schema".:"table"
+where :"column" is not null
+union
+select :"c.column"
+from :"was" c
+join :"schema".:"start" using (fid)
+where :"c.column" is not null;
+alter table :"schema".:"values" add primary key (:"column");
+analyze :"schema".:"values";
 create unlogged table :"schema".:"fids" as
 select fid
 from :"schema".:"start"
 union
 select w.fid
 from :"was" w
-where :"w.column" = any (
-  array(
-    select :"column"
-    from :"schema".:"table"
-    union
-    select :"c.column"
-    from :"was" c
-    join :"schema".:"start" using (fid)
-  )
-);
+join :"schema".:"values" using (:"column");
 
 -- statement: with_others
 create unlogged table :"schema".:"fids" as

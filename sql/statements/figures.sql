@@ -10,8 +10,23 @@ set seq_page_cost to 0.1;
 set random_page_cost to 0.1;
 
 -- statement: comuni
+create unlogged table :"comuni" as
+select
+  fid,
+  belfiore,
+  count(*) over (partition by fid) > 1 as moved
+from (
+  :"before"
+  union
+  :"after"
+) p;
+analyze :"comuni";
+
+-- statement: comune_of_parcel
 -- Looks up each parcel, because a join may read all parcels of the region.
-select p.belfiore as comune
+select
+  f.fid,
+  p.belfiore
 from (:"fids") f
 cross join lateral (
   select belfiore
@@ -20,11 +35,25 @@ cross join lateral (
   offset 0
 ) p
 
+-- statement: all_comuni
+select distinct belfiore as comune
+from :"comuni"
+
+-- statement: comuni_of_fids
+select distinct belfiore as comune
+from :"comuni" c
+where moved
+  or exists (
+    select
+    from :"fids" f
+    where f.fid = c.fid
+  )
+
 -- statement: drop_places
 drop table if exists :"places"
 
 -- statement: places
-create table :"places" as
+create unlogged table :"places" as
 select
   fid,
   belfiore
@@ -110,8 +139,14 @@ from (
 ) r
 where $1::text[] is null
   or comune = any ($1)
-group by grouping sets ((slice, province, comune), (slice, province))
+group by :"places"
 order by 1, 2, 3
+
+-- statement: comuni_and_provinces
+grouping sets ((slice, province, comune), (slice, province))
+
+-- statement: comuni_only
+slice, province, comune
 
 -- statement: value
 (:'name', :"column")

@@ -15,8 +15,12 @@ where :'is_published'
 -- statement: is_carried
 exists (
   select
-  from :"documents" d
+  from :"same_document" d
   where d.document_id = p.document_id
+) or exists (
+  select
+  from :"same_parcel" s
+  where s.fid = p.fid
 )
 
 -- statement: come_back

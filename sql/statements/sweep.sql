@@ -5,7 +5,7 @@
 -- crs: shapes in EPSG:4326; points are returned in the CRS of the rasters
 
 -- statement: tables
-create table :"into" (
+create unlogged table :"into" (
   turn int4 not null,
   id int8 not null,
   model int4 not null,
@@ -14,7 +14,7 @@ create table :"into" (
   unread bool not null,
   :"columns"
 );
-create table :"runs" (
+create unlogged table :"runs" (
   member_id int4 not null,
   id int8 not null,
   release_id int4 not null,

@@ -12,7 +12,7 @@
 
 -- Each piece is joined with the parcels in its box, so PostGIS prepares each piece only once. Parcels are stored in Hilbert order, so the parcels in a box are
 -- close together on disk. The opposite order, looking up the pieces of each parcel, takes twenty times longer.
-create table overlay_box as
+create unlogged table overlay_box as
 select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from overlay_parcel
@@ -48,7 +48,7 @@ where piece.geom && (select geom from overlay_box)
 -- offset 0 makes PostgreSQL measure before it sorts, so the sort contains no geometries.
 offset 0;
 
-create table overlay_area as
+create unlogged table overlay_area as
 select
   fid,
   map,
@@ -64,7 +64,7 @@ where shared_m2 > 0
 group by fid, map, class, release_id, member_id, position;
 
 -- Areas of one class may overlap. The parts of a parcel under such areas are united into one geometry, unless one area covers the complete parcel.
-create table overlay_union as
+create unlogged table overlay_union as
 with several as (
   select
     fid,
@@ -117,7 +117,7 @@ group by shape.fid, shape.map, shape.class;
 
 -- A common border must not count as an overlap. An area along a parcel's border may overlap the parcel by less than 1 m², because coordinates are rounded (to
 -- 1e-8 degree in the cadastre) and edges are straight in another projection. An overlap must therefore be at least 1 m², or half of a parcel smaller than 2 m².
-create table overlay as
+create unlogged table overlay as
 select
   fid,
   map,

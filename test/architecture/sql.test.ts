@@ -76,6 +76,18 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
+  it('creates logged tables for its results only, so that tables of one build are not written to the WAL', () => {
+    const files = SQL.filter((file) => /^sql\/(?:core|steps)\/|^sql\/sections\/[^/]+\/(?:build|attribution)\w*\.sql$|^sources\/[^/]+\/(?:load|places)\.sql$/.test(file));
+    expect(files.length).toBeGreaterThan(60);
+    expect(
+      everywhere((text) => {
+        const results = names(text, 'writes').filter((name) => name.includes('.')).map(unqualified);
+        const tables = [...code(text).matchAll(/\bcreate (unlogged )?table (\w+) /g)].map(([, unlogged, table]) => ({ table, isUnlogged: unlogged !== undefined }));
+        return tables.flatMap(({ table, isUnlogged }) => (results.includes(table!) === !isUnlogged ? [] : [`${table} is ${isUnlogged ? 'a result' : 'no result'}`]));
+      }, files),
+    ).toEqual([]);
+  });
+
   it('uses all relations that its header lists as read', () => {
     // An explanation runs a section's SQL again, so it also reads the relations of that SQL.
     const isUnused = (text: string, file: string) => {

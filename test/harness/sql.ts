@@ -23,7 +23,7 @@ export const NO_MERGERS = `
  * @throws Error if the text does not create the table or view
  */
 export function splitAt(text: string, name: string): { readonly above: string; readonly query: string } {
-  const found = new RegExp(`^create (?:table|view) ${name} as\\n([\\s\\S]*?);\\n`, 'm').exec(text);
+  const found = new RegExp(`^create (?:(?:unlogged )?table|view) ${name} as\\n([\\s\\S]*?);\\n`, 'm').exec(text);
   if (found === null) throw new Error(`expected a statement that creates ${name}, found none`);
   return { above: text.slice(0, found.index), query: found[1]! };
 }

@@ -179,7 +179,7 @@ function suite(engine: TestEngine): void {
     expect(await readFile(out('pooled.csv'), 'utf8')).toBe(await readFile(out('direct.csv'), 'utf8'));
     // `diff` reads the tables before it detects that there is no previous publication.
     await expect(run(poolers[0].url('transaction'), 'diff', region)).rejects.toMatchObject({ code: 'NO_PREVIOUS' });
-    // `explain` uses temporary tables, which need a session.
+    // `explain` sets the search path, which needs a session.
     await expect(run(poolers[0].url('transaction'), 'explain', fid, 'basic')).rejects.toMatchObject(REFUSED);
     expect(await run(poolers[0].url('session'), 'explain', fid, 'basic')).toBe(await run(url, 'explain', fid, 'basic'));
     await expect(run(poolers[0].url('statement'), 'status')).rejects.toMatchObject(REFUSED);

@@ -33,6 +33,10 @@ describe('two SQL texts', () => {
   for (const [what, one, other] of SAME) it(`have the same normal form if they differ in ${what}`, () => expect(normalSql(one)).toBe(normalSql(other)));
   for (const [what, one, other] of OTHER) it(`have different normal forms if they differ in ${what}`, () => expect(normalSql(one)).not.toBe(normalSql(other)));
 
+  it('have the same effect if they differ in whether a table is logged', () => {
+    expect(effectiveSql('create unlogged table a (b int4)')).toBe(effectiveSql('create table a (b int4)'));
+  });
+
   it('texts with different comments on a table differ only if descriptions are included', () => {
     const [one, other] = ["create table a (b int4); comment on table a is 'one; two'; select 1", "create table a (b int4);\ncomment on table a is 'three'; select 1"] as const;
     expect(normalSql(one)).not.toBe(normalSql(other));

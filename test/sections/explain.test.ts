@@ -66,7 +66,7 @@ describeDatabase('an explanation', (engine) => {
     expect(evidence.filter(({ field }) => field === 'cadastral.postal_code').map(({ value, source, vintage }) => [value, source, vintage])).toEqual([['86002', 'postal_codes', '2025'], ['86002', 'postal_codes', '2025']]);
   });
 
-  it('leaves no temporary schema in the database', async () => {
+  it('leaves no schema in the database', async () => {
     expect(await context.database.session((session) => schemasLike(session, 'explain_'))).toEqual([]);
   });
 });

@@ -6,14 +6,14 @@
 -- grain: one row per land parcel that shares enough area with a building
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
-create table region_box as
+create unlogged table region_box as
 select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from parcel;
 
 -- Selects buildings above ground that are complete or of unknown state. A table is used, so that the planner can estimate the number of rows for the joins
 -- below. Statistics of geometries are not collected, because PGlite's build aborts with an invalid estimate if a map has no feature near the parcels.
-create table building as
+create unlogged table building as
 select
   'igm_dbsn' as source,
   residential,
@@ -54,7 +54,7 @@ where geom && (select geom from region_box);
 analyze building (source, drawing, member_id, position);
 
 -- Finds identical footprints, which count once. Almost all footprints are unique, so only a few rows are sorted.
-create table repeated as
+create unlogged table repeated as
 select
   member_id,
   position
@@ -128,13 +128,13 @@ join building_coverage as coverage
 offset 0;
 
 -- Walls are drawn along borders, so an overlap must be at least 1 m², or half of a parcel smaller than 2 m².
-create table counted_share as
+create unlogged table counted_share as
 select *
 from building_share
 where shared_m2 >= least(1, parcel_m2 / 2);
 
 -- A building counts for the parcel that contains its largest part.
-create table building_place as
+create unlogged table building_place as
 select distinct on (member_id, position)
   member_id,
   position,
@@ -143,7 +143,7 @@ from counted_share
 order by member_id, position, round(shared_m2::numeric, 2) desc, fid;
 
 -- If buildings overlap on a parcel, their parts are united. Buildings that only touch do not overlap.
-create table built_union as
+create unlogged table built_union as
 with several as (
   select distinct a.fid
   from counted_share as a

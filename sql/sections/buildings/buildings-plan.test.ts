@@ -59,7 +59,7 @@ describeDatabase('the join of the section buildings', (engine) => {
   });
 
   it('reads the region\'s footprints first, finds parcels with an index, and joins comuni last', async () => {
-    const made = BUILD.slice(0, BUILD.indexOf('create table counted_share as'));
+    const made = BUILD.slice(0, BUILD.indexOf('create unlogged table counted_share as'));
     const plan = await database.session(async (session) => {
       await session.script(`set search_path to plan, public; ${made}`, 'sql/sections/buildings/build.sql');
       const lines = await session.query<{ 'QUERY PLAN': string }>('explain (costs off) select * from building_share');

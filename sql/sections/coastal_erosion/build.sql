@@ -8,7 +8,7 @@
 
 -- The box is widened by at least 1,000 m, so the index returns every parcel within 1,000 m. In Italy, a degree of latitude has at least 110.9 km. A degree of
 -- longitude has 111.3 km times the cosine of the latitude, computed 0.1 degree further north. Segments without information are skipped and get no position.
-create table shore_distance as
+create unlogged table shore_distance as
 select
   parcel.fid,
   piece.release_id,

@@ -26,7 +26,7 @@ select
 from land_use_piece;
 
 -- Empty, because all files are used in every comune.
-create table overlay_silent (
+create unlogged table overlay_silent (
   map text,
   class text,
   belfiore text,

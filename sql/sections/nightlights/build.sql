@@ -38,14 +38,14 @@ from parcel
 where kind = 'land'
   and exists (select from light_tile);
 
-create table place as
+create unlogged table place as
 select distinct belfiore
 from parcel
 where kind = 'land';
 
 -- step: comune_boundary.sql
 
-create table outline as
+create unlogged table outline as
 select
   (row_number() over (order by belfiore collate "C"))::int4 as id,
   belfiore,
@@ -62,13 +62,13 @@ group by belfiore;
 
 -- Computes the mean of a comune per year, because the parcel's value and the comune's mean must be from the same year. If several rasters of a year have
 -- values, the first raster is used.
-create table comune_mean as
+create unlogged table comune_mean as
 select distinct on (id, model)
   *
 from comune_radiance
 order by id, model, missing > 0, turn;
 
-create table chosen as
+create unlogged table chosen as
 select
   p.fid,
   r.turn,
@@ -85,7 +85,7 @@ left join comune_mean c on c.id = o.id
   and c.model = r.model;
 
 -- Keeps the row of an unchanged parcel whose raster file is missing.
-create table kept as
+create unlogged table kept as
 select s.*
 from standing_nightlights s
 join chosen c on c.fid = s.fid

@@ -8,7 +8,7 @@
 
 -- The number of a census section begins with the comune of the base file, which may have merged since. The total of a comune is the sum over all former comuni
 -- that were merged into the comune.
-create table census_comune as
+create unlogged table census_comune as
 select
   bases.number,
   coalesce(min(register.belfiore collate "C"), bases.number) as comune
@@ -22,7 +22,7 @@ left join comune_register as register
   and not register.divided
 group by bases.number;
 
-create table comune_total as
+create unlogged table comune_total as
 with newest as (
   select
     left(section_id, -7) as number,
@@ -49,7 +49,7 @@ from published
 join census_comune using (number)
 group by census_comune.comune;
 
-create table comune_household as
+create unlogged table comune_household as
 select
   census_comune.comune,
   sum(figures.population_total)::numeric / nullif(sum(figures.households), 0) as size
@@ -58,7 +58,7 @@ join census_comune on census_comune.number = left(figures.section_id, -7)
 group by census_comune.comune;
 
 -- Weights of the distribution, as integers in hundredths of a square metre, so every machine computes the same remainders.
-create table parcel_weight as
+create unlogged table parcel_weight as
 select
   demographics.fid,
   demographics.section_id,
@@ -71,7 +71,7 @@ left join buildings using (fid)
 left join building_coverage as coverage using (belfiore);
 
 -- Uses residential areas only if the uses of all buildings in the census section are known. Otherwise, buildings of known use would get all residents.
-create table tract as
+create unlogged table tract as
 select
   weight.section_id,
   min(figures.population_total) as population_total,

@@ -35,7 +35,7 @@ from landslide_hazard_piece;
 
 -- If several files overlap, only the areas of one file are used for each comune and class. Usually there is only one file, and this table is empty. Flood areas
 -- without a class are used unless their file is older than all used files.
-create table overlay_silent as
+create unlogged table overlay_silent as
 with flood_file as (
   select
     coverage.class,
@@ -103,7 +103,7 @@ where coverage.theme = 'landslide'
 
 -- step: overlay.sql
 
-create table flood as
+create unlogged table flood as
 select distinct on (fid)
   fid,
   class as level,
@@ -113,7 +113,7 @@ where map = 'flood'
 order by fid, array_position(array['P3', 'P2', 'P1', 'HPH'], class);
 
 -- An area of undetermined class shows that a hazard is mapped. Without another area, the parcel has a row without a level.
-create table landslide as
+create unlogged table landslide as
 select distinct on (fid)
   fid,
   class as level,
@@ -127,7 +127,7 @@ order by fid, array_position(array['P4', 'P3', 'P2', 'P1', 'AA'], class);
 -- by the inverse of its distance. The grid is regular in ED50 (EPSG:4230), so the point is transformed to ED50. The transformation is the inverse of the
 -- geocentric translation EPSG:1133, "ED50 to WGS 84 (1)" (−87, −98, −121 m). The result is converted to degrees with Bowring's formula on the International
 -- 1924 ellipsoid. st_transform is not used, because PROJ selects an operation that depends on the grid files of the machine.
-create table cell as
+create unlogged table cell as
 select
   placed.fid,
   placed.lon,
@@ -170,7 +170,7 @@ cross join (select distinct spacing_deg from pga_node) as grid;
 
 -- Each node belongs to the four cells that meet at the node. There are about a thousand cells, so the nodes of a cell are found by hash or index, without
 -- sorting the parcels.
-create table cell_node as
+create unlogged table cell_node as
 select
   node.spacing_deg,
   node.ix - corner.dx as ix,
@@ -218,7 +218,7 @@ from (
 where distance_m <= 5000;
 
 -- If files of a fine and of a coarse grid are current, the finest grid with a node of the cell is used.
-create table pga as
+create unlogged table pga as
 select distinct on (fid)
   fid,
   spacing_deg,
@@ -237,7 +237,7 @@ join pga
   and pga.spacing_deg = near_node.spacing_deg;
 
 -- A point at the edge of the model whose cell has no node uses the nearest node within 5 km. Cells are tested first, because there are few cells.
-create table pga_edge as
+create unlogged table pga_edge as
 with lone as (
   select distinct
     spacing_deg,
@@ -297,7 +297,7 @@ where distance_m <= 5000
 order by fid, distance_m, spacing_deg, node_iy, node_ix;
 
 -- Coverage of each comune, which decides whether a missing area means no hazard. Each scenario is a separate map.
-create table comune_cover as
+create unlogged table comune_cover as
 select
   belfiore,
   coalesce(bool_or(mapped) filter (where theme = 'flood_P1'), false) as p1,
@@ -327,7 +327,7 @@ join current_member as file using (member_id)
 join comune_register as register on register.old_istat_code = seismic_zone.istat_code
 where not register.divided;
 
-create table comune_zone as
+create unlogged table comune_zone as
 select distinct on (belfiore)
   belfiore,
   zone,

@@ -23,7 +23,7 @@ where b.roof_count > 0
 
 -- sweep: sweep.ts
 
-create table measured as
+create unlogged table measured as
 select
   p.fid,
   b.roof_count,

@@ -130,8 +130,8 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
       const file = readFileSync(new URL('../../../sql/sections/valuation_history/build.sql', import.meta.url), 'utf8');
       // Runs the file up to the join of pieces with parcels, and explains this join instead of running it.
       const upTo = file.indexOf('-- Parcels inside the same shapes');
-      await session.script(file.slice(0, upTo).replaceAll('create table ', 'create temporary table '), 'valuation_history.sql');
-      const join = /create table parcel_shapes as([\s\S]*?);\n/.exec(file)![1]!;
+      await session.script(file.slice(0, upTo).replace(/create (?:unlogged )?table /g, 'create temporary table '), 'valuation_history.sql');
+      const join = /create unlogged table parcel_shapes as([\s\S]*?);\n/.exec(file)![1]!;
       return (await session.query<{ 'QUERY PLAN': string }>(`explain ${join}`)).map((line) => line['QUERY PLAN']).join('\n');
     });
     expect(plan).toMatch(/Nested Loop[\s\S]*Seq Scan on perimeter_piece[\s\S]*Index Scan using \w*point\w* on parcel/);
