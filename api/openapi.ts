@@ -42,6 +42,9 @@ const CACHE = header('Cache-Control', 'Caching: either a private cache that reva
 const PAGE: Json = { 'text/html': { schema: { type: 'string' } } };
 const ALLOW = header('Allow', 'Allowed methods', 'GET');
 
+/** Body of the second error with the code `SERVICE_UNAVAILABLE`. */
+const OVERLOADED = refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'server_busy').toJSON();
+
 /** Errors that are about a key. Endpoints without a key do not have these errors. */
 const OF_KEYS: readonly ErrorCode[] = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'INSUFFICIENT_SCOPE', 'TOO_MANY_ATTEMPTS'];
 
@@ -153,7 +156,10 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Recor
       ...([429, 503].includes(status) ? RETRY_AFTER : {}), ...(status === 401 ? AUTHENTICATE : {}), ...(status === 405 ? ALLOW : {}),
     },
     content: problem({ allOf: [reference(answers.error), { type: 'object', properties: { error: { description: 'Allowed values', enum: names } } }] }, {
-      examples: Object.fromEntries(names.map((name) => [name, { value: exampleOfError(name, endpoint).toJSON() }])),
+      examples: {
+        ...Object.fromEntries(names.map((name) => [name, { value: exampleOfError(name, endpoint).toJSON() }])),
+        ...(names.includes('SERVICE_UNAVAILABLE') ? { overloaded: { value: OVERLOADED } } : {}),
+      },
     }),
   }]));
 }
@@ -233,7 +239,7 @@ function servicePaths(version: string): Json {
         content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
           examples: {
             unavailable: { value: { status: 'unavailable', version, timestamp: '2026-01-31T12:00:00.000Z', database: 'unreachable', dataset: null } },
-            SERVICE_UNAVAILABLE: { value: refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'event_loop').toJSON() },
+            SERVICE_UNAVAILABLE: { value: OVERLOADED },
           },
         }),
       },

@@ -177,8 +177,8 @@ async function registerCommon(app: FastifyInstance, { reader, enrich: takesTable
   });
   await app.register(underPressure, {
     // The embedded database runs in this thread, so a slow query delays the event loop even if the server is not overloaded.
-    maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: (_request, _reply, type, value) => {
-      throw refusal.SERVICE_UNAVAILABLE(`the server is overloaded (${type} ${Math.round(value ?? 0)})`, 'event_loop');
+    maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: () => {
+      throw refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'event_loop');
     },
   });
 }

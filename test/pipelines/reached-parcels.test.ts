@@ -1,7 +1,7 @@
 /** Tests that the parcels that a change affects are found by location. A region has millions of parcels, so all pairs cannot be compared. */
 import { expect, it } from 'vitest';
 import type { Session } from '../../pipelines/db/index.ts';
-import { findMeeting, findNear } from '../../pipelines/db/changed-rows.ts';
+import { findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, provideFresh } from '../../pipelines/db/changed-rows.ts';
 import { describeEngines } from '../harness/database.ts';
 
 /**
@@ -65,5 +65,55 @@ describeEngines('the parcels that a change affects', (engine) => {
     expect(await fidsIn(database, 'near_fid')).toEqual(around(CHANGED));
     expect(await fidsIn(database, 'near_parcel')).toEqual(around(around(CHANGED)));
     expect(compared[0]!.calls).toBeLessThan(10 * SIDE * SIDE);
+  });
+
+  it('are built again only if their row in the layer, or their document, differs from the published parcel', async () => {
+    const database = await engine.openDatabase();
+    // Parcel 1 has another geometry, 2 another kind, 3 another document. Parcel 4 is new, and parcel 0 was removed. Parcel 5 has no section in both tables.
+    await database.script(`
+      create schema work;
+      create table work.was as
+      select n as fid, 'ref' || n as reference, nullif(n % 5, 0)::text as section, 'land' as kind, st_setsrid(st_makepoint(12, 42 + n), 4326) as geom, n / 100 as document_id
+      from generate_series(0, 299) n where n <> 4;
+      create table work.cadastral_parcel as
+      select
+        n / 100 + 10 as member_id, n::int8 as position, 'ref' || n as reference, nullif(n % 5, 0)::text as section, case n when 2 then 'road' else 'land' end as kind,
+        st_setsrid(st_makepoint(12, 42 + n + case n when 1 then 1e-8 else 0 end), 4326) as geom
+      from generate_series(1, 299) n;
+      update work.cadastral_parcel set member_id = 11 where position = 3;
+      create table work.current_member as
+      select n + 10 as member_id, n as document_id from generate_series(0, 2) n;`, 'reached-parcels.test.ts');
+    const [was, layer] = [{ schema: 'work', table: 'was' }, { schema: 'work', table: 'cadastral_parcel' }];
+    const fresh = await database.transaction(async (session) => {
+      await session.query('create schema changes');
+      await findSameDocuments(session, 'changes', was, { region: 14, build: 'work', layers: [] });
+      expect(await findSameParcels(session, 'changes', was, [layer])).toBe(299 - 4);
+      await provideFresh(session, 'changes', layer);
+      return session.query<{ position: number }>('select position from changes.cadastral_parcel order by position');
+    });
+    expect(fresh.map(({ position }) => position)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('share a value of a column with a changed parcel, before or after the change', async () => {
+    const database = await engine.openDatabase();
+    // Values are shared by five parcels. Parcel 7 had the value 1 and has the value 40; parcel 99 is new, without a value.
+    await database.script(`
+      create schema work;
+      create table work.was as select n as fid, n / 5 as value from generate_series(0, 499) n where n <> 99;
+      create index on work.was (value);
+      create table work.start_fid as select unnest(array[7, 99]) as fid;
+      create table work.sections as select * from (values (7, 40), (99, null)) v (fid, value);
+      create table work.changed_fid as select fid from work.start_fid;
+      create table work.changed_parcel as
+      select fid, st_setsrid(st_makepoint(12, 42), 4326) as geom, st_setsrid(st_makepoint(12, 42), 4326) as point from work.start_fid;
+      create table work.parcel as
+      select fid, st_setsrid(st_makepoint(12, 42), 4326) as geom, st_setsrid(st_makepoint(12, 42), 4326) as point from work.was`, 'reached-parcels.test.ts');
+    const place = (table: string): { schema: string; table: string } => ({ schema: 'work', table });
+    await database.transaction((session) => findSharing(session, 'work', {
+      reach: 'sharing', start: 'start', parcels: place('parcel'), was: place('was'), table: 'sections', column: 'value',
+    }));
+    const expected = [5, 6, 7, 8, 9, 99, 200, 201, 202, 203, 204];
+    expect(await fidsIn(database, 'sharing_fid')).toEqual(expected);
+    expect(await fidsIn(database, 'sharing_parcel')).toEqual(expected);
   });
 }, ['postgres']);
