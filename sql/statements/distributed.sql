@@ -125,7 +125,7 @@ where isleaf
 select truncate_local_data_after_distributing_table($1::regclass)
 
 -- statement: copy_at_hand
-create table :"to" (like :"from" including all);
+create unlogged table :"to" (like :"from" including all);
 insert into :"to"
 select *
 from :"from" t
@@ -200,18 +200,21 @@ left join pg_dist_shard_placement p on p.shardid = c.shardid
 order by c.success, c.shardid
 
 -- statement: on_shard
--- Runs an unchanged SQL file, with the usual table names for the tables of one shard. Intermediate tables are temporary. The result is inserted into the shard.
+-- Runs an unchanged SQL file, with the usual table names for the tables of one shard. The file creates its tables in a schema of this session, which is dropped
+-- at the end. The result is inserted into the shard.
 do $on_shard$
 declare
+  v_schema constant text := 'shard_' || pg_backend_pid();
   v_table record;
 begin
   perform
-    set_config('search_path', 'pg_temp, public', true),
+    set_config('search_path', v_schema || ', public', true),
     set_config('work_mem', '256MB', true),
     set_config('jit', 'off', true),
     set_config('client_min_messages', 'warning', true),
     set_config('citus.enable_ddl_propagation', 'off', true),
     set_config('citus.enable_manual_changes_to_shards', 'on', true);
+  execute format('create schema %I', v_schema);
   for v_table in
     select
       key as seen_as,
@@ -219,7 +222,7 @@ begin
     from jsonb_each_text((:'shards')::jsonb -> :'shard')
   loop
     if v_table.seen_as <> :'into' then
-      execute format('create temporary view %I as select * from %s', v_table.seen_as, v_table.name);
+      execute format('create view %I as select * from %s', v_table.seen_as, v_table.name);
     end if;
   end loop;
   execute :'script';
@@ -229,8 +232,9 @@ begin
     from jsonb_each_text((:'shards')::jsonb -> :'shard')
     where key = :'into'
   loop
-    execute format('insert into %s (%s) select %s from pg_temp.%I', v_table.name, :'columns', :'columns', :'made');
+    execute format('insert into %s (%s) select %s from %I.%I', v_table.name, :'columns', :'columns', v_schema, :'made');
   end loop;
+  execute format('drop schema %I cascade', v_schema);
 end
 $on_shard$
 
