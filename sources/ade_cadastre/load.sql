@@ -118,7 +118,7 @@ from (
 ) n
 where n.nth > 1;
 
-create unlogged table duplicate as
+create table duplicate as
 select
   member_id,
   position,
@@ -126,7 +126,7 @@ select
 from surplus
 where same;
 
-create unlogged table reject as
+create table reject as
 select
   member_id,
   position,
@@ -146,7 +146,7 @@ where not same;
 
 -- Record members that repeat references of other members. The choice of the kept row depends on both members. Members that repeat references of each other
 -- are therefore reused only together.
-create unlogged table entangled as
+create table entangled as
 select member_id
 from raw_parcel
 where hashtextextended(reference, 0) in (select hash from repeated where layer = 'parcel')

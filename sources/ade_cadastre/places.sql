@@ -5,7 +5,7 @@
 -- crs: none
 
 -- A document may contain a parcel of another comune by mistake. The name of the document determines the comune.
-create unlogged table place as
+create table place as
 with covered as (
   select
     member_id,

@@ -5,7 +5,7 @@
 -- crs: EPSG:6706 degrees become EPSG:4326; PROJ treats the two as identical, so only the SRID changes
 
 -- The streets of INDIR are stored on the rows of their first accesses.
-create unlogged table indir_street as
+create table indir_street as
 select
   member_id,
   position,
@@ -28,14 +28,14 @@ from raw_access
 where street is not null;
 
 -- Few keys repeat. Repeated keys are found by hash, and only the rows with these keys are sorted.
-create unlogged table repeated_access as
+create table repeated_access as
 select
   progressivo_accesso
 from raw_access
 group by progressivo_accesso
 having count(*) > 1;
 
-create unlogged table duplicate as
+create table duplicate as
 select
   member_id,
   position,
@@ -68,7 +68,7 @@ from (
 where place > 1;
 
 -- The line of a reject is rebuilt from its fields. Trailing zeros of decimals are lost, because the staged numbers do not keep trailing zeros.
-create unlogged table reject as
+create table reject as
 select
   raw.member_id,
   raw.position,

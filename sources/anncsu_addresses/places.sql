@@ -4,7 +4,7 @@
 -- grain: one row per layer, file and comune
 -- crs: none
 
-create unlogged table place as
+create table place as
 with found as (
   select
     'odonimo' as layer,

@@ -13,7 +13,7 @@ select
 from raw_parcel
 where not st_isvalid(geom);
 
-create unlogged table reject as
+create table reject as
 select
   r.member_id,
   r.position,

@@ -6,7 +6,7 @@
 
 -- Few cells are repeated, so their keys are found first and only rows with these keys are sorted. If two files contain a cell, each file keeps its
 -- row. One of the two rows is chosen when the region's parcels are processed.
-create unlogged table repeated_cell as
+create table repeated_cell as
 select
   member_id,
   easting,
@@ -15,7 +15,7 @@ from raw_egms_cell
 group by member_id, easting, northing
 having count(*) > 1;
 
-create unlogged table duplicate as
+create table duplicate as
 select
   member_id,
   position,

@@ -5,7 +5,7 @@
 -- crs: none; lon and lat are degrees of ED50, EPSG:4230
 
 -- The step of a file is the published step that divides most coordinates. The tolerance of 1e-4 of a step is 20 cm.
-create unlogged table grid as
+create table grid as
 select distinct on (member.file_id)
   member.file_id,
   spacing_deg
@@ -21,7 +21,7 @@ order by
   ) desc,
   spacing_deg;
 
-create unlogged table node as
+create table node as
 select
   member.file_id,
   raw.member_id,
@@ -38,7 +38,7 @@ from raw_pga_node as raw
 join member using (member_id)
 join grid using (file_id);
 
-create unlogged table ranked as
+create table ranked as
 select
   member_id,
   position,
@@ -54,7 +54,7 @@ from node
 where on_grid
 window same_node as (partition by file_id, ix, iy order by member_id, position);
 
-create unlogged table reject as
+create table reject as
 select
   member_id,
   position,
@@ -74,7 +74,7 @@ from ranked
 where place > 1
   and ag_g <> first_ag_g;
 
-create unlogged table duplicate as
+create table duplicate as
 select
   member_id,
   position,

@@ -18,7 +18,7 @@ cross join release
 where st_length(raw.geom) > 0
 order by raw.member_id, raw.position;
 
-create unlogged table reject as
+create table reject as
 select
   member_id,
   position,

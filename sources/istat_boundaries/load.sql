@@ -52,7 +52,7 @@ from clean c
 cross join release r
 where not st_isempty(c.geom);
 
-create unlogged table reject as
+create table reject as
 select
   c.member_id,
   c.position,
@@ -63,7 +63,7 @@ from clean c
 join raw_boundary b using (member_id, position)
 where st_isempty(c.geom);
 
-create unlogged table duplicate as
+create table duplicate as
 select
   member_id,
   position,

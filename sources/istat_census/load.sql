@@ -6,7 +6,7 @@
 
 -- If a census section was delivered in several polygons, all of them are merged into one census section, so that no area is lost. Edges are split
 -- into segments of at most 200 m before they are reprojected. See core.in_degrees.
-create unlogged table clean_section as
+create table clean_section as
 with reprojected as materialized (
   select
     member_id,
@@ -32,7 +32,7 @@ select
   st_multi(case when valid then geom else st_collectionextract(st_makevalid(geom), 3) end) as geom
 from judged;
 
-create unlogged table reject as
+create table reject as
 select
   member_id,
   position,

@@ -5,7 +5,7 @@
 -- crs: none
 
 -- If rows of one file have the same key, the last row is used.
-create unlogged table income_ranked as
+create table income_ranked as
 select
   i.*,
   row_number() over key as rank,
@@ -55,7 +55,7 @@ cross join release r
 where i.rank = 1
 order by i.tax_year, i.level, i.belfiore collate "C", i.cap collate "C";
 
-create unlogged table duplicate as
+create table duplicate as
 select
   member_id,
   position,

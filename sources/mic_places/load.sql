@@ -4,7 +4,7 @@
 -- grain: one row per place
 -- crs: none
 
-create unlogged table reach as
+create table reach as
 select
   file_id,
   count(distinct box.region_code)::int2 as regions

@@ -4,7 +4,7 @@
 -- grain: one row per school
 -- crs: none
 
-create unlogged table ranked as
+create table ranked as
 select
   raw.*,
   member.file_id,
@@ -12,14 +12,14 @@ select
 from raw_school as raw
 join member using (member_id);
 
-create unlogged table reach as
+create table reach as
 select
   file_id,
   count(distinct region_code)::int2 as regions
 from ranked
 group by file_id;
 
-create unlogged table duplicate as
+create table duplicate as
 select
   member_id,
   position,

@@ -4,7 +4,7 @@
 -- grain: one row per station
 -- crs: none
 
-create unlogged table reach as
+create table reach as
 select
   file_id,
   count(distinct raw_fuel_station.region_code)::int2 as regions

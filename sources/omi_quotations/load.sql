@@ -7,7 +7,7 @@
 -- A zip may contain a half-year several times (all Italy, and one comune requested later). A file contains either all rows of a comune or none. The
 -- newest elaboration is therefore used for each comune, and rows that are missing from this elaboration are dropped. If two elaborations have the same
 -- date, the first member is used. A dropped row is `repeated` if it equals the used row, and `superseded` otherwise.
-create unlogged table quotation_ranked as
+create table quotation_ranked as
 select
   q.*,
   row_number() over key as rank,
@@ -21,7 +21,7 @@ window key as (
   order by q.elaborated desc, q.member_id, q.position
 );
 
-create unlogged table zone_ranked as
+create table zone_ranked as
 select
   z.*,
   row_number() over key as rank,
@@ -36,7 +36,7 @@ window key as (
 );
 
 -- Overlapping parts are merged into one zone (method=structure) instead of cutting holes into each other.
-create unlogged table perimeter_ranked as
+create table perimeter_ranked as
 select
   p.member_id,
   p.position,
@@ -138,7 +138,7 @@ order by p.half_year, p.belfiore collate "C", p.zona collate "C";
 -- serves: sections, for the perimeters that overlap a region
 create index on omi_perimeter using gist (geom);
 
-create unlogged table duplicate as
+create table duplicate as
 select member_id, position, case when same and rank > 1 then 'quotation_repeated' else 'quotation_superseded' end as code
 from quotation_ranked
 where rank > 1
@@ -154,7 +154,7 @@ from perimeter_ranked
 where rank > 1
   or not newest;
 
-create unlogged table reject as
+create table reject as
 select
   p.member_id,
   p.position,

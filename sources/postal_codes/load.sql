@@ -4,7 +4,7 @@
 -- grain: one row per pair, and one row per polygon
 -- crs: EPSG:4326
 
-create unlogged table pair_ranked as
+create table pair_ranked as
 select
   p.*,
   row_number() over (
@@ -28,7 +28,7 @@ cross join release r
 where p.rank = 1
 order by p.belfiore collate "C", p.istat_code collate "C", p.cap collate "C";
 
-create unlogged table area_repaired as
+create table area_repaired as
 select
   a.member_id,
   a.position,
@@ -66,7 +66,7 @@ order by a.cap collate "C", a.member_id, a.position;
 -- serves: sections, for the areas that overlap a region
 create index on postal_code_area using gist (geom);
 
-create unlogged table duplicate as
+create table duplicate as
 select
   member_id,
   position,
@@ -74,7 +74,7 @@ select
 from pair_ranked
 where rank > 1;
 
-create unlogged table reject as
+create table reject as
 select
   member_id,
   position,

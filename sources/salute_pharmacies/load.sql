@@ -4,7 +4,7 @@
 -- grain: one row per pharmacy and period of validity
 -- crs: none
 
-create unlogged table ranked as
+create table ranked as
 select
   raw.*,
   member.file_id,
@@ -15,14 +15,14 @@ select
 from raw_pharmacy as raw
 join member using (member_id);
 
-create unlogged table reach as
+create table reach as
 select
   file_id,
   count(distinct core.region_of_istat_code(istat_code))::int2 as regions
 from ranked
 group by file_id;
 
-create unlogged table duplicate as
+create table duplicate as
 select
   member_id,
   position,

@@ -20,7 +20,7 @@ select
 from raw_boundary
 where not st_isvalid(geom);
 
-create unlogged table reject as
+create table reject as
 select
   m.member_id,
   m.position,

@@ -6,7 +6,7 @@
 -- crs: EPSG:4326
 
 -- Selects the file to use for an access point whose comune differs between files of different days.
-create unlogged table access_twice as
+create table access_twice as
 select distinct on (a.progressivo_accesso)
   a.progressivo_accesso as address_id,
   m.file_id

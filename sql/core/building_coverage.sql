@@ -7,7 +7,7 @@
 -- crs: EPSG:4326; shared areas of a building and a comune are measured in EPSG:3035
 
 -- Comuni of the ISTAT list, and other comuni that have parcels.
-create unlogged table place as
+create table place as
 select
   mine.belfiore,
   core.lower_case(min(code.sigla)) as sigla,
@@ -24,7 +24,7 @@ where exists (select from dbsn_building)
 group by mine.belfiore;
 
 -- Keys by which file names identify a province: the car plate code, and the name in each language.
-create unlogged table province_key as
+create table province_key as
 select distinct
   code.sigla,
   named.key
@@ -39,7 +39,7 @@ cross join lateral (
 ) as named;
 
 -- A file that names a province covers only the comuni of that province. The file's buildings in neighbouring provinces do not count as coverage.
-create unlogged table spoken as
+create table spoken as
 select
   extent.release_id,
   extent.member_id,
@@ -60,21 +60,21 @@ where extent.province is null
 
 -- step: comune_boundary.sql
 
-create unlogged table drawn as
+create table drawn as
 select
   belfiore,
   geom
 from comune_boundary
 where exists (select from spoken);
 
-create unlogged table undrawn as
+create table undrawn as
 select belfiore
 from place
 where not exists (select from drawn where drawn.belfiore = place.belfiore);
 
 -- A comune is covered if it shares at least 1 m² with one building. offset 0 prevents the use of statistics in the joins with parcels. If a map has no
 -- feature nearby, these statistics give a wrong row estimate, and PGlite's build aborts.
-create unlogged table dbsn_met as
+create table dbsn_met as
 select distinct
   drawn.belfiore,
   spoken.member_id
@@ -116,7 +116,7 @@ where parcel.belfiore in (select belfiore from undrawn);
 
 -- A building aggregate has the ISTAT code that its comune had at the time of the survey. If the list of comuni is not loaded, the comune is that of the parcels
 -- under the aggregate.
-create unlogged table dpc_met as
+create table dpc_met as
 with held as (
   select
     istat_code,
@@ -162,7 +162,7 @@ join parcel
   and st_covers(building.geom, parcel.point);
 
 -- In a land register, roofs name the comune catastale instead of the comune.
-create unlogged table trento_met as
+create table trento_met as
 select
   catastale.belfiore,
   building.release_id,

@@ -7,7 +7,7 @@
 
 -- Codes of each comune in chronological order. Each code column of the list of comuni is one numbering of the comuni. If an edition has no column for
 -- 2017–2025, its current codes belong to that period.
-create unlogged table numbering as
+create table numbering as
 select
   n.nth,
   n.code,
@@ -20,7 +20,7 @@ where n.code is not null;
 
 -- Changes of a comune's code from one numbering to the next. If a province is in only one of the two numberings, it was founded or abolished on the first day
 -- of the later numbering. If both provinces are in both numberings, the comune moved on a day that is not in the list.
-create unlogged table renumbering as
+create table renumbering as
 with step as (
   select
     istat_code,
@@ -73,7 +73,7 @@ where latest = 1;
 
 -- All changes of a code. A change of the numbering leads directly to the current code. If the list of a division has only one part, the other parts are
 -- unknown.
-create unlogged table code_change as
+create table code_change as
 select
   x.old_code,
   x.next_code,
@@ -112,7 +112,7 @@ analyze code_change;
 
 -- Follows each former code from its last change through all later changes to current codes. A path never visits a code twice, so every path ends at a current
 -- code, or at null if the next code is unknown.
-create unlogged table destination as
+create table destination as
 with recursive way as (
   select
     c.old_code,
@@ -161,7 +161,7 @@ from arrival;
 
 -- The region's comuni, and comuni that moved to another region. A moved comune has a former code in a province of this region. Some files still list moved
 -- comuni in the former region.
-create unlogged table own_comune as
+create table own_comune as
 select
   c.istat_code
 from comune_code c

@@ -8,7 +8,7 @@
 
 -- A file that covers at least 15 of the 20 regions is a map of Italy, so a comune without areas in the file has no hazard areas. Any other file covers only the
 -- comuni that have areas in the file. An export that may be incomplete covers no comune.
-create unlogged table source_file as
+create table source_file as
 select
   held.theme,
   held.file_id,
@@ -51,7 +51,7 @@ left join lateral unnest(held.regions) as reached (region_code) on true
 group by held.theme, held.file_id;
 
 -- Comuni of the ISTAT list, and other comuni that have parcels.
-create unlogged table place as
+create table place as
 select
   mine.belfiore,
   min(code.province_historic_code) as province_code
@@ -66,7 +66,7 @@ group by mine.belfiore;
 -- step: comune_boundary.sql
 
 -- Empty if all files are maps of Italy.
-create unlogged table boundary_piece as
+create table boundary_piece as
 select
   drawn.belfiore,
   piece.geom
@@ -125,13 +125,13 @@ select
   ) as shared_m2
 from meeting_piece;
 
-create unlogged table undrawn as
+create table undrawn as
 select belfiore
 from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
 
 -- A comune is covered if it shares at least 1 m² with one piece. If no piece does, the shared areas of the pieces of each hazard area are summed.
-create unlogged table met as
+create table met as
 select
   asked.theme,
   asked.file_id,

@@ -7,7 +7,7 @@
 -- crs: EPSG:4326; shared areas of a polygon and a comune are measured in EPSG:3035
 
 -- A file that covers at least 15 of the 20 regions is the map of Italy. Any other file covers only the comuni that have polygons in the file.
-create unlogged table source_file as
+create table source_file as
 select
   file.file_id,
   min(file.rank) as rank,
@@ -21,7 +21,7 @@ left join lateral unnest(reach.regions) as reached (region_code) on true
 group by file.file_id;
 
 -- Comuni of the ISTAT list, and other comuni that have parcels.
-create unlogged table place as
+create table place as
 select
   mine.belfiore
 from (
@@ -34,7 +34,7 @@ where exists (select from source_file);
 -- step: comune_boundary.sql
 
 -- Empty if the file is the map of Italy.
-create unlogged table boundary_piece as
+create table boundary_piece as
 select
   drawn.belfiore,
   piece.geom
@@ -45,7 +45,7 @@ where exists (select from source_file where not is_national);
 -- serves: the polygons in a comune
 create index on boundary_piece (belfiore);
 
-create unlogged table undrawn as
+create table undrawn as
 select belfiore
 from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
@@ -69,7 +69,7 @@ join land_cover_piece as cover on cover.geom && boundary_piece.geom
 join current_member as file using (member_id);
 
 -- A comune is covered if it shares at least 1 m² with one piece. If no piece does, the shared areas of the pieces of each polygon are summed.
-create unlogged table met as
+create table met as
 select
   asked.file_id,
   asked.belfiore

@@ -7,7 +7,7 @@
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 
 -- Files of different days may have the same parcel in the documents of two comuni. The parcel in the document of its own comune is used, or else the newer one.
-create unlogged table parcel_twice as
+create table parcel_twice as
 select distinct on (n.reference)
   n.reference,
   n.member_id,
@@ -27,7 +27,7 @@ analyze parcel_twice;
 
 -- Selects references that share a fid because a comune changed its code, if the files contain all of these references. The published reference keeps the fid,
 -- and the other references get new fids.
-create unlogged table fid_shared as
+create table fid_shared as
 select
   c.reference,
   c.carried,
@@ -63,7 +63,7 @@ where k.region_code = g.code
 drop table fid_shared;
 
 -- New references of a region that was loaded before, with the digests of the parcels' geometries. Empty in the first load of a region.
-create unlogged table newcomer as
+create table newcomer as
 select
   n.reference,
   n.belfiore,
@@ -86,7 +86,7 @@ analyze newcomer (reference, belfiore, drawing);
 
 -- Handles a comune that changes its code. A new reference gets the fid of a parcel of another comune, if only that parcel has the same geometry. This build
 -- must remove that parcel, or an earlier build must have retired it.
-create unlogged table same_drawing as
+create table same_drawing as
 with published as (
   select
     n.reference,

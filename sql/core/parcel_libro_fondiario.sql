@@ -32,7 +32,7 @@ from bolzano_parcel;
 
 -- Each province has half of the range of fids. New references get the next numbers in sorted order, so the same files give the same numbers. The next numbers
 -- are read before the first insertion, because a search for each reference would read the rows that this statement has already inserted.
-create unlogged table province_range as
+create table province_range as
 select
   f.first_number,
   g.code * 100000000 + f.first_number

@@ -9,7 +9,7 @@
 -- Provinces since 1945, by the first three digits of ISTAT codes. Each car plate code and each name of a province has a row. Sources: ISTAT, "Codici statistici
 -- delle unità amministrative territoriali" (codes); D.P.R. 495/1992 and its amendments (plates); L.R. Sardegna 9/2001, 2/2016 and 7/2021 (provinces of
 -- Sardinia). FO became FC and PS became PU in 1999; Apuania is now Massa-Carrara. The Agenzia delle Entrate writes MD for Medio Campidano.
-create unlogged table plate as
+create table plate as
 select
   code,
   abbreviation,
@@ -137,7 +137,7 @@ from (
 
 -- Provinces founded in 1992, and the former provinces of their comuni. The oldest column of the list of comuni (1995) already has the new provinces.
 -- Source: legislative decrees 248–254/1992 (Biella, Crotone, Lecco, Lodi, Rimini, Vibo Valentia, Prato) and 277/1992 (Verbania).
-create unlogged table founded as
+create table founded as
 select
   code,
   parent_code
@@ -156,7 +156,7 @@ from (
 
 -- Names of cities in other languages, with the ISO 639-1 codes of the languages. The names are common knowledge, and not copied from a published list. Names
 -- that are often the last word of an Italian street name (Luca, Tori) are left out.
-create unlogged table foreign_name as
+create table foreign_name as
 select
   city,
   name,
@@ -318,7 +318,7 @@ from (
     ('Alghero', 'L''Alguer', 'ca')
 ) as n (city, name, languages);
 
-create unlogged table known_code as
+create table known_code as
 select distinct
   c.belfiore,
   n.code
@@ -334,7 +334,7 @@ analyze known_code;
 
 -- Suppressed comuni, with the comuni that now have their territory. A successor may also have been suppressed later. The parts of a divided comune do not get
 -- the divided comune's province.
-create unlogged table heir as
+create table heir as
 with recursive way as (
   select
     istat_code,
@@ -365,7 +365,7 @@ from way w
 join known_code k on k.code = w.code;
 
 -- All current and former provinces of a comune, including the provinces of former comuni that are now part of the comune.
-create unlogged table past_province as
+create table past_province as
 with coded as (
   select belfiore, left(code, 3) as code
   from known_code

@@ -7,7 +7,7 @@
 -- crs: EPSG:4326; distances are geodesic, in metres
 
 -- All points of the current files. If several lists contain a school, the list of the newest school year is used.
-create unlogged table listed as
+create table listed as
 select
   x.category || ':' || x.code as id,
   x.*,
@@ -130,7 +130,7 @@ join current_member m using (member_id);
 
 analyze listed;
 
-create unlogged table published_point as
+create table published_point as
 select distinct on (t.id collate "C")
   t.*,
   -- Car plate code of the province, or else its name. The two plate codes that changed are replaced by their current form.
@@ -150,7 +150,7 @@ order by t.id collate "C", t.edition collate "C" desc, t.rank, t.position;
 analyze published_point;
 
 -- Current and former provinces of each comune, with car plate codes. The comune's codes of other years identify the former provinces.
-create unlogged table plate as
+create table plate as
 select distinct
   c.belfiore,
   c.region_code,
@@ -168,7 +168,7 @@ join (
 where exists (select from published_point);
 
 -- Provinces by car plate code and by name.
-create unlogged table province_named as
+create table province_named as
 select
   k.key,
   c.sigla,
@@ -191,7 +191,7 @@ cross join lateral (
 analyze province_named;
 
 -- Comuni that moved to another region, which are searched by name. The former car plate code still identifies such a comune.
-create unlogged table moved as
+create table moved as
 select
   c.region_code,
   p.sigla,
@@ -201,7 +201,7 @@ join plate p on p.belfiore = c.belfiore
 where p.plate_region_code <> c.region_code;
 
 -- Region of each ISTAT code, current or former.
-create unlogged table code_region as
+create table code_region as
 select
   n.code,
   min(c.region_code) as region_code
@@ -213,7 +213,7 @@ group by n.code
 having count(distinct c.region_code) = 1;
 
 -- Names of all Italian comuni, for points without a known province. Such a point may be in any region.
-create unlogged table name_anywhere as
+create table name_anywhere as
 select
   core.comune_key(c.name) as key,
   min(c.region_code) as region_code
@@ -231,7 +231,7 @@ having count(distinct c.region_code) = 1;
 
 -- The comune of a point determines the region, or else the province of the point. A point without comune and province is kept in every region. If a comune
 -- moved but its former region still has its parcels, the points are also kept in the former region.
-create unlogged table kept as
+create table kept as
 with comune as (
   select
     c.belfiore,
@@ -262,7 +262,7 @@ join plate l on l.belfiore = c.belfiore and l.sigla = q.sigla
 where p.belfiore is null
   and p.istat_code is null;
 
-create unlogged table mine as
+create table mine as
 select
   x.id,
   x.province_key,
@@ -297,7 +297,7 @@ analyze mine;
 
 -- Possible comuni of a point, by code or else by name. Current names have priority over former names. Comuni in the province that the point states have
 -- priority over other comuni of the region.
-create unlogged table candidate as
+create table candidate as
 with by_code as (
   select
     p.id,
@@ -349,7 +349,7 @@ where tier = best;
 
 analyze candidate;
 
-create unlogged table reported as
+create table reported as
 select
   p.id,
   case
@@ -365,7 +365,7 @@ join mine using (id);
 
 -- A boundary of an earlier year has the ISTAT code of that year, so former codes are matched too. If several editions have a comune, the newest edition is
 -- used.
-create unlogged table drawn as
+create table drawn as
 select
   b.belfiore,
   b.member_id,
@@ -397,7 +397,7 @@ where b.edition = 1;
 
 -- In Italy, a degree of latitude has at least 110.9 km. A degree of longitude has 111.3 km times the cosine of the latitude. The cosine is computed slightly
 -- further north, so that the box is never too small.
-create unlogged table inside_comune as
+create table inside_comune as
 select distinct on (id)
   id,
   belfiore
@@ -435,7 +435,7 @@ where distance_m <= most_m
 order by id, distance_m, belfiore collate "C";
 
 -- For each comune that points name: whether it has an outline to compare with coordinates, and whether it has addresses.
-create unlogged table candidate_comune as
+create table candidate_comune as
 select
   c.belfiore,
   exists (select from drawn d where d.belfiore = c.belfiore) or p.belfiore is not null as has_shape,
@@ -445,7 +445,7 @@ left join (select distinct belfiore from parcel) p using (belfiore)
 left join (select distinct belfiore from access_point) a using (belfiore);
 
 -- Addresses of the points that cannot be located by coordinates.
-create unlogged table asked as
+create table asked as
 select
   p.id,
   c.belfiore,
@@ -464,7 +464,7 @@ where p.number is not null
 
 analyze asked;
 
-create unlogged table street_form as
+create table street_form as
 select
   s.street_id,
   s.belfiore,
@@ -479,7 +479,7 @@ join (
 cross join lateral unnest(o.search_types, o.search_tokens) as n (street_type, tokens)
 where s.belfiore in (select belfiore from asked);
 
-create unlogged table street_word as
+create table street_word as
 select
   f.street_id,
   f.belfiore,
@@ -492,7 +492,7 @@ cross join lateral unnest(f.words) as w (word);
 analyze street_word;
 
 -- Streets with exactly the words of the address. If there is no such street, streets with additional words, such as Via Giuseppe Garibaldi for VIA GARIBALDI.
-create unlogged table asked_street as
+create table asked_street as
 select distinct
   id,
   street_id
@@ -509,7 +509,7 @@ from (
 ) found
 where is_whole or not any_whole;
 
-create unlogged table found_access as
+create table found_access as
 select
   s.id,
   min(x.address_id) as address_id,

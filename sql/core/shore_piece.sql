@@ -8,7 +8,7 @@
 
 -- A file with segments in at least 15 of the 20 regions covers the whole shore of Italy, unless the export may be truncated. Any other file covers only the
 -- comuni that have a segment in the file.
-create unlogged table shore_file as
+create table shore_file as
 select
   file.file_id,
   min(file.rank) as rank,
@@ -19,7 +19,7 @@ left join lateral unnest(coverage.regions) as reached (region_code) on true
 group by file.file_id;
 
 -- Segments run along the shore for kilometres and cross borders of comuni. A piece is short enough to belong to one comune and to have a small box.
-create unlogged table part as
+create table part as
 select
   segment.release_id,
   segment.member_id,
@@ -43,7 +43,7 @@ where segment.geom && (
 
 -- Pieces whose comune is needed, which are none if a single file has the complete shore. In Italy, a degree of latitude has at least 110.9 km. A degree of
 -- longitude has 111.3 km times the cosine of the latitude. The cosine is computed slightly further north, so that the box is never too small.
-create unlogged table asked as
+create table asked as
 select
   part_id,
   middle,
@@ -53,7 +53,7 @@ where (select count(*) > 1 or not bool_and(is_national) from shore_file);
 
 -- A boundary of an earlier year has the ISTAT code of that year, so former codes are matched too. If several editions have a comune, the newest edition is
 -- used. For comuni of other regions, only the name is needed.
-create unlogged table drawn as
+create table drawn as
 select
   coalesce(meaning.belfiore, boundary.belfiore) as belfiore,
   coalesce(meaning.belfiore, boundary.belfiore, boundary.code) as name,
@@ -80,7 +80,7 @@ where boundary.kind = 'comune'
   -- If the list of comuni is not loaded, comuni of other regions cannot be recognised.
   and (meaning.belfiore is not null or boundary.belfiore is not null or exists (select from comune_code));
 
-create unlogged table boundary_piece as
+create table boundary_piece as
 select
   drawn.name,
   drawn.belfiore,
@@ -96,13 +96,13 @@ create index on boundary_piece using gist (geom);
 analyze boundary_piece;
 
 -- If a comune has no boundary, distances are measured to the comune's parcels.
-create unlogged table undrawn as
+create table undrawn as
 select distinct belfiore
 from parcel
 where not exists (select from drawn where drawn.belfiore = parcel.belfiore)
   and exists (select from asked);
 
-create unlogged table lies as
+create table lies as
 select distinct on (part_id)
   part_id,
   belfiore,
@@ -140,7 +140,7 @@ where distance_m <= 1000
 order by part_id, distance_m, name collate "C";
 
 -- Selects for each comune the newest file that covers the comune. A segment without information does not cover a comune.
-create unlogged table speaker as
+create table speaker as
 select
   place.name,
   min(file.rank) as rank

@@ -7,7 +7,7 @@
 
 -- Stores the names in a table, so that the planner can estimate their number. Without the table, the planner expects ten names and searches all streets once
 -- per name.
-create unlogged table named_street as
+create table named_street as
 select
   t.region_code,
   t.street_id,

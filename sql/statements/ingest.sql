@@ -83,7 +83,7 @@ join ledger.added_column a on a.member_id = p.from_member_id
 
 -- statement: provide_release
 -- Creates the table release for load.sql. Apart from the staged rows, load.sql has no other input, so its result depends only on the bytes of the file.
-create unlogged table release as
+create table release as
 select
   release_id,
   source_id as source,
@@ -93,7 +93,7 @@ from ledger.release
 where release_id = $1
 
 -- statement: provide_members
-create unlogged table member as
+create table member as
 select
   coalesce(m.row_member_id, m.member_id) as member_id,
   m.file_id,
@@ -218,10 +218,10 @@ set state = 'loaded',
 where release_id = $1
 
 -- statement: rejects
-create unlogged table if not exists reject (member_id int4, position int8, code text, message text, raw text)
+create table if not exists reject (member_id int4, position int8, code text, message text, raw text)
 
 -- statement: duplicates
-create unlogged table if not exists duplicate (member_id int4, position int8, code text)
+create table if not exists duplicate (member_id int4, position int8, code text)
 
 -- statement: note_repeats
 insert into duplicate (member_id, position, code)
@@ -330,7 +330,7 @@ drop table if exists member
 
 -- statement: entangled
 -- Creates a table that load.sql fills if polygons of a member depend on each other.
-create unlogged table if not exists entangled (
+create table if not exists entangled (
   member_id int4
 )
 

@@ -14,7 +14,7 @@ create unlogged table :"into" (
   unread bool not null,
   :"columns"
 );
-create unlogged table :"runs" (
+create table :"runs" (
   member_id int4 not null,
   id int8 not null,
   release_id int4 not null,

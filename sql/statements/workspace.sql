@@ -14,7 +14,7 @@ create view :"schema".:"view" as
 :"rows"
 
 -- statement: rows
-create unlogged table :"schema".:"view" as
+create table :"schema".:"view" as
 :"rows"
 
 -- statement: no_rows
@@ -102,13 +102,13 @@ select
 drop table if exists :"schema".current_place cascade;
 drop table if exists :"schema".current_file cascade;
 drop table if exists :"schema".current_member cascade;
-create unlogged table :"schema".current_place (
+create table :"schema".current_place (
   layer text not null,
   file_id int4 not null,
   series text not null,
   place text not null
 );
-create unlogged table :"schema".current_file (
+create table :"schema".current_file (
   file_id int4 not null,
   rank int4 not null,
   vintage text not null
@@ -125,7 +125,7 @@ from unnest($1::int4[], $2::int4[], $3::text[])
 
 -- statement: current_members
 -- Maps each member that a row of a layer names to the current member with the same bytes. If two current files contain the member, the newer file is used.
-create unlogged table :"schema".current_member as
+create table :"schema".current_member as
 select distinct on (1)
   coalesce(m.row_member_id, m.member_id) as member_id,
   m.member_id as current_member_id,

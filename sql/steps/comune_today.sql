@@ -6,7 +6,7 @@
 
 -- The cadastre keeps the code of a merged comune for months or years. The list of suppressed comuni has no cadastral codes, so the comune is found by the name
 -- in the cadastre's document. A name that leads to several current comuni is not used.
-create unlogged table comune_today as
+create table comune_today as
 with merged as (
   select
     core.comune_key(x.name) as key,

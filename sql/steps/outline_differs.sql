@@ -5,7 +5,7 @@
 -- crs: EPSG:4326
 
 -- The outline consists of the comuni that have parcels, the box of all parcels, and the parcels of comuni without a boundary.
-create unlogged table place as
+create table place as
 select
   belfiore,
   bool_or(is_new) as has_new,

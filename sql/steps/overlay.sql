@@ -64,7 +64,7 @@ where shared_m2 > 0
 group by fid, map, class, release_id, member_id, position;
 
 -- Areas of one class may overlap. The parts of a parcel under such areas are united into one geometry, unless one area covers the complete parcel.
-create unlogged table overlay_union as
+create table overlay_union as
 with several as (
   select
     fid,

@@ -10,7 +10,7 @@
 
 -- Chooses one of two methods, which give the same result in different times. With many points, points and parcels are joined by cells of 0.001 degrees (about
 -- 100 m) in a hash table. This join takes 8 s, and lookups in an index of a million boxes take 25 s. With few points, each point is looked up in the index.
-create unlogged table point_method as
+create table point_method as
 select
   -- True if the points are more than a tenth of the parcels.
   exists (
@@ -121,7 +121,7 @@ analyze point_inside;
 -- Reads only points near the given parcels. In a complete build, all points are read. A distance of 15 m is at most 0.000136° of latitude, because a degree has
 -- at least 110,574 m. In degrees of longitude, the distance is divided by the cosine of the latitude. The boxes are 10 % wider, and the geodesic distance then
 -- decides.
-create unlogged table point_near as
+create table point_near as
 with outside as materialized (
   select
     a.id,

@@ -130,20 +130,20 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
 
   it('let core.street_name find the words of a street without reading all streets for each name', async () => {
     await within(async (session) => {
-      await session.script(part('core/street_name', 'create unlogged table named_street as', 'create table street_name as'), 'sql/core/street_name.sql');
+      await session.script(part('core/street_name', 'create table named_street as', 'create table street_name as'), 'sql/core/street_name.sql');
       expect(await touchedBy(session, part('core/street_name', 'create table street_name as', 'alter table street_name'))).toBeLessThan(30 * STREETS);
     });
   });
 
   it('let core.point_of_interest look up only once which comuni have points', async () => {
     await within(async (session) => {
-      expect(await touchedBy(session, part('core/point_of_interest', 'create unlogged table street_form as', 'create unlogged table street_word as'))).toBeLessThan(30 * STREETS);
+      expect(await touchedBy(session, part('core/point_of_interest', 'create table street_form as', 'create table street_word as'))).toBeLessThan(30 * STREETS);
     });
   });
 
   it('let section.address find the points in the cells of a parcel with a box of any size', async () => {
     await within(async (session) => {
-      await session.script(part('steps/placement', 'create unlogged table point_method as', 'create unlogged table point_inside as'), 'sql/steps/placement.sql');
+      await session.script(part('steps/placement', 'create table point_method as', 'create unlogged table point_inside as'), 'sql/steps/placement.sql');
       expect(await session.query('select by_cell from point_method')).toEqual([{ by_cell: true }]);
       const inside = part('steps/placement', 'create unlogged table point_inside as', 'analyze point_inside');
       expect(await touchedBy(session, inside)).toBeLessThan(30 * AREAS);
@@ -158,8 +158,8 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
 
   it('let core.coverage find the areas of a comune without reading all areas for each comune', async () => {
     await within(async (session) => {
-      await session.script(part('core/coverage', 'create view area_piece as', 'create unlogged table met as'), 'sql/core/coverage.sql');
-      expect(await touchedBy(session, part('core/coverage', 'create unlogged table met as', 'create table coverage as'))).toBeLessThan(30 * AREAS);
+      await session.script(part('core/coverage', 'create view area_piece as', 'create table met as'), 'sql/core/coverage.sql');
+      expect(await touchedBy(session, part('core/coverage', 'create table met as', 'create table coverage as'))).toBeLessThan(30 * AREAS);
       const [met] = await session.query<{ met: number }>('select count(distinct (belfiore, theme))::int4 as met from shared_piece where shared_m2 >= 1');
       expect(met!.met).toBeGreaterThan(1_500);
     });
@@ -181,7 +181,7 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
         insert into accesso select 701, 0, release_id, 5, progressivo_nazionale, 'Z002', 2 from accesso where progressivo_accesso = 5;
         insert into current_member values (701, 701, 2);
         analyze`, 'setup');
-      await session.script(part('core/access_point', 'create unlogged table access_twice as', '-- Sorts the rows'), 'sql/core/access_point.sql');
+      await session.script(part('core/access_point', 'create table access_twice as', '-- Sorts the rows'), 'sql/core/access_point.sql');
       const made = part('core/access_point', 'create table access_point as', 'drop table access_twice');
       expect(await touchedBy(session, made)).toBeLessThan(30 * AREAS);
       await session.script(made, 'sql/core/access_point.sql');
@@ -306,7 +306,7 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
         insert into core.parcel_register values (14, 'r0', 1450000006);
         create table mapped as select 'r' || i as reference, i % 2 * 50000000 as first_number from generate_series(1, ${AREAS}) as i;
         analyze`, 'setup');
-      await session.script(part('core/parcel_libro_fondiario', 'create unlogged table province_range as', 'insert into core.parcel_register'), 'sql/core/parcel_libro_fondiario.sql');
+      await session.script(part('core/parcel_libro_fondiario', 'create table province_range as', 'insert into core.parcel_register'), 'sql/core/parcel_libro_fondiario.sql');
       const numbering = part('core/parcel_libro_fondiario', 'insert into core.parcel_register', 'drop table province_range').replace(/;\s*$/, '');
       expect(await blocksRead(session, numbering)).toBeLessThan(30 * AREAS);
       expect(await session.query('select min(fid) as first, max(fid) as last, count(*)::int4 as n from core.parcel_register group by fid >= 1450000000 order by 1')).toEqual([

@@ -6,7 +6,7 @@
 -- grain: one row per key, source and vintage
 -- crs: none
 
-create unlogged table fact as
+create table fact as
 select distinct
   k.place,
   p.document_id,

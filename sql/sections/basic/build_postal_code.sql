@@ -8,7 +8,7 @@
 
 -- If several editions have a comune, the newest edition is used. If several areas contain a point, the newest area is used. The current comune is found by an
 -- ISTAT code of any year, and has the postal codes of all comuni that were merged into the comune.
-create unlogged table comune_cap as
+create table comune_cap as
 with stated as (
   select
     n.belfiore,
@@ -47,7 +47,7 @@ where age = 1;
 
 -- step: comune_today.sql
 
-create unlogged table cap_piece as
+create table cap_piece as
 select
   a.cap,
   a.edition,

@@ -6,7 +6,7 @@
 -- grain: one row per land parcel that shares enough area with a building
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
-create unlogged table region_box as
+create table region_box as
 select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from parcel;
@@ -54,7 +54,7 @@ where geom && (select geom from region_box);
 analyze building (source, drawing, member_id, position);
 
 -- Finds identical footprints, which count once. Almost all footprints are unique, so only a few rows are sorted.
-create unlogged table repeated as
+create table repeated as
 select
   member_id,
   position
@@ -143,7 +143,7 @@ from counted_share
 order by member_id, position, round(shared_m2::numeric, 2) desc, fid;
 
 -- If buildings overlap on a parcel, their parts are united. Buildings that only touch do not overlap.
-create unlogged table built_union as
+create table built_union as
 with several as (
   select distinct a.fid
   from counted_share as a

@@ -26,7 +26,7 @@ select
 from land_cover_piece;
 
 -- If several files overlap, only the polygons of one file are used in each comune. Usually there is only one file, and this table is empty.
-create unlogged table overlay_silent as
+create table overlay_silent as
 with held as (
   select
     reach.member_id,

@@ -26,7 +26,7 @@ select
 from land_use_piece;
 
 -- Empty, because all files are used in every comune.
-create unlogged table overlay_silent (
+create table overlay_silent (
   map text,
   class text,
   belfiore text,

@@ -38,14 +38,14 @@ from parcel
 where kind = 'land'
   and exists (select from light_tile);
 
-create unlogged table place as
+create table place as
 select distinct belfiore
 from parcel
 where kind = 'land';
 
 -- step: comune_boundary.sql
 
-create unlogged table outline as
+create table outline as
 select
   (row_number() over (order by belfiore collate "C"))::int4 as id,
   belfiore,
@@ -62,7 +62,7 @@ group by belfiore;
 
 -- Computes the mean of a comune per year, because the parcel's value and the comune's mean must be from the same year. If several rasters of a year have
 -- values, the first raster is used.
-create unlogged table comune_mean as
+create table comune_mean as
 select distinct on (id, model)
   *
 from comune_radiance
@@ -85,7 +85,7 @@ left join comune_mean c on c.id = o.id
   and c.model = r.model;
 
 -- Keeps the row of an unchanged parcel whose raster file is missing.
-create unlogged table kept as
+create table kept as
 select s.*
 from standing_nightlights s
 join chosen c on c.fid = s.fid

@@ -7,7 +7,7 @@
 -- crs: none
 
 -- The sources of buildings follow from the comune of the parcel.
-create unlogged table fact as
+create table fact as
 select distinct
   p.section_id,
   p.estimation_method,

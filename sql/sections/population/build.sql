@@ -8,7 +8,7 @@
 
 -- The number of a census section begins with the comune of the base file, which may have merged since. The total of a comune is the sum over all former comuni
 -- that were merged into the comune.
-create unlogged table census_comune as
+create table census_comune as
 select
   bases.number,
   coalesce(min(register.belfiore collate "C"), bases.number) as comune
@@ -22,7 +22,7 @@ left join comune_register as register
   and not register.divided
 group by bases.number;
 
-create unlogged table comune_total as
+create table comune_total as
 with newest as (
   select
     left(section_id, -7) as number,
@@ -49,7 +49,7 @@ from published
 join census_comune using (number)
 group by census_comune.comune;
 
-create unlogged table comune_household as
+create table comune_household as
 select
   census_comune.comune,
   sum(figures.population_total)::numeric / nullif(sum(figures.households), 0) as size
@@ -71,7 +71,7 @@ left join buildings using (fid)
 left join building_coverage as coverage using (belfiore);
 
 -- Uses residential areas only if the uses of all buildings in the census section are known. Otherwise, buildings of known use would get all residents.
-create unlogged table tract as
+create table tract as
 select
   weight.section_id,
   min(figures.population_total) as population_total,

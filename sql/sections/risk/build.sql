@@ -35,7 +35,7 @@ from landslide_hazard_piece;
 
 -- If several files overlap, only the areas of one file are used for each comune and class. Usually there is only one file, and this table is empty. Flood areas
 -- without a class are used unless their file is older than all used files.
-create unlogged table overlay_silent as
+create table overlay_silent as
 with flood_file as (
   select
     coverage.class,
@@ -170,7 +170,7 @@ cross join (select distinct spacing_deg from pga_node) as grid;
 
 -- Each node belongs to the four cells that meet at the node. There are about a thousand cells, so the nodes of a cell are found by hash or index, without
 -- sorting the parcels.
-create unlogged table cell_node as
+create table cell_node as
 select
   node.spacing_deg,
   node.ix - corner.dx as ix,
@@ -237,7 +237,7 @@ join pga
   and pga.spacing_deg = near_node.spacing_deg;
 
 -- A point at the edge of the model whose cell has no node uses the nearest node within 5 km. Cells are tested first, because there are few cells.
-create unlogged table pga_edge as
+create table pga_edge as
 with lone as (
   select distinct
     spacing_deg,
@@ -297,7 +297,7 @@ where distance_m <= 5000
 order by fid, distance_m, spacing_deg, node_iy, node_ix;
 
 -- Coverage of each comune, which decides whether a missing area means no hazard. Each scenario is a separate map.
-create unlogged table comune_cover as
+create table comune_cover as
 select
   belfiore,
   coalesce(bool_or(mapped) filter (where theme = 'flood_P1'), false) as p1,
@@ -327,7 +327,7 @@ join current_member as file using (member_id)
 join comune_register as register on register.old_istat_code = seismic_zone.istat_code
 where not register.divided;
 
-create unlogged table comune_zone as
+create table comune_zone as
 select distinct on (belfiore)
   belfiore,
   zone,

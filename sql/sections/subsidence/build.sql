@@ -7,7 +7,7 @@
 -- crs: parcels are transformed to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
 
 -- Cells of Italy in the box of the region's parcels. The margin allows for the curvature of the box's edges, which are straight in degrees.
-create unlogged table bounds as
+create table bounds as
 select
   floor(st_xmin(b.geom) / 100)::int4 - 10 as ix_first,
   floor(st_xmax(b.geom) / 100)::int4 + 10 as ix_last,
@@ -20,7 +20,7 @@ from (
 
 -- Finds cells that are in two files, as at the edge of a tile. The series with the better fit is used, whatever its file. Almost all cells are unique, so only
 -- a few rows are sorted.
-create unlogged table worse as
+create table worse as
 select
   member_id,
   position

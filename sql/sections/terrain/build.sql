@@ -81,7 +81,7 @@ union all
 );
 
 -- Keeps the row of an unchanged parcel whose raster file is missing.
-create unlogged table kept as
+create table kept as
 select s.*
 from standing_terrain s
 join chosen c on c.id = s.fid

@@ -7,7 +7,7 @@
 -- crs: EPSG:4326
 
 -- The 22 half-years 2015/1–2025/2, or the latest 22 half-years if there are newer quotations. A half-year is the number year × 2 + half − 1.
-create unlogged table valuation_window as
+create table valuation_window as
 select
   (last - 21)::int2 as first,
   last
@@ -17,7 +17,7 @@ from (
 ) w;
 
 -- Lists each distinct perimeter shape once, because most perimeters are the same in many half-years. Each shape is then joined with parcels once.
-create unlogged table perimeter_shape as
+create table perimeter_shape as
 with near as (
   select
     p.half_year,
@@ -45,7 +45,7 @@ select
 from near
 group by belfiore, zona, digest;
 
-create unlogged table perimeter_piece as
+create table perimeter_piece as
 select
   shape_id,
   st_subdivide(geom, 256) as geom
@@ -67,7 +67,7 @@ join parcel p on st_covers(s.geom, p.point)
 where p.kind = 'land'
 group by p.fid, p.belfiore;
 
-create unlogged table shape_set as
+create table shape_set as
 select
   row_number() over (order by parcel_belfiore collate "C", shape_ids)::int4 as set_id,
   parcel_belfiore,
@@ -76,7 +76,7 @@ from parcel_shapes
 group by parcel_belfiore, shape_ids;
 
 -- Zones of each half-year by LinkZona. A LinkZona identifies one zone in a half-year, and the same zone in other half-years.
-create unlogged table linked_zone as
+create table linked_zone as
 select distinct on (z.half_year, z.link_zona)
   z.half_year,
   z.link_zona,
@@ -89,7 +89,7 @@ order by z.half_year, z.link_zona, k.listed desc, z.belfiore collate "C", z.zona
 -- Current zone of each group of parcels, with its name in the quoted half-year. Perimeters of that half-year state the name. For other perimeters, the name is
 -- found by LinkZona. If perimeters of two comuni contain the parcels, those of the parcels' comune are used, or those of the other comune if they are equally
 -- new. The perimeters of a former comune are older than the quotations of its successor.
-create unlogged table set_place as
+create table set_place as
 with choice as (
   select distinct on (t.set_id)
     t.set_id,
@@ -152,7 +152,7 @@ left join lateral (
     and c.half_year <> c.perimeter_half_year
 ) l on true;
 
-create unlogged table set_run as
+create table set_run as
 with drawn as (
   select distinct
     belfiore,
