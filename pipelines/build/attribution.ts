@@ -253,12 +253,12 @@ function groupsOf(section: string, keys: ReadonlyMap<string, Vintages>): Cited[]
 
 /** Writes the citations of a publication into the ledger. */
 export async function attribute(session: Session, publicationId: number, { all, cited }: Citations): Promise<void> {
-  for (const { section, source: { id, manifest: { title, attribution: { holder, license, url, text } } }, period } of all) {
-    await session.query(publication('cite'), [publicationId, section, id, title, holder, license, url, period, text]);
-  }
-  for (const { section, keys, periods } of cited) {
-    await session.query(publication('cite_values'), [publicationId, section, [...periods.keys()], [...periods.values()], keys]);
-  }
+  const sources = all.map(({ section, source: { id, manifest: { title, attribution: { holder, license, url, text } } }, period }) => (
+    { section, source_id: id, source: title, holder, license, url, period, text }
+  ));
+  await session.query(publication('cite'), [publicationId, JSON.stringify(sources)]);
+  const combinations = cited.map(({ section, keys, periods }) => ({ section, keys, sources: Object.fromEntries(periods) }));
+  await session.query(publication('cite_values'), [publicationId, JSON.stringify(combinations)]);
 }
 
 /**

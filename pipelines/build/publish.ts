@@ -93,9 +93,7 @@ async function proveTables(
 async function recordPublication(
   session: Session, { region, files }: Joined, publicationId: number, tables: readonly Omit<PublishedTable, 'currentTable'>[],
 ): Promise<void> {
-  for (const { relation, partition, heldIn, fingerprint, inputs, rows, digest } of tables) {
-    await session.query(statement('add_table'), [publicationId, relation, partition, heldIn, fingerprint, JSON.stringify(inputs), rows, digest]);
-  }
+  await session.query(statement('add_tables'), [publicationId, JSON.stringify(tables)]);
   await session.query(statement('add_files'), [publicationId, files]);
   await session.query(statement('note_content'), [publicationId]);
   await session.query(statement('forget_built'), [region]);

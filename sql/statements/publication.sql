@@ -23,9 +23,18 @@ set state = $3
 where unit_code = $1
   and state = $2
 
--- statement: add_table
+-- statement: add_tables
 insert into ledger.publication_table (publication_id, relation, partition, held_in, fingerprint, inputs, rows, digest)
-values ($1, $2, $3, nullif($4, $3), $5, $6, $7, $8)
+select
+  $1,
+  t.relation,
+  t.partition,
+  nullif(t."heldIn", t.partition),
+  t.fingerprint,
+  t.inputs,
+  t.rows,
+  t.digest
+from jsonb_to_recordset($2::jsonb) as t (relation text, partition text, "heldIn" text, fingerprint text, inputs jsonb, rows int8, digest text)
 
 -- statement: add_files
 insert into ledger.publication_file (publication_id, file_id)
@@ -35,12 +44,38 @@ select
 
 -- statement: cite
 insert into ledger.attribution (publication_id, section, source_id, source, holder, license, url, reference_period, attribution)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+select
+  $1,
+  c.section,
+  c.source_id,
+  c.source,
+  c.holder,
+  c.license,
+  c.url,
+  c.period,
+  c.text
+from jsonb_to_recordset($2::jsonb) as c (
+  section text,
+  source_id text,
+  source text,
+  holder text,
+  license text,
+  url text,
+  period text,
+  text text
+)
 
 -- statement: cite_values
--- Stores a combination of sources, and the keys that cite this combination.
-with license as (
+-- Stores combinations of sources, and the keys that cite each combination.
+with combination as (
   select
+    row_number() over () as number,
+    c.*
+  from jsonb_to_recordset($2::jsonb) as c (section text, keys jsonb, sources jsonb)
+),
+license as (
+  select
+    c.number,
     a.source_id,
     a.source || case when x.period = '' then '' else ' (' || x.period || ')' end as shown,
     json_build_object(
@@ -53,30 +88,35 @@ with license as (
       'attribution', a.attribution
     )::text as license,
     a.holder || ' ' || a.license as term
-  from unnest($3::text[], $4::text[]) as x (source_id, period)
+  from combination c
+  cross join jsonb_each_text(c.sources) as x (source_id, period)
   join ledger.attribution a on a.publication_id = $1
-    and a.section = $2
+    and a.section = c.section
     and a.source_id = x.source_id
 ),
-combination as (
+listed as (
   select
-    string_agg(shown, '; ' order by source_id collate "C") as source,
-    coalesce(array_agg(source_id order by source_id collate "C"), '{}') as source_ids,
-    coalesce(array_agg(license order by source_id collate "C"), '{}') as licenses,
-    coalesce(array_agg(term order by source_id collate "C"), '{}') as terms
-  from license
+    c.number,
+    c.section,
+    string_agg(l.shown, '; ' order by l.source_id collate "C") as source,
+    coalesce(array_agg(l.source_id order by l.source_id collate "C") filter (where l.source_id is not null), '{}') as source_ids,
+    coalesce(array_agg(l.license order by l.source_id collate "C") filter (where l.source_id is not null), '{}') as licenses,
+    coalesce(array_agg(l.term order by l.source_id collate "C") filter (where l.source_id is not null), '{}') as terms
+  from combination c
+  left join license l using (number)
+  group by c.number, c.section
 ),
 named as (
   select
-    md5($2 || array_to_string(licenses, ''))::uuid as citation,
+    md5(section || array_to_string(licenses, ''))::uuid as citation,
     *
-  from combination
+  from listed
 ),
 made as (
   insert into ledger.citation (citation, section, source, source_ids, licenses, terms)
   select
     citation,
-    $2,
+    section,
     source,
     source_ids,
     licenses,
@@ -87,12 +127,13 @@ made as (
 insert into ledger.cited (publication_id, section, key, citation, source)
 select
   $1,
-  $2,
+  n.section,
   k.key,
   n.citation,
   coalesce(to_json(n.source)::text, 'null')
 from named n
-cross join unnest($5::text[]) as k (key)
+join combination c using (number)
+cross join jsonb_array_elements_text(c.keys) as k (key)
 
 -- statement: citations
 -- Lists the sources of some sections in the current publication of a region.
