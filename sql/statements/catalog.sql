@@ -83,14 +83,20 @@ where n.nspname = $1
 order by 1
 
 -- statement: drop_others
--- Drops views before tables, and newer objects before older objects. No object is then dropped while another object depends on it.
-select format('drop %s if exists %I.%I cascade', case c.relkind when 'v' then 'view' else 'table' end, n.nspname, c.relname) as sql
-from pg_class c
-join pg_namespace n on n.oid = c.relnamespace
-where n.nspname = $1
-  and c.relkind in ('r', 'v')
-  and c.relname <> all ($2::text[])
-order by c.relkind desc, c.oid desc
+-- Drops views before tables, because tables are dropped with the views that read them.
+select format('drop %s if exists %s cascade', kind, string_agg(name, ', ')) as sql
+from (
+  select
+    case c.relkind when 'v' then 'view' else 'table' end as kind,
+    format('%I.%I', n.nspname, c.relname) as name
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = $1
+    and c.relkind in ('r', 'v')
+    and c.relname <> all ($2::text[])
+) o
+group by kind
+order by kind desc
 
 -- statement: columns
 select
