@@ -10,8 +10,7 @@ import {
   makeParcelPatch, makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf, repeatsInFiles, type Patch, type Reach,
 } from '../db/changed-rows.ts';
 import { analyze, dropOthers, dropTable, giveTable, lookIn, renameTable } from '../db/ddl.ts';
-import { provideParcelsOf, providePublished } from '../db/layers.ts';
-import { atHand } from '../db/at-hand.ts';
+import { provide, provideParcelsOf } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
 import { writeComuni, writePlaces } from '../db/figures.ts';
 import { providePublishedParcels } from '../db/register.ts';
@@ -117,7 +116,7 @@ export class IncrementalBuild {
   async compare(session: Session, { relation, file }: Product): Promise<void> {
     if (file.incremental?.by !== 'content' || !this.#published.has(relation)) return;
     const table = tableOf(relation);
-    if (!(await sameRows(session, { schema: this.#build, table }, await this.#was(session, relation)))) return;
+    if (!(await sameRows(session, { schema: this.#build, table }, this.#was(relation)))) return;
     await session.transaction(async () => {
       await dropTable(session, this.#build, table);
       await session.query(publication('forget_built_table'), [this.#region, relation]);
@@ -141,7 +140,7 @@ export class IncrementalBuild {
   /** Lists the parcels of the comuni in which rows of a patched table differ from the published rows. All patched tables must be complete. */
   async placesReached(session: Session): Promise<PlacesReached> {
     if (this.#places !== null) return this.#places;
-    const [was, now] = [await this.#was(session, PARCELS), { schema: this.#build, table: 'parcel' }];
+    const [was, now] = [this.#was(PARCELS), { schema: this.#build, table: 'parcel' }];
     const place = (table: string): Place => ({ schema: this.schema, table });
     const of = place('changed_comune');
     const changed = this.#changed === null || this.#changed === 0 ? [] : [place('changed_fid')];
@@ -185,7 +184,7 @@ export class IncrementalBuild {
       return rows;
     };
     const before = await run(async (relation) => {
-      await provideRowsOf(session, this.schema, { to: tableOf(relation), from: await this.#was(session, relation), parcels });
+      await provideRowsOf(session, this.schema, { to: tableOf(relation), from: this.#was(relation), parcels });
     });
     const after = await run((relation) => this.#provideCurrent(session, relation, parcels));
     await dropOthers(session, this.schema, this.#kept);
@@ -208,7 +207,7 @@ export class IncrementalBuild {
     // If two files contain the same parcel, the SQL chooses one of the files. The choice needs all rows.
     for (const from of sources) if (await repeatsInFiles(session, from)) return null;
     await this.#findSame(session, product, layers);
-    const was = await this.#was(session, relation);
+    const was = this.#was(relation);
     const same = await findSameParcels(session, this.schema, was, sources);
     const all = old.rows - same > old.rows / WORTHWHILE;
     if (all) await forgetSameParcels(session, this.schema);
@@ -243,7 +242,7 @@ export class IncrementalBuild {
     await keepReached(session, this.schema, table, fids);
     await renameTable(session, this.schema, table, newRows(table));
     this.#reaches.set(relation, reach);
-    return this.#patch(session, product, newRows(table), await makePatch(session, this.schema, newRows(table), await this.#was(session, relation), fids));
+    return this.#patch(session, product, newRows(table), await makePatch(session, this.schema, newRows(table), this.#was(relation), fids));
   }
 
   /** Keeps the published table if its input tables have the same rows. Changed parcels do not matter if the outline of all parcels is unchanged. */
@@ -272,10 +271,10 @@ export class IncrementalBuild {
 
   /** Keeps the published table, and shows it in the workspace to the SQL of other tables. */
   async #reused(session: Session, relation: Relation): Promise<Result> {
-    const { rows, digest, currentTable, partition } = this.#oldTable(relation);
+    const { rows, digest, partition } = this.#oldTable(relation);
     const result = { patch: null, base: partition, rows, digest };
     this.results.set(relation, result);
-    await providePublished(session, this.#build, relation, currentTable);
+    await provide(session, this.#build, tableOf(relation), 'all_rows', { from: this.#was(relation) });
     return result;
   }
 
@@ -309,13 +308,13 @@ export class IncrementalBuild {
     const to = tableOf(relation);
     const patch = this.results.get(relation)?.patch ?? null;
     if (patch === null) await provideRowsOf(session, this.schema, { to, from: { schema: this.#build, table: to }, parcels });
-    else await providePatchedRowsOf(session, this.schema, { to, was: await this.#was(session, relation), patch, parcels });
+    else await providePatchedRowsOf(session, this.schema, { to, was: this.#was(relation), patch, parcels });
   }
 
   /** Shows the published table with the new rows in the workspace, as a view. @param from table with the new rows @param patch null if no row changed */
   async #patch(session: Session, product: Product, from: string, patch: Patch | null): Promise<Result> {
     const { relation, file } = product;
-    const was = await this.#was(session, relation);
+    const was = this.#was(relation);
     this.#kept.add(from);
     if (patch === null) return this.#reused(session, relation);
     for (const { table } of [patch.fids, patch.gone, patch.came]) this.#kept.add(table);
@@ -335,7 +334,7 @@ export class IncrementalBuild {
     // The parcels are complete in the workspace, because this run completely rebuilt the table or an earlier run built it.
     const how = parcels.file.incremental;
     await this.#findSame(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : []);
-    return (this.#changed = await findChanged(session, this.schema, await this.#was(session, PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
+    return (this.#changed = await findChanged(session, this.schema, this.#was(PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }
 
   /** Finds the parcels whose rows must be built again. @returns the prefix of two tables of these parcels, whose names end in `_fid` and `_parcel` */
@@ -345,7 +344,7 @@ export class IncrementalBuild {
     const table = tableOf(relation);
     // If an input table was also rebuilt for other parcels, this table is rebuilt for those parcels too.
     const others = reads.flatMap((read) => ((this.#reaches.get(read) ?? 'changed') === 'changed' ? [] : this.results.get(read)?.patch?.fids ?? []));
-    const parcels = await this.#was(session, PARCELS);
+    const parcels = this.#was(PARCELS);
     if (how.by === 'parcels' || how.by === 'sharing') {
       const start = others.length === 0 ? 'changed' : this.#name(`${table}_start`, file, table);
       if (start !== 'changed') await findWith(session, this.schema, start, parcels, others);
@@ -353,7 +352,7 @@ export class IncrementalBuild {
       // First runs the SQL for these parcels only, to find other parcels with the same values.
       await this.#runFor(session, product, start);
       const reach = this.#name(`${table}_sharing`, file, how.column);
-      await findSharing(session, this.schema, { reach, start, parcels, was: await this.#was(session, relation), table, column: how.column });
+      await findSharing(session, this.schema, { reach, start, parcels, was: this.#was(relation), table, column: how.column });
       return reach;
     }
     // Tables with the same distance or the same layers share one set of parcels.
@@ -378,15 +377,16 @@ export class IncrementalBuild {
     if (this.#isSameFound) return;
     this.#isSameFound = true;
     const of = { region: this.#region, build: this.#build, layers: layers.map(tableOf) };
-    await findSameDocuments(session, this.schema, await this.#was(session, relation), of);
+    await findSameDocuments(session, this.schema, this.#was(relation), of);
   }
 
   #inBuild(relations: readonly Relation[]): Place[] {
     return relations.map((relation) => ({ schema: this.#build, table: tableOf(relation) }));
   }
 
-  #was(session: Session, relation: Relation): Promise<Place> {
-    return atHand(session, this.#build, { schema: schemaOf(relation), table: this.#oldTable(relation).currentTable });
+  /** Returns the published table, which is on this node. Tables on several nodes are not built incrementally. */
+  #was(relation: Relation): Place {
+    return { schema: schemaOf(relation), table: this.#oldTable(relation).currentTable };
   }
 
   /** @throws Error if the table is not published, which is a bug in the plan */

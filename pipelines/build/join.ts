@@ -4,7 +4,7 @@
  */
 import type { Database, Session } from '../db/index.ts';
 import { analyze, createSchema, dropOthers, dropSchema, giveTable, lookIn, schemasLike, tablesIn } from '../db/ddl.ts';
-import { inWorkspace, provideLayer, provideMembers, providePublished, provideRegion } from '../db/layers.ts';
+import { inWorkspace, provideAll, provideMembers, provideRegion, viewOfLayer, viewOfPublished } from '../db/layers.ts';
 import { OnNodes } from '../db/distributed.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
@@ -96,7 +96,7 @@ export async function join(
 
 /** Provides the layers, members and published tables that a build reads. @returns names of tables that an interrupted run completed */
 async function provideInputs(build: Build, session: Session): Promise<ReadonlySet<string>> {
-  const { region, schema, products, stale, published, incremental, lanes, sources, inventory } = build;
+  const { region, schema, products, stale, published, incremental, nodes, lanes, sources, inventory } = build;
   const finished = new Set(await tablesIn(session, schema));
   for (const lane of lanes) await createSchema(session, lane);
   if (incremental !== null) await createSchema(session, incremental.schema);
@@ -106,12 +106,16 @@ async function provideInputs(build: Build, session: Session): Promise<ReadonlySe
     await providePublishedParcels(session, schema, parcels === undefined ? null : { schema: 'core', table: parcels.currentTable }, null);
   }
   await provideMembers(session, schema, rankFiles(inventory.used(region)));
-  for (const product of products) if (product.stale === null) await providePublished(session, schema, product.relation, product.published);
+  const views: string[] = [];
+  for (const { relation, stale: why, published: partition } of products) {
+    if (why === null) views.push(await viewOfPublished(session, schema, relation, partition, nodes === null ? 'one' : 'any'));
+  }
   // The layers of completed tables are provided too, because checks and attributions read layers.
   const attributions = region === 0 ? [] : readSectionFiles('attribution');
   for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
-    if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, region });
+    if (schemaOf(read) === 'layer') views.push(await viewOfCurrentRows(session, schema, read, { sources, inventory, region }));
   }
+  await provideAll(session, views);
   return finished;
 }
 
@@ -133,10 +137,14 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
     ready += 1;
     log.progress(barLine(ready, stale.length, `tables of ${regionName(region)}`));
   };
-  await inParallel(
-    lanes.length, ordered, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(region, lane))),
-    { after: ({ file }) => ordered.filter(({ relation }) => file.reads.includes(relation)) },
-  );
+  const after = ({ file }: Product): Product[] => ordered.filter(({ relation }) => file.reads.includes(relation));
+  const [lane = ''] = lanes;
+  // Opens one session for all tables if the tables are built one after another. A waiting session could be closed by the server.
+  if (lanes.length === 1) await inWorkspace(database, schema, (session) => inParallel(1, ordered, (product) => make(product, session, lane), { after }));
+  else {
+    const makeIn = (product: Product, at: number): Promise<void> => inWorkspace(database, schema, (session) => make(product, session, laneSchema(region, at)));
+    await inParallel(lanes.length, ordered, makeIn, { after });
+  }
 }
 
 /** Returns true if the SQL of a table reads only the list of parcels, so that it needs no spatial join. */
@@ -209,11 +217,13 @@ async function prepare(session: Session, schema: string, region: number, stale: 
   await createSchema(session, schema);
 }
 
-/** Provides a layer in a workspace, with the current rows of a region or of Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
-export async function provideCurrentRows(
+/**
+ * Returns the statement that creates a view of a layer's current rows for a region or Italy, as in `viewOfLayer`. @throws MappaleError `LAYER_UNKNOWN` (exit 1)
+ */
+export async function viewOfCurrentRows(
   session: Session, schema: string, layer: Relation,
   { sources, inventory, region }: Pick<JoinOptions, 'sources' | 'inventory'> & { readonly region: number },
-): Promise<void> {
+): Promise<string> {
   const source = sourceOfLayer(sources, layer);
   if (source === undefined) {
     throw new MappaleError(`layer ${layer} is read, but no source fills the layer`, {
@@ -221,5 +231,5 @@ export async function provideCurrentRows(
     });
   }
   const table = tableOf(layer);
-  await provideLayer(session, schema, layer, currentRows(inventory.current(region, layer), inventory.files, table, source.places?.[table] ?? null));
+  return viewOfLayer(session, schema, layer, currentRows(inventory.current(region, layer), inventory.files, table, source.places?.[table] ?? null));
 }

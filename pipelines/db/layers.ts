@@ -2,7 +2,7 @@
 import type { Groups, PlaceColumns } from '../contract/source.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
-import { columnNames, lookIn } from './ddl.ts';
+import { columnNames } from './ddl.ts';
 import { sessionsNotKept } from './pooler.ts';
 import { placeOf, statementsOf, type Names, type Place } from './statements.ts';
 import type { Database, Session } from './types.ts';
@@ -16,16 +16,25 @@ const workspace = statementsOf('workspace');
 export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
   if (database.pooling === 'transaction') throw sessionsNotKept(database.label, 'transaction');
   return database.session(async (session) => {
-    await lookIn(session, [schema]);
     const [sorting, indexing] = database.engine === 'postgres' ? ['256MB', '512MB'] : ['64MB', '64MB'];
-    await session.script(workspace('settings', { sorting, indexing }), 'sql/statements/workspace.sql, settings');
+    await session.script(workspace('settings', { schemas: [schema, 'public'], sorting, indexing }), 'sql/statements/workspace.sql, settings');
     return work(session);
   });
 }
 
+/** Returns the statement that creates a view in a workspace, with a named statement as the view's query. */
+function viewOf(schema: string, table: string, statement: string, names: Names = {}): string {
+  return workspace('view', { schema, view: table, rows: { sql: workspace(statement, names) } });
+}
+
 /** Creates a view in a workspace, with a named statement as its query. */
 export async function provide(session: Session, schema: string, table: string, statement: string, names: Names = {}): Promise<void> {
-  await session.query(workspace('view', { schema, view: table, rows: { sql: workspace(statement, names) } }));
+  await session.query(viewOf(schema, table, statement, names));
+}
+
+/** Creates several views in one request, because a workspace has about a hundred views. @param views statements that create the views */
+export async function provideAll(session: Session, views: readonly string[]): Promise<void> {
+  if (views.length > 0) await session.script(views.join(';\n'), 'sql/statements/workspace.sql, view');
 }
 
 /** A place in a layer: series (half-year, year or kind), and code of a comune or other unit. A value is empty if the layer has no column for the value. */
@@ -61,8 +70,11 @@ function distinct(values: readonly number[]): number[] {
   return [...new Set(values)];
 }
 
-/** Creates a view of a layer's current rows in a workspace. The tables `current_member` and `current_place` must exist in the workspace. */
-export async function provideLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<void> {
+/**
+ * Returns the statement that creates a view of a layer's current rows in a workspace. The tables `current_member` and `current_place` must exist in the
+ * workspace. Adds the current places to `current_place`.
+ */
+export async function viewOfLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<string> {
   const layer = tableOf(relation);
   const names = { schema, layer, from: placeOf(relation) };
   const rows: string[] = [];
@@ -77,7 +89,12 @@ export async function provideLayer(session: Session, schema: string, relation: R
     rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.flatMap(({ releaseIds }) => releaseIds)), series: columns.series ?? [], place: columns.place }));
   }
   const sql = rows.length === 0 ? workspace('no_rows', names) : rows.join('\nunion all\n');
-  await session.query(workspace('view', { schema, view: layer, rows: { sql } }));
+  return workspace('view', { schema, view: layer, rows: { sql } });
+}
+
+/** Creates a view of a layer's current rows in a workspace, as in `viewOfLayer`. */
+export async function provideLayer(session: Session, schema: string, relation: Relation, rows: LayerRows): Promise<void> {
+  await session.query(await viewOfLayer(session, schema, relation, rows));
 }
 
 /**
@@ -127,9 +144,13 @@ export async function repeatingMembers(
   return rows.map(({ id }) => id);
 }
 
-/** Creates a view of a published table in a workspace. @param partition partition that the view reads; null for a view without rows */
-export async function providePublished(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
-  await provide(session, schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from: await publishedAtHand(session, schema, relation, partition) });
+/**
+ * Returns the statement that creates a view of a published table in a workspace. @param partition partition that the view reads; null for a view without rows
+ * @param nodes `one`: all published tables are on this node; `any`: a table may be on other nodes, and is then copied
+ */
+export async function viewOfPublished(session: Session, schema: string, relation: Relation, partition: string | null, nodes: 'one' | 'any'): Promise<string> {
+  const from = nodes === 'one' ? publishedPlace(relation, partition) : await publishedAtHand(session, schema, relation, partition);
+  return viewOf(schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from });
 }
 
 /** Creates a view `standing_<table>` of a published table, for the SQL that builds a new version of the table. */
@@ -139,7 +160,11 @@ export async function providePreviousRows(session: Session, schema: string, rela
 }
 
 function publishedAtHand(session: Session, schema: string, relation: Relation, partition: string | null): Promise<Place> {
-  return atHand(session, schema, { schema: schemaOf(relation), table: partition ?? tableOf(relation) }, partition === null ? 'none' : 'all');
+  return atHand(session, schema, publishedPlace(relation, partition), partition === null ? 'none' : 'all');
+}
+
+function publishedPlace(relation: Relation, partition: string | null): Place {
+  return { schema: schemaOf(relation), table: partition ?? tableOf(relation) };
 }
 
 /** Creates a view of parcels for an explanation. @param scope `one`: only the explained parcels; `comune`: all parcels of the same comuni */

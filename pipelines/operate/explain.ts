@@ -1,7 +1,7 @@
 /** Explains the values of a section. Runs the section's SQL again on one parcel, and returns the features that the SQL used, with file and position. */
 import { rowsOf } from '../db/comparing.ts';
 import { createSchema } from '../db/ddl.ts';
-import { inWorkspace, provideMembers, provideParcels, providePublished, provideRegion } from '../db/layers.ts';
+import { inWorkspace, provideAll, provideMembers, provideParcels, provideRegion, viewOfPublished } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
 import type { Database } from '../db/index.ts';
 import type { Context } from '../run/context.ts';
@@ -14,7 +14,7 @@ import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
 import type { Session } from '../db/types.ts';
 import { periodOf } from '../build/attribution.ts';
-import { provideCurrentRows } from '../build/join.ts';
+import { viewOfCurrentRows } from '../build/join.ts';
 import { runTableFile } from '../build/sweep.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { explanationSchema } from '../db/workspace.ts';
@@ -164,10 +164,12 @@ async function onRerun<T>(
     await provideMembers(session, schema, rankFiles(inventory.used(code)));
     await provideParcels(session, schema, parcels.currentTable, fids, file.parcels);
     await providePublishedParcels(session, schema, { schema: 'core', table: parcels.currentTable }, null);
+    const views: string[] = [];
     for (const read of reads) {
-      if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, region: code });
-      else await providePublished(session, schema, read, published.get(read)?.currentTable ?? null);
+      views.push(schemaOf(read) === 'layer' ? await viewOfCurrentRows(session, schema, read, { sources, inventory, region: code })
+        : await viewOfPublished(session, schema, read, published.get(read)?.currentTable ?? null, 'any'));
     }
+    await provideAll(session, views);
     if (!isBasic) {
       for (const rule of rules) {
         const [made] = rule.writes;

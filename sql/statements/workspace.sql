@@ -5,6 +5,7 @@
 -- crs: none
 
 -- statement: settings
+set search_path to :"schemas";
 set work_mem to :'sorting';
 set maintenance_work_mem to :'indexing';
 set client_min_messages to 'warning';
