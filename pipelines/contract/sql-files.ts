@@ -77,9 +77,17 @@ export function sha256(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Reads an SQL file. @throws Error if the header lacks a line, which is a bug that the architecture test finds */
+/** Files that this process has parsed, with their contents, by path. */
+const parsed = new Map<string, { readonly content: string; readonly file: SqlFile }>();
+
+/** Reads an SQL file. Parses the same content only once. @throws Error if the header lacks a line, which is a bug that the architecture test finds */
 export function readSqlFile(path: string): SqlFile {
-  return parseSqlFile(relative(ROOT, path), readFileSync(path, 'utf8'));
+  const content = readFileSync(path, 'utf8');
+  const known = parsed.get(path);
+  if (known?.content === content) return known.file;
+  const file = parseSqlFile(relative(ROOT, path), content);
+  parsed.set(path, { content, file });
+  return file;
 }
 
 /** The line of a `build.sql` after which the view `evidence` follows. Only an explanation runs the view, so a changed view makes no table stale. */
@@ -115,12 +123,18 @@ function partsOf(file: string, text: string): SqlPart[] {
   });
 }
 
+/** A line `-- key: value` of a header. */
+const KEY_LINE = /^-- ([a-z]+): *(.+)$/gm;
+
 /** Parses a text as the content of a file. @throws Error if the header lacks a line */
 export function parseSqlFile(file: string, content: string): SqlFile {
   const [text = ''] = content.split(EVIDENCE);
+  let hash: string | undefined;
+  let digest: string | undefined;
   const parts = partsOf(file, text);
   const whole = text.replace(/^-- step: (\S+)\n/gm, (_, name: string) => readSqlFile(join(ROOT, STEP_FOLDER, name)).text);
-  const line = (key: string): string | null => new RegExp(`^-- ${key}: *(.+)$`, 'm').exec(text)?.[1]?.trim() ?? null;
+  const lines = new Map([...text.matchAll(KEY_LINE)].reverse().map(([, key = '', value = '']) => [key, value.trim()]));
+  const line = (key: string): string | null => lines.get(key) ?? null;
   const list = (key: string): Relation[] => {
     const value = line(key);
     if (value === null) throw new Error(`${file}: header has no "-- ${key}:" line`);
@@ -143,8 +157,13 @@ export function parseSqlFile(file: string, content: string): SqlFile {
     sweep: line('sweep'),
     text: whole,
     parts,
-    sha256: sha256(whole),
-    digest: digestOf(whole, normalSql),
+    // Computed at the first use, because most files are read without their digests.
+    get sha256() {
+      return hash ??= sha256(whole);
+    },
+    get digest() {
+      return digest ??= digestOf(whole, normalSql);
+    },
   };
 }
 
@@ -240,23 +259,35 @@ function digestOf(text: string, form: (text: string) => string): string {
 /** Files of `sql/functions`. Read only once, because every file that builds a table is searched for calls of these functions. */
 let read: readonly SqlFile[] | undefined;
 
+/** Functions that each file calls. Every region uses the same files. */
+const calls = new WeakMap<SqlFile, SqlFile[]>();
+
 /**
  * Returns the files of `sql/functions` whose functions a file calls, directly or through other functions. A change of such a function may change the result of
  * the file.
  */
 export function calledFunctions(file: SqlFile): SqlFile[] {
-  const functions = read ??= readSqlFolder('sql/functions');
+  const known = calls.get(file);
+  if (known !== undefined) return known;
   const called = new Set<SqlFile>();
   const follow = (text: string): void => {
-    const words = ` ${effectiveSql(text)} `;
-    for (const callee of functions) {
-      if (called.has(callee) || !callee.writes.some((name) => words.includes(` ${name.replace('.', ' . ')} ( `))) continue;
+    for (const callee of functionsCalledIn(text)) {
+      if (called.has(callee)) continue;
       called.add(callee);
       follow(callee.text);
     }
   };
   follow(file.text);
+  calls.set(file, [...called]);
   return [...called];
+}
+
+/** Returns the files whose functions a text calls directly. */
+function functionsCalledIn(text: string): SqlFile[] {
+  const named = (read ??= readSqlFolder('sql/functions')).filter(({ writes }) => writes.some((name) => text.includes(tableOf(name))));
+  if (named.length === 0) return [];
+  const words = ` ${effectiveSql(text)} `;
+  return named.filter(({ writes }) => writes.some((name) => words.includes(` ${name.replace('.', ' . ')} ( `)));
 }
 
 /** Returns the digest of a file without comments, layout and descriptions. */
