@@ -66,7 +66,8 @@ select
     -- Replaces each partition that a view reads by its partitioned table.
     select string_agg(distinct coalesce(i.inhparent, d.refobjid)::regclass::text, ', ')
     from pg_rewrite w
-    join pg_depend d on d.objid = w.oid
+    join pg_depend d on d.classid = 'pg_rewrite'::regclass
+      and d.objid = w.oid
       and d.refclassid = 'pg_class'::regclass
       and d.refobjid <> r.oid
     left join pg_inherits i on i.inhrelid = d.refobjid
