@@ -127,7 +127,6 @@ export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], region: nu
 export async function leftOutOf(
   database: Database, omissions: readonly Omission[], regions: readonly number[], inventory: Inventory,
 ): Promise<LeftOut[]> {
-  if (omissions.length === 0) return [];
   const layersOf = new Map(regions.map((region) => [region, layersOfSections(region)]));
   const empty = new Map<number, ReadonlySet<string>>();
   for (const region of regions) empty.set(region, await emptySections(database, region));

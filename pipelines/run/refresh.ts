@@ -166,8 +166,8 @@ async function report(
   phases: Pick<RefreshReport, 'runId' | 'held' | 'loaded' | 'units' | 'estimate' | 'unused' | 'left'>,
 ): Promise<RefreshReport> {
   const published = [...(await publications(database)).keys()].filter((region) => regions.has(region)).sort((a, b) => a - b);
-  const inventory = (await Inventory.read(database, sources)).without(trouble.unusable);
-  const leftOut = await leftOutOf(database, trouble.omissions, published, inventory);
+  const leftOut = trouble.omissions.length === 0 ? []
+    : await leftOutOf(database, trouble.omissions, published, (await Inventory.read(database, sources)).without(trouble.unusable));
   const warnings = (await schemaWarnings(database, phases.loaded.map(({ release }) => release)))
     .filter((warning) => warning.units.length === 0 || warning.units.some((region) => region === 0 || regions.has(region)));
   const { aside, unknown, broken } = survey;
