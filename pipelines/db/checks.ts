@@ -17,9 +17,8 @@ const SAMPLES = 10;
 export async function runChecks(session: Session, checks: readonly Check[]): Promise<Violation[]> {
   const violations: Violation[] = [];
   for (const check of checks) {
-    await session.query('begin');
     try {
-      await session.script(`declare violations no scroll cursor for\n${check.sql}`, check.file);
+      await session.script(`begin; declare violations no scroll cursor for\n${check.sql}`, check.file);
       const rows = await session.query('fetch 1000 from violations');
       if (rows.length > 0) violations.push({ ...check, rows: Math.min(rows.length, COUNTED), samples: rows.slice(0, SAMPLES) });
     } finally {
