@@ -9,7 +9,7 @@ import {
   findChanged, findFids, findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, findWith, forgetSameParcels, indexParcels, keepReached,
   makeParcelPatch, makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf, repeatsInFiles, type Patch, type Reach,
 } from '../db/changed-rows.ts';
-import { analyze, dropOthers, dropTable, giveTable, lookIn, renameTable } from '../db/ddl.ts';
+import { analyze, dropOthers, dropTable, giveTable, lookInLocally, renameTable } from '../db/ddl.ts';
 import { provide, provideParcelsOf } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
 import { writeComuni, writePlaces } from '../db/figures.ts';
@@ -176,19 +176,13 @@ export class IncrementalBuild {
     await dropOthers(session, this.schema, this.#kept);
     await findFids(session, this.schema, CITED, which === 'changed' ? patched : [placesBefore, placesAfter]);
     const parcels = `${CITED}_fid`;
-    const run = async (provide: (relation: Relation) => Promise<void>): Promise<Row[]> => {
+    const run = (provide: (relation: Relation) => Promise<void>): Promise<Row[]> => rowsOfFile(session, file, async () => {
+      await lookInLocally(session, [this.schema, this.#build]);
       for (const relation of ofParcels) await provide(relation);
-      await lookIn(session, [this.schema, this.#build]);
-      const rows = await rowsOfFile(session, file);
-      await dropOthers(session, this.schema, new Set([...this.#kept, parcels]));
-      return rows;
-    };
-    const before = await run(async (relation) => {
-      await provideRowsOf(session, this.schema, { to: tableOf(relation), from: this.#was(relation), parcels });
     });
+    const before = await run((relation) => provideRowsOf(session, this.schema, { to: tableOf(relation), from: this.#was(relation), parcels }));
     const after = await run((relation) => this.#provideCurrent(session, relation, parcels));
-    await dropOthers(session, this.schema, this.#kept);
-    await lookIn(session, [this.#build]);
+    await dropTable(session, this.schema, parcels);
     return { before, after };
   }
 
@@ -257,9 +251,8 @@ export class IncrementalBuild {
   async #outlineDiffers(session: Session): Promise<boolean> {
     if ((await this.#countChanged(session)) === 0) return false;
     if (this.#differs !== null) return this.#differs;
-    await lookIn(session, [this.schema, this.#build]);
-    const [{ differs } = { differs: true }] = await rowsOfFile<{ differs: boolean }>(session, readSqlFile(join(ROOT, OUTLINE)));
-    await lookIn(session, [this.#build]);
+    const lookHere = (): Promise<void> => lookInLocally(session, [this.schema, this.#build]);
+    const [{ differs } = { differs: true }] = await rowsOfFile<{ differs: boolean }>(session, readSqlFile(join(ROOT, OUTLINE)), lookHere);
     return (this.#differs = differs);
   }
 
@@ -280,14 +273,12 @@ export class IncrementalBuild {
 
   /** Runs the table's SQL on the inputs that `provide` creates. */
   async #run(session: Session, product: Product, provide: () => Promise<void>): Promise<void> {
-    await lookIn(session, [this.schema, this.#build]);
     await session.transaction(async () => {
-      await dropOthers(session, this.schema, this.#kept);
+      await lookInLocally(session, [this.schema, this.#build]);
       await provide();
       await runTableFile(session, this.schema, product.file, product.published);
       await dropOthers(session, this.schema, new Set([...this.#kept, tableOf(product.relation)]));
     });
-    await lookIn(session, [this.#build]);
   }
 
   /** Runs the table's SQL for a set of parcels. In other tables, the SQL sees only the new rows of these parcels. */
@@ -353,6 +344,7 @@ export class IncrementalBuild {
       await this.#runFor(session, product, start);
       const reach = this.#name(`${table}_sharing`, file, how.column);
       await findSharing(session, this.schema, { reach, start, parcels, was: this.#was(relation), table, column: how.column });
+      await dropTable(session, this.schema, table);
       return reach;
     }
     // Tables with the same distance or the same layers share one set of parcels.

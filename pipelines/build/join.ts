@@ -3,7 +3,7 @@
  * file lists the tables that the file reads and writes, which defines the dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
-import { analyze, createSchema, dropOthers, dropSchema, giveTable, lookIn, schemasLike, tablesIn } from '../db/ddl.ts';
+import { analyze, createSchema, dropOthers, dropSchema, giveTable, lookInLocally, schemasLike, tablesIn } from '../db/ddl.ts';
 import { inWorkspace, provideAll, provideMembers, provideRegion, viewOfLayer, viewOfPublished } from '../db/layers.ts';
 import { OnNodes } from '../db/distributed.ts';
 import { providePublishedParcels } from '../db/register.ts';
@@ -132,7 +132,6 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
       if (!onlyListsParcels(product.file)) await incremental?.provideIndexedParcels(session, product.file.reads);
       await buildTable(build, product, session, lane);
     }
-    await lookIn(session, [schema]);
     await incremental?.compare(session, product);
     ready += 1;
     log.progress(barLine(ready, stale.length, `tables of ${regionName(region)}`));
@@ -157,8 +156,8 @@ async function buildTable({ region, schema, nodes, seconds, log }: Build, produc
   const { relation, file } = product;
   const table = tableOf(relation);
   const startedAt = performance.now();
-  await lookIn(session, [lane, schema]);
   await session.transaction(async () => {
+    await lookInLocally(session, [lane, schema]);
     if (nodes?.takes(file) === true) await nodes.run(session, lane, file);
     else await runTableFile(session, lane, file, product.published);
     await giveTable(session, { schema: lane, table }, schema);

@@ -32,6 +32,11 @@ export async function lookIn(session: Session, schemas: readonly string[]): Prom
   await session.query(catalog('look_in', { schemas: [...schemas, 'public'] }));
 }
 
+/** Sets the search path until the end of the transaction. */
+export async function lookInLocally(session: Session, schemas: readonly string[]): Promise<void> {
+  await session.query(catalog('look_in_locally', { schemas: [...schemas, 'public'] }));
+}
+
 export async function hasRelation(session: Session, relation: Relation): Promise<boolean> {
   return (await one<{ there: boolean }>(session, catalog('has_relation'), [ident(schemaOf(relation), tableOf(relation))])).there;
 }

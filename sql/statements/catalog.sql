@@ -21,6 +21,9 @@ order by 1
 -- statement: look_in
 set search_path to :"schemas"
 
+-- statement: look_in_locally
+set local search_path to :"schemas"
+
 -- statement: drop_table
 drop table if exists :"table"
 
