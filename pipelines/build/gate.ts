@@ -1,7 +1,7 @@
 /** Step 5b, the quality gate: checks whether a build is plausible in itself and compared with the published tables. An implausible build is refused. */
 import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
-import { columnNames, countRows } from '../db/ddl.ts';
+import { countRows } from '../db/ddl.ts';
 import { inWorkspace } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
 import {
@@ -165,7 +165,7 @@ async function patchedOf(session: Session, { incremental, products }: Joined, pa
   const { before, after, of } = parcels.reached;
   const comuni = await comuniOfFids(session, of, patch.fids);
   return {
-    now: { table: { schema: schemaOf(relation), table: published }, parcels: after, patch: { ...patch, columns: await columnNames(session, patch.came) } },
+    now: { table: { schema: schemaOf(relation), table: published }, parcels: after, patch },
     gone: { table: patch.gone, parcels: before }, came: { table: patch.came, parcels: after }, comuni,
   };
 }

@@ -335,8 +335,8 @@ export async function rollback(
  */
 async function unpatch(
   session: Session, current: ReadonlyMap<Relation, PublishedTable>, previous: ReadonlyMap<Relation, PublishedTable>,
-): Promise<ReadonlyMap<Relation, Patch>> {
-  const patched = new Map<Relation, Patch>();
+): Promise<ReadonlyMap<Relation, Omit<Patch, 'columns'>>> {
+  const patched = new Map<Relation, Omit<Patch, 'columns'>>();
   for (const relation of changedTables(current, previous)) {
     const [now, then] = [current.get(relation), previous.get(relation)];
     if (now === undefined || then === undefined || now.heldIn !== then.heldIn) continue;

@@ -204,10 +204,9 @@ export async function provideRowsOf(
 }
 
 /** A patched table, and the parcels whose rows are selected. */
-interface PatchedRows extends Pick<Patch, 'fids' | 'came'> {
+interface PatchedRows extends Pick<Patch, 'fids' | 'came' | 'columns'> {
   /** Published table. */
   readonly was: Place;
-  readonly columns: readonly string[];
   /** Table of the fids of the parcels. */
   readonly parcels: Place;
 }
@@ -222,7 +221,7 @@ export async function providePatchedRowsOf(
   session: Session, schema: string,
   { to, was, patch, parcels }: { readonly to: string; readonly was: Place; readonly patch: Patch; readonly parcels: string },
 ): Promise<void> {
-  const rows = patchedRows({ was, ...patch, columns: await columnNames(session, patch.came), parcels: { schema, table: parcels } });
+  const rows = patchedRows({ was, ...patch, parcels: { schema, table: parcels } });
   await session.query(statementsOf('workspace')('view', { schema, view: to, rows }));
 }
 
@@ -249,6 +248,8 @@ export interface Patch {
   readonly gone: Place;
   /** Table of the new rows of these parcels. */
   readonly came: Place;
+  /** Names of the columns of the published table, in alphabetical order. */
+  readonly columns: readonly string[];
 }
 
 /**
@@ -258,7 +259,7 @@ export interface Patch {
  * @returns null if all rows are equal
  */
 export async function makePatch(session: Session, schema: string, table: string, was: Place, reached: string): Promise<Patch | null> {
-  return patchOf(session, schema, table, was, { statement: 'other_rows', names: { reached, columns: await columnNames(session, was) } });
+  return patchOf(session, schema, table, was, { statement: 'other_rows', names: { reached } });
 }
 
 /**
@@ -275,11 +276,12 @@ async function patchOf(
   session: Session, schema: string, table: string, was: Place, { statement, names }: { readonly statement: 'other_rows' | 'other_parcels'; readonly names: Names },
 ): Promise<Patch | null> {
   const patch = { fids: `${table}_patch`, gone: `${table}_gone`, came: `${table}_came` };
-  await make(session, statement, { schema, table, was, ...patch, ...names });
-  await make(session, 'known_fids', { schema, fids: patch.fids });
+  const columns = await columnNames(session, was);
+  await make(session, statement, { schema, table, was, columns, ...patch, ...names });
   if ((await countRows(session, schema, patch.fids)) === 0) return null;
+  await make(session, 'known_fids', { schema, fids: patch.fids });
   await make(session, 'replaced_rows', { schema, table, was, ...patch });
-  return { fids: { schema, table: patch.fids }, gone: { schema, table: patch.gone }, came: { schema, table: patch.came } };
+  return { fids: { schema, table: patch.fids }, gone: { schema, table: patch.gone }, came: { schema, table: patch.came }, columns };
 }
 
 /**
@@ -293,6 +295,6 @@ export async function indexParcels(session: Session, schema: string, view: Place
 }
 
 /** Creates a view of a whole published table with the new rows of a patch. */
-export async function providePatched(session: Session, to: Place, was: Place, { fids, came }: Patch): Promise<void> {
-  await session.script(changedRows('patched_view', { schema: to.schema, table: to.table, was, fids, came, columns: await columnNames(session, came) }), 'sql/statements/changed_rows.sql, patched_view');
+export async function providePatched(session: Session, to: Place, was: Place, { fids, came, columns }: Patch): Promise<void> {
+  await session.script(changedRows('patched_view', { schema: to.schema, table: to.table, was, fids, came, columns }), 'sql/statements/changed_rows.sql, patched_view');
 }

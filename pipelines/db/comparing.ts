@@ -87,9 +87,17 @@ export async function formerContent(session: Session, published: Place, { rows, 
   return { sql: content('former', { published, rows, fids, columns: await columnNames(session, published) }) };
 }
 
+/** Replaced rows and new rows of a patched table, with the names of the table's columns. */
+interface Replaced {
+  readonly gone: Place;
+  readonly came: Place;
+  readonly columns: readonly string[];
+}
+
 /** Computes the row count and digest that a table has after a patch, without reading the whole table. @param before row count and digest before the patch */
 export async function patchedContent(
-  session: Session, { gone, came }: Readonly<Record<'gone' | 'came', Place>>, before: { rows: number; digest: string },
+  session: Session, { gone, came, columns }: Replaced, before: { rows: number; digest: string },
 ): Promise<{ rows: number; digest: string }> {
-  return one<{ rows: number; digest: string }>(session, content('patched', { gone, came, content: await contentColumns(session, came) }), [before.rows, before.digest]);
+  const compared = columns.filter((name) => !PROVENANCE.includes(name));
+  return one<{ rows: number; digest: string }>(session, content('patched', { gone, came, content: compared }), [before.rows, before.digest]);
 }
