@@ -36,13 +36,13 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const { source } = located;
   const layers = source.layer.writes;
   const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
-    await session.query(statement('provide_release'), [releaseId]);
+    await session.query(statement('provide_release', { release: releaseId }));
     // Only members that this run read have staged rows. The rows of reused members are already in the database.
     await provideMembers(session, releaseId, 'read');
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
     await runLoad(session, source);
     await takeOver(session, staged);
-    await provideMembers(session, releaseId, 'all');
+    if (staged.reused.length > 0) await provideMembers(session, releaseId, 'all');
     const whole = await provideWhole(session, staged);
     await refuseRepetition(session, staged, whole);
     const made = new Set(await tablesIn(session, schema));

@@ -82,15 +82,16 @@ from unnest($1::int4[], $2::int4[]) as p (member_id, from_member_id)
 join ledger.added_column a on a.member_id = p.from_member_id
 
 -- statement: provide_release
--- Creates the table release for load.sql. Apart from the staged rows, load.sql has no other input, so its result depends only on the bytes of the file.
-create table release as
+-- Creates the view release for load.sql, with one row. Apart from the staged rows, load.sql has no other input, so its result depends only on the bytes of
+-- the file.
+create view release as
 select
   release_id,
   source_id as source,
   vintage,
   region_code
 from ledger.release
-where release_id = $1
+where release_id = :'release'
 
 -- statement: provide_members
 create table member as
