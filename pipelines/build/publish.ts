@@ -132,7 +132,8 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     await swapHappens(session, swap);
     const tables = await exchangeTables(session, joined, gated, { publicationId, before, made });
     await recordPublication(session, joined, publicationId, tables);
-    if ([...made.values()].some((content) => 'place' in content)) await followRegion(session, region);
+    const attached = new Set([...made].flatMap(([relation, content]) => ('place' in content ? [relation] : [])));
+    if (attached.size > 0) await followRegion(session, region, attached);
     return { publicationId, tables };
   });
   await dropBuild(database, region);

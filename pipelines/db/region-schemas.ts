@@ -38,8 +38,9 @@ export async function makeRegionSchemas(session: Session): Promise<void> {
 /**
  * Points the views of a region to the partitions of the current publication. For Italy, recreates the views of past rows. Call at the end of a swap, inside the
  * swap's transaction, while readers wait. Distributed databases have no regional schemas, because the views would have to read shards on the workers.
+ * @param changed tables whose partitions changed; null for all tables
  */
-export async function followRegion(session: Session, region: number): Promise<void> {
+export async function followRegion(session: Session, region: number, changed: ReadonlySet<Relation> | null = null): Promise<void> {
   if (region === 0) return makePastOfItaly(session);
   if (await isDistributed(session)) return;
   const schema = schemaOfRegion(region);
@@ -48,20 +49,24 @@ export async function followRegion(session: Session, region: number): Promise<vo
     await session.query(statement('end', { schema }));
     return;
   }
-  await makeRegionSchema(session, schema, regionName(region), partitions);
+  await makeRegionSchema(session, schema, regionName(region), partitions, changed);
 }
 
 /**
  * Creates the schema of a region, or replaces the views in the schema. Call inside a transaction.
  * @param title name of the region @param partitions partitions by table; for a table without an entry, the view reads the whole table
+ * @param changed tables whose views are replaced; null for all tables. A new schema gets the views of all tables
  */
-export async function makeRegionSchema(session: Session, schema: string, title: string, partitions: ReadonlyMap<Relation, string>): Promise<void> {
-  const views = (await recordTables(session)).filter(({ split }) => split !== null).map(({ relation, columns }) => statement('view', {
+export async function makeRegionSchema(
+  session: Session, schema: string, title: string, partitions: ReadonlyMap<Relation, string>, changed: ReadonlySet<Relation> | null = null,
+): Promise<void> {
+  const isNew = (await session.query(statement('made'), [[schema]])).length === 0;
+  const tables = (await recordTables(session)).filter(({ relation, split }) => split !== null && (isNew || changed === null || changed.has(relation)));
+  const views = tables.map(({ relation, columns }) => statement('view', {
     view: { schema, table: tableOf(relation) }, columns: columns.map(({ name }) => name), description: `Rows of ${relation} of one region`,
     // If an earlier program version created the publication, tables that were added later have no partition.
     from: { schema: schemaOf(relation), table: partitions.get(relation) ?? tableOf(relation) },
   }));
-  const isNew = (await session.query(statement('made'), [[schema]])).length === 0;
   const begin = isNew ? [statement('begin', { schema, description: `Views of the tables of ${title}, through which its records are read` })] : [];
-  await session.script([...begin, ...views].map((each) => `${each};\n`).join('\n'), REGION_SCHEMAS_FILE);
+  if (begin.length + views.length > 0) await session.script([...begin, ...views].map((each) => `${each};\n`).join('\n'), REGION_SCHEMAS_FILE);
 }
