@@ -8,64 +8,32 @@ interface Parts {
   readonly publication: string;
   /** JSON text before the licences. */
   readonly head: string | null;
-  /** Keys of the combinations of sources that the record cites. */
-  readonly citations: readonly string[] | null;
+  /** Ids of the combinations of sources that the record cites, as the text of a PostgreSQL array. */
+  readonly citations: string;
   /** JSON text after the licences. */
   readonly tail: string;
 }
 
-/** A combination of sources that a section of a record cites. */
-interface Combination {
-  readonly section: string;
-  readonly sources: readonly string[];
-  /** JSON texts, one per source. */
-  readonly licenses: readonly string[];
-  /** Names of the rights holder and of the licence, for each source. */
-  readonly terms: readonly string[];
-}
-
 /**
- * Licences by key of the combination. A key is a digest of the combination, so equal combinations have the same key in every database. A region has a
- * few hundred combinations.
+ * Licences as JSON text, by the ids of the citations. An id is a digest of a section and its sources, so equal ids have the same licences in every database.
+ * Two synthetic regions have about a thousand different texts, each about 8 kB long.
  */
-const known = new Map<string, Combination>();
-const KNOWN = 20_000;
+const known = new Map<string, string>();
+const KNOWN = 1_000;
 
 /** @throws MappaleError (kind `database`) */
 export async function parcelRecord(reader: Reader, fid: number, sections: readonly string[]): Promise<Answer> {
   const { publication, head, citations, tail } = await reader.call<Parts & Record<string, unknown>>('select publication, head, citations, tail from api.parcel_answer($1, $2)', [fid, sections]);
   if (head === null) return { publication, answer: null };
-  return { publication, answer: `${head}${licensesOf(await combinationsOf(reader, citations ?? []))}${tail}` };
+  return { publication, answer: `${head}${known.get(citations) ?? await readLicenses(reader, sections, citations)}${tail}` };
 }
 
-/** Returns the combinations of sources with the given keys. Only combinations that are not in the cache are read from the database. */
-async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<Combination[]> {
-  const missing = keys.filter((key) => !known.has(key));
-  if (missing.length > 0) {
-    if (known.size >= KNOWN) known.clear();
-    const wanted = known.size === 0 ? keys : missing;
-    const { combinations } = await reader.call<{ combinations: readonly [string, string, readonly string[], readonly string[], readonly string[]][] }>('select combinations from api.citations($1)', [wanted]);
-    for (const [key, section, sources, licenses, terms] of combinations) known.set(key, { section, sources, licenses, terms });
-  }
-  return keys.map((key) => {
-    const combination = known.get(key);
-    if (combination === undefined) throw new Error(`the combination of sources ${key} is not in the ledger`);
-    return combination;
-  });
-}
-
-/** Name used instead of a section for attributions that every answer must show. */
-const EVERYWHERE = '*';
-
-/** Returns the licences as JSON text, by section and source, like `api.cited_licenses`. */
-function licensesOf(combinations: readonly Combination[]): string {
-  const terms = new Set(combinations.flatMap((each) => (each.section === EVERYWHERE ? [] : each.terms)));
-  const sections = [...new Set(combinations.map(({ section }) => section))].sort((a, b) => Number(a === EVERYWHERE) - Number(b === EVERYWHERE));
-  const sorted = sections.flatMap((wanted) => combinations.filter(({ section }) => section === wanted)
-    .flatMap(({ section, sources, licenses, terms: own }) => sources.map((source, index) => ({ section, source, license: licenses[index] ?? '', term: own[index] ?? '' })))
-    .filter(({ section, term }) => section !== EVERYWHERE || !terms.has(term))
-    .sort((a, b) => (a.source < b.source ? -1 : 1)));
-  return `[${sorted.map(({ license }) => license).join(',')}]`;
+async function readLicenses(reader: Reader, sections: readonly string[], citations: string): Promise<string> {
+  const { licenses } = await reader.call<{ licenses: string }>('select licenses from api.cited_licenses($1, $2)', [sections, citations]);
+  const [oldest = ''] = known.keys();
+  if (known.size >= KNOWN) known.delete(oldest);
+  known.set(citations, licenses);
+  return licenses;
 }
 
 interface Refused {

@@ -1,13 +1,17 @@
 -- purpose: licences of the sources that a record cites
 -- reads: ledger.citation
--- writes: api.cited_licenses, api.citations
+-- writes: api.cited_licenses
 -- grain: one call per record
 -- crs: none
 
-create or replace function api.cited_licenses(p_sections text[], p_cited uuid[]) returns json
-language plpgsql stable as $$
+create or replace function api.cited_licenses(p_sections text[], p_cited uuid[], out licenses text)
+language plpgsql stable security definer
+set search_path to core, section, ledger, public, pg_temp
+as $$
+declare
+  v_sections constant text[] := api.included(p_sections);
 begin
-  return (
+  licenses := (
     with license as (
       select
         c.section,
@@ -16,7 +20,7 @@ begin
       cross join lateral unnest(c.source_ids, c.licenses, c.terms) as l (source_id, license, term)
       where c.citation = any (p_cited)
     )
-    select coalesce(json_agg(l.license::json order by array_position(p_sections, l.section), l.source_id collate "C"), '[]'::json)
+    select coalesce(json_agg(l.license::json order by array_position(v_sections, l.section), l.source_id collate "C"), '[]'::json)::text
     from license l
     -- Compares the terms instead of the holder, because the cadastre and the quotations have the same holder but different licences.
     where l.section <> '*'
@@ -24,18 +28,4 @@ begin
   );
 end
 $$;
-comment on function api.cited_licenses(text[], uuid[]) is 'Licences of the cited combinations of sources, ordered by section and source. Mandatory licences are last. A mandatory licence is left out if another licence has the same terms';
-
-create or replace function api.citations(p_cited uuid[], out combinations json)
-language plpgsql stable security definer
-set search_path to core, section, ledger, public, pg_temp
-as $$
-begin
-  combinations := (
-    select coalesce(json_agg(json_build_array(c.citation, c.section, c.source_ids, c.licenses, c.terms)), '[]'::json)
-    from ledger.citation c
-    where c.citation = any (p_cited)
-  );
-end
-$$;
-comment on function api.citations(uuid[]) is 'JSON array with one element [citation, section, sources, licences as JSON texts, terms] per combination of sources';
+comment on function api.cited_licenses(text[], uuid[]) is 'JSON text of the licences of the cited combinations of sources, ordered by section and source. Mandatory licences are last. A mandatory licence is left out if another licence has the same terms';

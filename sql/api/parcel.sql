@@ -66,7 +66,7 @@ comment on function api.record_end(json) is 'JSON text of the end of a record, a
 
 create or replace function api.whole_record(p_head text, p_include text[], p_citations uuid[], p_as_of json default null) returns text
 language sql stable as $$
-  select p_head || api.cited_licenses(api.included(p_include), p_citations)::text || api.record_end(p_as_of)
+  select p_head || api.cited_licenses(p_include, p_citations) || api.record_end(p_as_of)
 $$;
 comment on function api.whole_record(text, text[], uuid[], json) is 'Joins the parts of a record and the licences of the citations into one JSON text. Null if there is no such parcel';
 

@@ -4,19 +4,19 @@
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
 
-create or replace function api.parcel_answer(p_fid int4, p_include text[], out publication text, out head text, out citations text[], out tail text)
+create or replace function api.parcel_answer(p_fid int4, p_include text[], out publication text, out head text, out citations text, out tail text)
 language plpgsql volatile security definer
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_parts record;
 begin
-  perform api.hold_publication();
-  publication := api.publication_tag(core.region_of(p_fid));
+  -- Reads the publication second, because api.region_record keeps the current publications until the end of the transaction.
   v_parts := api.region_record(p_fid, p_include);
+  publication := api.publication_tag(core.region_of(p_fid));
   head := v_parts.head;
-  citations := v_parts.citations;
+  citations := v_parts.citations::text;
   tail := api.record_end(null);
 end
 $$;
-comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel in parts: the JSON text before and after the licences, the ids of its citations (api.citations), and its publications. The server caches the licences, because they are a third of a record and equal for many parcels. Result head is null if there is no such parcel';
+comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel in parts: the JSON text before and after the licences, the ids of its citations (api.cited_licenses) as an array in text form, and its publications. The server caches the licences, because they are a third of a record and equal for many parcels. Result head is null if there is no such parcel';

@@ -18,8 +18,6 @@ declare
   v_sections text[];
   v_citations uuid[];
   v_sources text[];
-  v_own_at int4;
-  v_italy_at int4;
 begin
   select
     min(u.publication_id) filter (where u.unit_code = p_region),
@@ -53,20 +51,17 @@ begin
     where d.publication_id = v_italy
     order by specific desc
   ) n;
-  blocks := '';
-  citations := '{}';
-  for v_nth in 1 .. cardinality(p_sections) loop
-    v_own_at := array_position(v_sections, p_sections[v_nth]);
-    -- Replaces the placeholder for the source in each block as text, because parsing JSON would be slower.
-    blocks := blocks || ',"' || p_sections[v_nth] || '":'
-      || replace(p_blocks[v_nth], '"source" : null', '"source" : ' || coalesce(v_sources[v_own_at], 'null'));
-    -- Empty blocks have no citation. Blocks with names of comuni also cite the publication of Italy.
-    if p_blocks[v_nth] not in ('null', '[]') then
-      v_italy_at := array_position(v_sections, '+' || p_sections[v_nth]);
-      citations := citations || v_citations[v_own_at] || v_citations[v_italy_at];
-    end if;
-  end loop;
-  blocks := substr(blocks, 2);
+  -- Replaces the placeholder for the source in each block as text, because parsing JSON would be slower. Empty blocks have no citation. Blocks with names of
+  -- comuni also cite the publication of Italy.
+  select
+    string_agg(
+      '"' || p_sections[n] || '":' || replace(p_blocks[n], '"source" : null', '"source" : ' || coalesce(v_sources[array_position(v_sections, p_sections[n])], 'null')),
+      ','
+    ),
+    array_agg(v_citations[array_position(v_sections, p_sections[n])]) filter (where p_blocks[n] not in ('null', '[]'))
+      || array_agg(v_citations[array_position(v_sections, '+' || p_sections[n])]) filter (where p_blocks[n] not in ('null', '[]'))
+  into blocks, citations
+  from generate_series(1, cardinality(p_sections)) as n;
   citations := array_remove(citations || v_citations[array_position(v_sections, '*')], null);
 end
 $$;

@@ -25,9 +25,6 @@ declare
   v_keys text[] := '{}';
   v_cited record;
 begin
-  -- All sections are read from one publication. A swap waits until this transaction has read every section. If a swap is active, this call waits before it
-  -- reads the first section.
-  perform api.hold_publication();
   v_basic := api.section_basic(p_fid, p_from);
   if v_basic.value is null then
     return;
@@ -59,4 +56,4 @@ begin
   citations := v_cited.citations;
 end
 $$;
-comment on function api.parcel_record(int4, text[], anyelement) is 'Returns the record of a parcel as JSON text up to the member licenses, and the ids of its citations (api.citations). The caller appends the licences and api.record_end. Both results are null if there is no such parcel. Argument p_include must contain names of sections. Argument p_from is a null of a row type in the schema of the tables to read. The schema must be in the search path';
+comment on function api.parcel_record(int4, text[], anyelement) is 'Returns the record of a parcel as JSON text up to the member licenses, and the ids of its citations (api.cited_licenses). The caller appends the licences and api.record_end. Both results are null if there is no such parcel. The caller calls api.hold_publication first, so that all sections are read from one publication. Argument p_include must contain names of sections. Argument p_from is a null of a row type in the schema of the tables to read. The schema must be in the search path';
