@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { ApiError } from './errors.ts';
 import { readParameters } from './parameters.ts';
 
 /** Point of a published parcel, and code of its comune. */
@@ -22,7 +23,12 @@ export async function warmUp(reader: Reader): Promise<void> {
       // Without the `include` of the example, a record contains all sections.
       const values: Record<string, string> = { ...example, include: '', ...('lat' in example ? { lat: String(lat), lng: String(lng) } : {}), id: String(fid), featureId: String(fid), code };
       const of = ({ shape }: z.ZodObject): Record<string, unknown> => Object.fromEntries(Object.entries(values).filter(([name]) => name in shape));
-      await lookup(connection, { path: readParameters(pathParameters, of(pathParameters)), query: readParameters(parameters, of(parameters)), base: '' });
+      // An example may name a publication that does not exist. The refusal comes after the query, so the connection is ready all the same.
+      await lookup(connection, { path: readParameters(pathParameters, of(pathParameters)), query: readParameters(parameters, of(parameters)), base: '' }).catch(ignoreRefusal);
     }
   });
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error;
 }

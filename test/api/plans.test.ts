@@ -3,6 +3,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ENDPOINTS } from '../../api/endpoints.ts';
+import { warmUp } from '../../api/warm-up.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { openReader } from '../../pipelines/db/reader.ts';
 import { TILE_LAYERS } from '../../pipelines/deliver/tiles.ts';
@@ -190,6 +192,26 @@ describeEngines('the query plans of the REST API', (engine) => {
     // plan no query.
     expect(called.filter(({ language, of_region }) => language === 'plpgsql' && !of_region).map(({ name }) => name))
       .toEqual(['hold_publication', 'parcel_answer', 'publication_tag', 'region_record']);
+  });
+
+  it('each connection runs the examples of all endpoints before the server starts, although the publication of an example does not exist', async () => {
+    const reader = await openReader(service.database, service.url, { connections: 2, statementTimeoutMs: 20_000 });
+    const asked: Set<string>[] = [];
+    const onEach: typeof reader.onEach = (work) => reader.onEach((connection) => {
+      const texts = new Set<string>();
+      asked.push(texts);
+      const call: typeof reader.call = (statement, parameters, bounds) => {
+        texts.add(statement);
+        return connection.call(statement, parameters, bounds);
+      };
+      return work({ ...connection, call });
+    });
+    await warmUp({ ...reader, onEach });
+    await reader.close();
+    const statements = asked.map((texts) => [...texts].join('\n'));
+    expect(statements.length).toBe(2);
+    for (const text of statements) for (const name of ['publication_counts', 'parcel_answer', 'parcel_neighbours', 'search_answer', 'features']) expect(text).toContain(`api.${name}(`);
+    for (const { size } of asked) expect(size).toBeGreaterThan(ENDPOINTS.length / 2);
   });
 
   it('the server starts no parallel workers under any settings', async () => {
