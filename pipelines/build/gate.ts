@@ -101,7 +101,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
 interface Parcels {
   /** All parcels. */
   readonly all: Place;
-  /** Parcels of the comuni with changed rows, and these comuni. Null if all tables were built whole. */
+  /** Parcels of the comuni with changed rows. Null if all tables were built whole. */
   readonly reached: PlacesReached | null;
   /** Returns the number of a table's rows in the largest province, in one slice. */
   readonly rowsOfProvince: (session: Session, watched: TableGate, table: Measured) => Promise<number>;

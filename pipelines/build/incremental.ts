@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { patchedContent, sameRows } from '../db/comparing.ts';
 import {
-  findChanged, findFids, findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, findWith, forgetSameParcels, indexParcels, keepReached,
-  makeParcelPatch, makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf, repeatsInFiles, type Patch, type Reach,
+  findChanged, findFids, findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, findWith, forgetSameParcels, freshMembersOf, indexParcels,
+  keepReached, makeParcelPatch, makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf, repeatsInFiles, type Patch,
+  type Reach,
 } from '../db/changed-rows.ts';
 import { analyze, dropOthers, dropTable, giveTable, lookInLocally, renameTable } from '../db/ddl.ts';
 import { provide, provideParcelsOf } from '../db/layers.ts';
@@ -48,11 +49,10 @@ interface Result {
   readonly digest: string;
 }
 
-/** The comuni with changed rows, and tables with the fids and comuni of their parcels. */
+/** Tables with the fids and comuni of the parcels in the comuni with changed rows. */
 export interface PlacesReached {
   readonly before: Place;
   readonly after: Place;
-  readonly comuni: readonly string[];
   /** Table with the comuni of the parcels whose rows changed. */
   readonly of: Place;
 }
@@ -150,7 +150,7 @@ export class IncrementalBuild {
     await writePlaces(session, before, was, comuni);
     await writePlaces(session, after, now, comuni);
     for (const { table } of [of, before, after]) this.#kept.add(table);
-    return (this.#places = { before, after, comuni, of });
+    return (this.#places = { before, after, of });
   }
 
   /** Makes the changed parcels visible as `parcel` in `schema`. @returns false if no parcel changed or the changes are not known */
@@ -202,11 +202,12 @@ export class IncrementalBuild {
     for (const from of sources) if (await repeatsInFiles(session, from)) return null;
     await this.#findSame(session, product, layers);
     const was = this.#was(relation);
-    const same = await findSameParcels(session, this.schema, was, sources);
+    const fresh = await freshMembersOf(session, this.schema, sources);
+    const same = await findSameParcels(session, this.schema, was, fresh);
     const all = old.rows - same > old.rows / WORTHWHILE;
     if (all) await forgetSameParcels(session, this.schema);
     await this.#run(session, product, async () => {
-      if (!all) for (const from of sources) await provideFresh(session, this.schema, from);
+      if (!all) for (const each of fresh) await provideFresh(session, this.schema, each);
       await providePublishedParcels(session, this.schema, was, this.schema);
     });
     const table = tableOf(relation);

@@ -48,16 +48,15 @@ export async function findSameDocuments(
 }
 
 /**
- * Fills `same_parcel` with the rows of the layers that give the published parcel again, in documents that are not in `same_document`. Rows are compared in all
- * columns that a layer and the parcels have in common.
- * @param layers tables of the workspace with the current rows @returns the number of parcels in `same_document` and `same_parcel`
+ * Fills `same_parcel` with the rows of these members that give the published parcel again. Rows are compared in all columns that a layer and the parcels have
+ * in common. @returns the number of parcels in `same_document` and `same_parcel`
  */
-export async function findSameParcels(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<number> {
+export async function findSameParcels(session: Session, schema: string, was: Place, fresh: readonly FreshMembers[]): Promise<number> {
   const parcelColumns = new Set(await contentColumns(session, was));
   const rows: string[] = [];
-  for (const layer of layers) {
+  for (const { layer, members } of fresh) {
     const columns = (await columnNames(session, layer)).filter((name) => parcelColumns.has(name));
-    rows.push(changedRows('same_parcels_of_layer', { build: layer.schema, layer, was, columns, members: await freshMembers(session, schema, layer) }));
+    rows.push(changedRows('same_parcels_of_layer', { build: layer.schema, layer, was, columns, members }));
   }
   await make(session, 'same_parcels', { schema, rows: { sql: rows.join('\nunion all\n') } });
   return (await one<{ rows: number }>(session, changedRows('same_rows', { schema }))).rows;
@@ -78,15 +77,25 @@ export async function repeatsInFiles(session: Session, layer: Place): Promise<bo
   return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { layer, members: membersWithRows(layer) }))).repeats;
 }
 
-/** Returns the members with rows in a layer of the workspace, except members of documents in `same_document`. */
-async function freshMembers(session: Session, schema: string, layer: Place): Promise<number[]> {
-  const members = await session.query<{ id: number }>(changedRows('fresh_members', { schema, members: membersWithRows(layer) }));
-  return members.map(({ id }) => id);
+/** A layer of the workspace, and its members that are not in documents of `same_document`. */
+export interface FreshMembers {
+  readonly layer: Place;
+  readonly members: readonly number[];
 }
 
-/** Copies the rows of a layer, except the rows of documents in `same_document` and the rows in `same_parcel`. */
-export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
-  await make(session, 'fresh_rows', { schema, table: from.table, from, members: await freshMembers(session, schema, from) });
+/** Returns the members with rows in each layer of the workspace, except members of documents in `same_document`. */
+export async function freshMembersOf(session: Session, schema: string, layers: readonly Place[]): Promise<FreshMembers[]> {
+  const found: FreshMembers[] = [];
+  for (const layer of layers) {
+    const rows = await session.query<{ id: number }>(changedRows('fresh_members', { schema, members: membersWithRows(layer) }));
+    found.push({ layer, members: rows.map(({ id }) => id) });
+  }
+  return found;
+}
+
+/** Copies the rows of these members, except the rows in `same_parcel`, to a table with the name of the layer. */
+export async function provideFresh(session: Session, schema: string, { layer, members }: FreshMembers): Promise<void> {
+  await make(session, 'fresh_rows', { schema, table: layer.table, from: layer, members });
 }
 
 /** Name of a set of parcels, such as `changed`, `near` or `meeting`. The tables of the set have this name as prefix: `…_fid` and `…_parcel`. */

@@ -1,7 +1,7 @@
 /** Tests that the parcels that a change affects are found by location. A region has millions of parcels, so all pairs cannot be compared. */
 import { expect, it } from 'vitest';
 import type { Session } from '../../pipelines/db/index.ts';
-import { findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, provideFresh } from '../../pipelines/db/changed-rows.ts';
+import { findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, freshMembersOf, provideFresh } from '../../pipelines/db/changed-rows.ts';
 import { describeEngines } from '../harness/database.ts';
 
 /**
@@ -87,8 +87,9 @@ describeEngines('the parcels that a change affects', (engine) => {
     const fresh = await database.transaction(async (session) => {
       await session.query('create schema changes');
       await findSameDocuments(session, 'changes', was, { region: 14, build: 'work', layers: [] });
-      expect(await findSameParcels(session, 'changes', was, [layer])).toBe(299 - 4);
-      await provideFresh(session, 'changes', layer);
+      const members = await freshMembersOf(session, 'changes', [layer]);
+      expect(await findSameParcels(session, 'changes', was, members)).toBe(299 - 4);
+      for (const each of members) await provideFresh(session, 'changes', each);
       return session.query<{ position: number }>('select position from changes.cadastral_parcel order by position');
     });
     expect(fresh.map(({ position }) => position)).toEqual([1, 2, 3, 4]);
