@@ -34,6 +34,23 @@ export async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: num
   }
 }
 
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Yields the bytes of a UTF-8 text without the byte order mark at its beginning. */
+export async function* withoutByteOrderMark(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  let beginning: Buffer | null = Buffer.alloc(0);
+  for await (const chunk of stream) {
+    if (beginning === null) yield chunk;
+    else {
+      beginning = Buffer.concat([beginning, chunk]);
+      if (beginning.length < BYTE_ORDER_MARK.length) continue;
+      yield beginning.subarray(beginning.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
+      beginning = null;
+    }
+  }
+  if (beginning !== null) yield beginning;
+}
+
 /** Returns the SHA-256 of a file in hexadecimal digits. */
 export async function sha256OfFile(path: string): Promise<string> {
   const hash = createHash('sha256');

@@ -94,6 +94,21 @@ describe('the grid of ground acceleration', () => {
     }
   });
 
+  it.each([
+    ['a byte order mark alone in the first line', '\uFEFF\n', []],
+    ['a space and a form feed', '\uFEFF \f\r\n', []],
+    ['a blank of Unicode after the header', '', ['\u00A0\n']],
+    ['a byte order mark after the header', '', ['\uFEFF\n']],
+    ['a NUL after the header', '', ['\0\n']],
+  ])('has each line counted once if the file has a line of %s', async (_what, before, after) => {
+    const path = join(folder, 'blank.txt');
+    writeFileSync(path, [before, 'id,lon,lat,ag\n', ...after, '1,14.00,42.00,0.1234\n'].join(''));
+    const { collected } = await trial(source, path);
+    expect(collected!.members.map(({ records }) => records)).toEqual([1 + after.length]);
+    expect(collected!.rows['raw_pga_node']).toHaveLength(1);
+    expect(collected!.members.flatMap(({ rejects }) => rejects.map(({ code }) => code))).toEqual(after.map(() => 'column_count'));
+  });
+
   it('is ignored if its file has the name of the spreadsheet', async () => {
     const path = join(folder, 'italia_ag_002_xls.zip');
     await writeZip(path, [['italia_ag_002.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0])]]);

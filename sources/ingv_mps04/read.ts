@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader, type FoundColumns } from '../../pipelines/formats/csv.ts';
+import { counted, withoutByteOrderMark } from '../../pipelines/formats/streams.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
@@ -12,9 +13,14 @@ import { gmlDegrees, isGmlGrid, readGml } from './gml.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, isNodeTable, node, refusal } from './schema.ts';
 
+const TAB = 0x09;
 const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
 /** Maximum length of a line. Lines have about 40 characters, and a file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 4096;
+/** Matches a line without content. `String.trim` also removes blanks of Unicode, which are bytes of content when records are counted. */
+const BLANK_LINE = /^[\t-\r ]*$/;
 
 type Split = (line: string) => string[];
 
@@ -91,11 +97,11 @@ async function readText(stream: Readable, at: string, member: MemberSink, progre
   let records = -1;
   let blank = true;
   let carry = Buffer.alloc(0);
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  for await (const chunk of withoutByteOrderMark(counted(stream as AsyncIterable<Buffer>, progress))) {
     // Counts lines on the raw bytes, separately from parsing. Blank lines and the header do not count.
     for (const byte of chunk) {
       if (byte === LF) blank = true;
-      else if (byte > 0x20 && blank) {
+      else if (blank && byte !== SPACE && !(byte >= TAB && byte <= CR)) {
         blank = false;
         records += 1;
       }
@@ -108,7 +114,6 @@ async function readText(stream: Readable, at: string, member: MemberSink, progre
     }
     carry = Buffer.from(bytes.subarray(start));
     if (carry.length > MAX_LINE_BYTES) throw inputError('the grid has no line ends', { code: 'LINE_TOO_LONG', at: `${at}:${lines.number + 1}`, detail: `expected a line of at most ${MAX_LINE_BYTES} bytes, found more` });
-    progress(chunk.length);
     const full = member.drain();
     if (full !== undefined) await full;
   }
@@ -132,7 +137,7 @@ class Lines {
 
   line(text: string): void {
     this.number += 1;
-    if (text.trim() === '') return;
+    if (BLANK_LINE.test(text)) return;
     if (this.#split === null || this.#columns === null) return this.#header(text);
     const values = this.#split(text);
     const reject = (code: string, message: string): void => this.#member.reject({ position: this.number, code, message, raw: text.replace(/\r$/, '') });
@@ -147,9 +152,8 @@ class Lines {
   }
 
   #header(text: string): void {
-    const line = text.replace(/^\uFEFF/, '');
-    this.#split = splitter(line);
-    const names = this.#split(line);
+    this.#split = splitter(text);
+    const names = this.#split(text);
     this.#width = names.length;
     this.#columns = expectColumns(names, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${this.#at}:${this.number}` }).reportTo(this.#member);
   }
