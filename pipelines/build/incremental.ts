@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
-import { patchedContent, sameRows } from '../db/comparing.ts';
+import { patchedContent, sameRows, type Content } from '../db/comparing.ts';
 import {
   findChanged, findFids, findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, findWith, forgetSameParcels, freshMembersOf, indexParcels,
   keepReached, makeParcelPatch, makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf, repeatsInFiles, type Patch,
@@ -40,13 +40,11 @@ const CITED: Reach = 'cited';
 const OUTLINE = 'sql/steps/outline_differs.sql';
 
 /** Result for a table in which only the changed rows were built. */
-interface Result {
+interface Result extends Content {
   /** Rows to replace in the published table; null if no row changed. */
   readonly patch: Patch | null;
   /** Partition name of the published table that the patch applies to. */
   readonly base: string;
-  readonly rows: number;
-  readonly digest: string;
 }
 
 /** Tables with the fids and comuni of the parcels in the comuni with changed rows. */
@@ -311,7 +309,7 @@ export class IncrementalBuild {
     if (patch === null) return this.#reused(session, relation);
     for (const { table } of [patch.fids, patch.gone, patch.came]) this.#kept.add(table);
     const old = this.#oldTable(relation);
-    const content = await patchedContent(session, patch, old);
+    const content = await patchedContent(session, patch, was, old);
     if (content.rows < 0) throw new Error(`${file.file}: the patch removes more rows than ${relation} has. The -- incremental: line of the file may be wrong`);
     const result = { patch, base: old.partition, ...content };
     this.results.set(relation, result);

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Row, type Session } from '../db/index.ts';
-import { digestOf } from '../db/comparing.ts';
+import { digestOf, type Content } from '../db/comparing.ts';
 import { copyComments, dropTable } from '../db/ddl.ts';
 import type { Patch } from '../db/changed-rows.ts';
 import { attach, detach, formerRows, patchRows, proveBound, splitOf, type Split } from '../db/partitions.ts';
@@ -50,11 +50,6 @@ interface PublishOptions {
   readonly runId: number;
   /** Largest number of tables whose digests are computed at the same time, if the engine allows it. */
   readonly parallel: number;
-}
-
-interface Content {
-  readonly rows: number;
-  readonly digest: string;
 }
 
 /** A built table that passed the checks and can be attached. */

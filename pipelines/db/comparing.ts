@@ -1,6 +1,7 @@
 /** Compares the contents of tables, and computes their digests. */
 import type { PlaceColumns } from '../contract/source.ts';
 import type { Relation } from '../contract/sql-files.ts';
+import { isOnNodes } from './at-hand.ts';
 import { columnNames } from './ddl.ts';
 import type { SeriesPlace } from './layers.ts';
 import { placeOf, statementsOf, type Part, type Place } from './statements.ts';
@@ -25,7 +26,8 @@ export async function digestOfPlaces(
 ): Promise<string> {
   const table = placeOf(relation);
   const names = { table, columns: await contentColumns(session, table), series: columns.series ?? [], place: columns.place };
-  return (await one<{ digest: string }>(session, content('digest_of_places', names), [[releaseId, ...refersTo], fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
+  const sums = sumsOf(content('contents_of_places', names));
+  return (await one<{ digest: string }>(session, content('digest_of_places', { sums }), [[releaseId, ...refersTo], fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
 }
 
 /** Returns the names of a table's columns without the provenance columns. */
@@ -33,12 +35,23 @@ export function contentColumns(session: Session, table: Place): Promise<string[]
   return columnNames(session, table, PROVENANCE);
 }
 
-/**
- * Returns the row count and the digest of a table's content. The digest does not depend on the order or provenance of the rows.
- */
-export async function digestOf(session: Session, schema: string, name: string): Promise<{ rows: number; digest: string }> {
+/** Row count and digest of a table's content. */
+export interface Content {
+  readonly rows: number;
+  readonly digest: string;
+}
+
+/** Returns the query for the row count and the two sums of hashes of rows. @param contents query for the rows as text */
+function sumsOf(contents: string): Part {
+  return { sql: content('sums', { contents: { sql: contents } }) };
+}
+
+/** Returns the row count and the digest of a table's content. The digest does not depend on the order or provenance of the rows. */
+export async function digestOf(session: Session, schema: string, name: string): Promise<Content> {
   const table = { schema, table: name };
-  return one<{ rows: number; digest: string }>(session, content('digest', { table, columns: await contentColumns(session, table) }));
+  // With an offset, Citus would copy all rows to the coordinator.
+  const contents = (await isOnNodes(session, table)) ? 'contents' : 'contents_once';
+  return one<Row & Content>(session, content('digest', { sums: sumsOf(content(contents, { table, columns: await contentColumns(session, table) })) }));
 }
 
 /** Differences between two publications of a table, in the rows of one comune. */
@@ -94,10 +107,19 @@ interface Replaced {
   readonly columns: readonly string[];
 }
 
-/** Computes the row count and digest that a table has after a patch, without reading the whole table. @param before row count and digest before the patch */
-export async function patchedContent(
-  session: Session, { gone, came, columns }: Replaced, before: { rows: number; digest: string },
-): Promise<{ rows: number; digest: string }> {
+/** Returns whether a digest has two sums. Earlier versions published tables with digests of one sum. */
+function hasTwoSums(digest: string): boolean {
+  return digest.includes(' ');
+}
+
+/**
+ * Computes the row count and digest that a table has after a patch, without reading the whole table. Reads the whole table only if an earlier version computed
+ * the digest before the patch.
+ * @param was table before the patch @param before row count and digest before the patch
+ */
+export async function patchedContent(session: Session, { gone, came, columns }: Replaced, was: Place, before: Content): Promise<Content> {
   const compared = columns.filter((name) => !PROVENANCE.includes(name));
-  return one<{ rows: number; digest: string }>(session, content('patched', { gone, came, content: compared }), [before.rows, before.digest]);
+  const sums = (table: Place): Part => sumsOf(content('contents_once', { table, columns: compared }));
+  const { rows, digest } = hasTwoSums(before.digest) ? before : await digestOf(session, was.schema, was.table);
+  return one<Row & Content>(session, content('patched', { gone: sums(gone), came: sums(came) }), [rows, digest]);
 }

@@ -4,23 +4,48 @@
 -- grain: one row per table, or per comune
 -- crs: none
 
--- A digest does not depend on the order of the rows. If the columns that name the origin of a row are left out, the digest does not depend on the origin
--- either.
+-- A digest consists of two sums over the rows, each of a 64-bit hash with another seed. A digest therefore has at least 128 bits, does not depend on the order
+-- of the rows, and can be computed from the rows that came and went. If the columns that name the origin of a row are left out, the digest does not depend on
+-- the origin either.
+
+-- statement: sums
+select
+  count(*) as rows,
+  coalesce(sum(hashtextextended(r.content, 0)), 0) as first,
+  coalesce(sum(hashtextextended(r.content, 1)), 0) as second
+from (
+  :"contents"
+) r
+
+-- statement: contents
+select row(:"t.columns")::text as content
+from :"table" t
+
+-- statement: contents_once
+-- The offset makes PostgreSQL convert each row to text once instead of twice. With 0 of type int4, PostgreSQL would use no parallel workers.
+select row(:"t.columns")::text as content
+from :"table" t
+offset int8 '0'
 
 -- statement: digest
 select
-  count(*) as rows,
-  coalesce(sum(hashtextextended(row(:"t.columns")::text, 0)::numeric), 0)::text as digest
-from :"table" t
+  s.rows,
+  concat_ws(' ', s.first, s.second) as digest
+from (:"sums") s
 
 -- statement: digest_of_places
-select count(*) || ' ' || coalesce(sum(hashtextextended(row(:"l.columns")::text, 0)::numeric), 0) as digest
+select concat_ws(' ', s.rows, s.first, s.second) as digest
+from (:"sums") s
+
+-- statement: contents_of_places
+select row(:"l.columns")::text as content
 from :"table" l
 join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
 join unnest($3::text[], $4::text[]) as p (series, place) on p.series = concat_ws(' ', :"l.series")
   and p.place = coalesce(:"l.place", '')
 where l.release_id = any ($1::int4[])
   and m.file_id = $2
+offset int8 '0'
 
 -- statement: same
 with n as materialized (
@@ -48,17 +73,11 @@ select
 
 -- statement: patched
 -- Computes the row count and digest of a table from those before, after some rows were replaced.
-with n as (
-  select hashtextextended(row(:"t.content")::text, 0)::numeric as hash
-  from :"came" t
-),
-w as (
-  select hashtextextended(row(:"t.content")::text, 0)::numeric as hash
-  from :"gone" t
-)
 select
-  $1::int8 + (select count(*) from n) - (select count(*) from w) as rows,
-  ($2::numeric + (select coalesce(sum(hash), 0) from n) - (select coalesce(sum(hash), 0) from w))::text as digest
+  $1::int8 + n.rows - w.rows as rows,
+  concat_ws(' ', split_part($2, ' ', 1)::numeric + n.first - w.first, split_part($2, ' ', 2)::numeric + n.second - w.second) as digest
+from (:"came") n
+cross join (:"gone") w
 
 -- statement: former
 (
@@ -81,6 +100,7 @@ where t.fid = $1
 order by to_jsonb(t)::text
 
 -- statement: parcels_with_one_row
+-- A hash of 64 bits is enough here and in the next statement, because only rows of the same parcel are compared.
 select
   t.*,
   :"comune" as comune_,
@@ -98,8 +118,9 @@ join :"parcels" p using (fid)
 group by t.fid
 
 -- statement: rows_by_content
+-- All rows are compared with each other, so the hash has 128 bits.
 select
-  hashtextextended(row(:"t.columns")::text, 0)::numeric as fid,
+  md5(row(:"t.columns")::text) as fid,
   :"comune" as comune_,
   0 as hash_
 from :"table" t
