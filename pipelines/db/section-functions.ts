@@ -21,8 +21,8 @@ export function sectionFunctions(): SqlFile {
       if (!/^[a-z]+(_[a-z]+)*$/.test(name) || !written.has(wanted)) throw new Error(`sql/sections/${name}/record.sql: expected ${wanted} in the "-- writes:" line`);
     }
   }
-  const cases = (statement: 'record' | 'reach' | 'row', called: string): { sql: string } => ({
-    sql: SECTION_NAMES.filter((name) => written.has(`api.${called}_${name}`)).map((name) => `${sections(statement, { name, function: { sql: `${called}_${name}` } })};`).join('\n    '),
+  const cases = (statement: 'record' | 'reach' | 'row', called: string, end = ''): { sql: string } => ({
+    sql: SECTION_NAMES.filter((name) => written.has(`api.${called}_${name}`)).map((name) => `${sections(statement, { name, function: { sql: `${called}_${name}` } })}${end}`).join('\n    '),
   });
   const kinds = { sql: KINDS.map((kind) => sections('kind', { kind, sections: SECTIONS.filter((each) => each.kinds.includes(kind)).map(({ name }) => name) })).join('\n    ') };
   const covered = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ name }) => name);
@@ -34,7 +34,7 @@ export function sectionFunctions(): SqlFile {
 -- crs: EPSG:4326
 
 ${sections('functions', {
-  records: cases('record', 'section'), reaches: cases('reach', 'coverage'), rows: cases('row', 'columns'), kinds, covered, pointwise, names: SECTION_NAMES,
+  records: cases('record', 'section'), reaches: cases('reach', 'coverage'), rows: cases('row', 'columns', ';'), kinds, covered, pointwise, names: SECTION_NAMES,
 })};
 `);
 }

@@ -6,21 +6,23 @@
 
 create or replace function api.comune_coverage(p_region int4, p_section text, p_belfiore text, p_from anyelement) returns text
 language plpgsql stable as $$
-declare
-  v_coverage text;
 begin
-  select
-    case
-      when bool_or(c.belfiore <> '*') then 'mapped'
-      when count(*) > 0 then 'not_mapped'
-    end
-  into v_coverage
-  from section_coverage c
-  where c.region_code = p_region
-    and c.section = p_section
-    and c.belfiore in (p_belfiore, '*');
-  if v_coverage is not null then
-    return v_coverage;
+  if exists (
+    select
+    from section_coverage c
+    where c.region_code = p_region
+      and c.section = p_section
+      and c.belfiore = p_belfiore
+  ) then
+    return 'mapped';
+  elsif exists (
+    select
+    from section_coverage c
+    where c.region_code = p_region
+      and c.section = p_section
+      and c.belfiore = '*'
+  ) then
+    return 'not_mapped';
   end if;
   -- No release of the section is loaded, or an earlier version of mappale built the publication without core.section_coverage. For the earlier version, an
   -- attribution shows that the section has a source. The result is not mapped, because some attributed sources only locate the points of another source.
@@ -38,7 +40,10 @@ $$;
 comment on function api.comune_coverage(int4, text, text, anyelement) is 'Coverage of a comune by a section. Value mapped: the loaded files cover the comune. Value not_mapped: the loaded files do not cover the comune. Value not_loaded: no file is loaded';
 
 create or replace function api.raster_reaches(p_section text, p_region int4, p_point geometry, p_from anyelement) returns bool
-language plpgsql stable as $$
+language plpgsql stable
+-- PostgreSQL estimates that a custom plan is cheaper, and would plan the statement again for every call.
+set plan_cache_mode to force_generic_plan
+as $$
 begin
   return (
     select bool_or(st_covers(t.geom, p_point))

@@ -32,10 +32,10 @@ language plpgsql stable as $$
 declare
   v_found record;
 begin
-  -- Calls the functions in a case statement, because PostgreSQL plans a dynamic statement again at every call.
-  case p_section
+  -- PostgreSQL would plan a dynamic statement again at every call. A case statement would evaluate a statement for each section before the given section.
+  v_found := case p_section
     :"records"
-  end case;
+  end;
   value := v_found.value;
   linked := v_found.linked;
   keys := v_found.keys;
@@ -46,10 +46,9 @@ comment on function api.section_record(text, int4, anyelement) is 'Block of a se
 create or replace function api.section_reached(p_section text, p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
 begin
-  case p_section
+  return case p_section
     :"reaches"
-    else return null;
-  end case;
+  end;
 end
 $$;
 comment on function api.section_reached(text, int4, text, geometry, anyelement) is 'Coverage of a point (EPSG:4326) in a comune by the rule of a section: mapped, not_mapped or not_loaded, or how to decide. Value as_found: the section reports the coverage of each parcel. Value if_found: the parcel is mapped only if the section has a value. Value partly_if_linked: the coverage is partial if the section reports linked as true. The result is null if the section has no rule';
@@ -93,13 +92,13 @@ $$;
 comment on function api.known_sections() is 'Names of all sections, in the order of a record';
 
 -- statement: record
-when :'name' then v_found := api.:"function"(p_fid, p_from);
+when :'name' then api.:"function"(p_fid, p_from)
 
 -- statement: reach
-when :'name' then return api.:"function"(p_region, p_belfiore, p_point, p_from);
+when :'name' then api.:"function"(p_region, p_belfiore, p_point, p_from)
 
 -- statement: kind
 when :'kind' then p_section = any (array[:'sections'])
 
 -- statement: row
-when :'name' then return query select * from api.:"function"(p_fids, p_from);
+when :'name' then return query select * from api.:"function"(p_fids, p_from)

@@ -15,16 +15,15 @@ declare
     order by x.ordinal
   );
 begin
+  if v_found = '{}' then
+    value := '[]';
+    return;
+  end if;
   value := (
-    select coalesce(
-      json_agg(api.address_json(core.region_of(p_fid), x.address_id, p_from) order by x.ordinal),
-      '[]'::json
-    )
+    select json_agg(api.address_json(core.region_of(p_fid), x.address_id, p_from) order by x.ordinal)
     from unnest(v_found) with ordinality as x (address_id, ordinal)
   );
-  if v_found <> '{}' then
-    keys := array['address/' || p_fid];
-  end if;
+  keys := array['address/' || p_fid];
 end
 $$;
 comment on function api.section_address(int4, anyelement) is 'Section address as JSON: the parcel''s access points, first those inside, then those within 15 m. [] if there are none';
