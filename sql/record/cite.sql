@@ -54,14 +54,21 @@ begin
   -- Replaces the placeholder for the source in each block as text, because parsing JSON would be slower. Empty blocks have no citation. Blocks with names of
   -- comuni also cite the publication of Italy.
   select
-    string_agg(
-      '"' || p_sections[n] || '":' || replace(p_blocks[n], '"source" : null', '"source" : ' || coalesce(v_sources[array_position(v_sections, p_sections[n])], 'null')),
-      ','
-    ),
-    array_agg(v_citations[array_position(v_sections, p_sections[n])]) filter (where p_blocks[n] not in ('null', '[]'))
-      || array_agg(v_citations[array_position(v_sections, '+' || p_sections[n])]) filter (where p_blocks[n] not in ('null', '[]'))
+    string_agg('"' || b.section || '":' || replace(b.block, '"source" : null', '"source" : ' || coalesce(v_sources[b.own], 'null')), ',' order by b.n),
+    array_agg(v_citations[b.own]) filter (where b.block not in ('null', '[]'))
+      || array_agg(v_citations[b.italy]) filter (where b.block not in ('null', '[]'))
   into blocks, citations
-  from generate_series(1, cardinality(p_sections)) as n;
+  from (
+    select
+      s.section,
+      s.block,
+      s.n,
+      array_position(v_sections, s.section) as own,
+      array_position(v_sections, '+' || s.section) as italy
+    from unnest(p_sections, p_blocks) with ordinality as s (section, block, n)
+    -- Computes each position once.
+    offset 0
+  ) b;
   citations := array_remove(citations || v_citations[array_position(v_sections, '*')], null);
 end
 $$;

@@ -1,6 +1,6 @@
 -- purpose: values and JSON block of the section valuation_history for one parcel, and its columns for many parcels
 -- reads: section.valuation_history, core.quotation
--- writes: api.values_valuation_history, api.section_valuation_history, api.columns_valuation_history
+-- writes: api.values_valuation_history, api.price_range, api.section_valuation_history, api.columns_valuation_history
 -- grain: one object per parcel, one element per half-year; for columns one row per parcel
 -- crs: none
 
@@ -31,6 +31,21 @@ language sql immutable parallel safe as $$
   ) m
 $$;
 comment on function api.values_valuation_history(core.quotation) is 'Values of a half-year: prices in €/m², rents in €/m² per month, and, with 2 decimals, the middle of each range and the gross yield (percent per year). A value is null if OMI does not quote it';
+
+create or replace function api.price_range(p_min numeric, p_max numeric, p_mid numeric) returns text
+-- Declared stable, because concat is stable. PostgreSQL cannot inline an immutable function that calls stable functions.
+language sql stable parallel safe as $$
+  select concat(
+    '{"min_eur_m2" : ',
+    coalesce(p_min::text, 'null'),
+    ', "max_eur_m2" : ',
+    coalesce(p_max::text, 'null'),
+    ', "mid_eur_m2" : ',
+    coalesce(p_mid::text, 'null'),
+    '}'
+  )
+$$;
+comment on function api.price_range(numeric, numeric, numeric) is 'JSON text of a range of prices or rents per m² with its middle';
 
 create or replace function api.section_valuation_history(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -90,22 +105,21 @@ begin
       'municipality_code', min(belfiore),
       'property_type', 'Abitazioni civili',
       'condition', 'NORMALE',
+      -- Joins text, because json_build_object looks up the type of each value again in each row.
       'semesters', json_agg(
-        json_build_object(
-          'semester', core.semester(half_year),
-          'zone', then_zona,
-          'purchase', json_build_object(
-            'min_eur_m2', purchase_min,
-            'max_eur_m2', purchase_max,
-            'mid_eur_m2', purchase_mid
-          ),
-          'rental', json_build_object(
-            'min_eur_m2', rental_min,
-            'max_eur_m2', rental_max,
-            'mid_eur_m2', rental_mid
-          ),
-          'gross_yield_pct', gross_yield_pct
-        )
+        concat(
+          '{"semester" : "',
+          core.semester(half_year),
+          '", "zone" : ',
+          coalesce(to_json(then_zona)::text, 'null'),
+          ', "purchase" : ',
+          api.price_range(purchase_min, purchase_max, purchase_mid),
+          ', "rental" : ',
+          api.price_range(rental_min, rental_max, rental_mid),
+          ', "gross_yield_pct" : ',
+          coalesce(gross_yield_pct::text, 'null'),
+          '}'
+        )::json
         order by half_year
       ),
       'source', null
