@@ -92,11 +92,6 @@ export async function viewOfLayer(session: Session, schema: string, relation: Re
   return workspace('view', { schema, view: layer, rows: { sql } });
 }
 
-/** Creates a view of a layer's current rows in a workspace, as in `viewOfLayer`. */
-export async function provideLayer(session: Session, schema: string, relation: Relation, rows: LayerRows): Promise<void> {
-  await session.query(await viewOfLayer(session, schema, relation, rows));
-}
-
 /**
  * Creates a view of a layer during the load of a release. The view contains the release's own rows, and the rows of earlier releases that the release reuses.
  * @param schema schema in which the view is created

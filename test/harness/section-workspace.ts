@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { createSchema } from '../../pipelines/db/ddl.ts';
-import { inWorkspace, provideLayer, provideMembers, provideRegion } from '../../pipelines/db/layers.ts';
+import { inWorkspace, provideMembers, provideRegion, viewOfLayer } from '../../pipelines/db/layers.ts';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import { multiPolygon } from '../../pipelines/formats/kml.ts';
 import type { MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
@@ -87,12 +87,8 @@ export async function sectionWorkspace(database: Database, { region, sources: id
         const [there] = await session.query<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.${relation.split('.')[1]!}`]);
         if (!there!.there) {
           const table = tableOf(relation);
-          await provideLayer(
-            session,
-            schema,
-            relation,
-            currentRows(inventory.current(region.code, relation), inventory.files, table, source.places?.[table] ?? null),
-          );
+          const rows = currentRows(inventory.current(region.code, relation), inventory.files, table, source.places?.[table] ?? null);
+          await session.query(await viewOfLayer(session, schema, relation, rows));
         }
       }
       await session.transaction(() => runTableFile(session, schema, file, null));

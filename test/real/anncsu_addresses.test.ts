@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import { createSchema } from '../../pipelines/db/ddl.ts';
-import { inWorkspace, provideLayer, provideMembers, provideRegion } from '../../pipelines/db/layers.ts';
+import { inWorkspace, provideMembers, provideRegion, viewOfLayer } from '../../pipelines/db/layers.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { comuneKey, localityKey } from '../../pipelines/address/normalise.ts';
 import { parseQuery, type ComuneHit } from '../../pipelines/address/parse-query.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
-import { readSqlFile } from '../../pipelines/contract/sql-files.ts';
+import { readSqlFile, type Relation } from '../../pipelines/contract/sql-files.ts';
 import { load } from '../../pipelines/ingest/load.ts';
 import { rankFiles } from '../../pipelines/ledger/current-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
@@ -114,14 +114,16 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
     await createSchema(database, 'build_18');
     await inWorkspace(database, 'build_18', async (session) => {
       await provideRegion(session, 'build_18', 18, 'Calabria');
-      const all = { files: [], parts: [], columns: null };
+      const view = async (layer: Relation, releases: readonly number[]): Promise<void> => {
+        await session.query(await viewOfLayer(session, 'build_18', layer, { releases, files: [], parts: [], columns: null }));
+      };
       // Only addresses are loaded, without the cadastre.
       await session.query('create table parcel (belfiore text)');
       const inventory = await Inventory.read(database, [anncsu!]);
       await provideMembers(session, 'build_18', rankFiles(inventory.files));
-      for (const layer of ['layer.accesso', 'layer.odonimo', 'layer.odonimo_indir'] as const) await provideLayer(session, 'build_18', layer, { ...all, releases: [loaded.releaseId] });
-      await provideLayer(session, 'build_18', 'layer.comune_code', { ...all, releases: [0] });
-      for (const layer of ['layer.comune_suppressed', 'layer.comune_postal_code'] as const) await provideLayer(session, 'build_18', layer, { ...all, releases: [] });
+      for (const layer of ['layer.accesso', 'layer.odonimo', 'layer.odonimo_indir'] as const) await view(layer, [loaded.releaseId]);
+      await view('layer.comune_code', [0]);
+      for (const layer of ['layer.comune_suppressed', 'layer.comune_postal_code'] as const) await view(layer, []);
       for (const table of ['access_point', 'street', 'token', 'street_name', 'comune_register', 'comune_found', 'comune_name', 'place_name']) {
         const file = readSqlFile(join(ROOT, `sql/core/${table}.sql`));
         await session.script(file.text, file.file);
