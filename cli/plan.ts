@@ -4,7 +4,7 @@ import { duration } from '../pipelines/progress.ts';
 import { regionName, type Region } from '../pipelines/contract/regions.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 import { gib, type Price } from '../pipelines/plan/price.ts';
-import { staleTables, WORTHWHILE, type StaleTable, type Way } from '../pipelines/plan/ways.ts';
+import { MOST_CHANGED, staleTables, type StaleTable, type Way } from '../pipelines/plan/ways.ts';
 import { preview, type Preview } from '../pipelines/run/refresh.ts';
 import { collectPaths, command, look, parseRegion } from './command.ts';
 import { foldersOf } from './refresh.ts';
@@ -25,7 +25,7 @@ export function planCommand(): Command {
 /** Word that begins a line of the plan, and explanation of the word at the end of the plan. */
 const WAYS: Readonly<Record<Way, { readonly word: string; readonly meaning: string | null }>> = {
   whole: { word: 'build', meaning: null },
-  patch: { word: 'patch', meaning: `replaces only changed rows, or builds the complete table if more than 1/${WORTHWHILE} of the parcels changed` },
+  patch: { word: 'patch', meaning: `replaces only changed rows, or builds the complete table if more than ${Math.round(MOST_CHANGED * 100)} % of the parcels changed` },
   compare: { word: 'check', meaning: 'keeps the published table if its inputs have the same rows' },
 };
 

@@ -20,7 +20,6 @@ import type { Log } from '../log.ts';
 import { duration, secondsSince } from '../progress.ts';
 import { readSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import type { Product } from '../plan/products.ts';
-import { WORTHWHILE } from '../plan/ways.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { buildSchema, changesSchema } from '../db/workspace.ts';
 import { rowsOfFile } from './file-rows.ts';
@@ -70,6 +69,8 @@ export class IncrementalBuild {
   readonly #products: readonly Product[];
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
+  /** Largest share of changed parcels for which tables are patched. */
+  readonly #mostChanged: number;
   /** Tables of `schema` that later steps need. */
   readonly #kept = new Set<string>(['same_document', 'same_parcel', 'changed_fid', 'changed_parcel']);
   #isSameFound = false;
@@ -87,11 +88,15 @@ export class IncrementalBuild {
   /** For each table, the set of parcels for which the table's SQL was run. */
   readonly #reaches = new Map<Relation, Reach>();
 
-  constructor(region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
+  constructor(
+    region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>,
+    { log, mostChanged }: { readonly log: Log; readonly mostChanged: number },
+  ) {
     this.#region = region;
     this.#products = products;
     this.#published = published;
     this.#log = log;
+    this.#mostChanged = mostChanged;
     this.#build = buildSchema(region);
     this.schema = changesSchema(region);
   }
@@ -202,7 +207,7 @@ export class IncrementalBuild {
     const was = this.#was(relation);
     const fresh = await freshMembersOf(session, this.schema, sources);
     const same = await findSameParcels(session, this.schema, was, fresh);
-    const all = old.rows - same > old.rows / WORTHWHILE;
+    const all = old.rows - same > old.rows * this.#mostChanged;
     if (all) await forgetSameParcels(session, this.schema);
     await this.#run(session, product, async () => {
       if (!all) for (const each of fresh) await provideFresh(session, this.schema, each);
@@ -213,7 +218,9 @@ export class IncrementalBuild {
     await renameTable(session, this.schema, table, whole);
     await analyze(session, this.schema, whole);
     this.#changed = await findChanged(session, this.schema, was, { schema: this.schema, table: whole });
-    if (!all || this.#changed * WORTHWHILE <= old.rows) return this.#patch(session, product, whole, await makeParcelPatch(session, this.schema, whole, was));
+    if (!all || this.#changed <= old.rows * this.#mostChanged) {
+      return this.#patch(session, product, whole, await makeParcelPatch(session, this.schema, whole, was));
+    }
     await session.transaction(async () => {
       await renameTable(session, this.schema, whole, table);
       await giveTable(session, { schema: this.schema, table }, this.#build);
@@ -226,7 +233,7 @@ export class IncrementalBuild {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
     const changed = await this.#countChanged(session);
-    if (changed * WORTHWHILE > this.#oldTable(PARCELS).rows) return null;
+    if (changed > this.#oldTable(PARCELS).rows * this.#mostChanged) return null;
     if (changed === 0) return this.#reused(session, relation);
     const table = tableOf(relation);
     const reach = await this.#reachOf(session, product);

@@ -49,6 +49,8 @@ interface JoinOptions {
   readonly log: Log;
   /** Largest number of tables that are built at the same time, if the engine allows it. */
   readonly parallel: number;
+  /** Largest share of changed parcels for which tables are patched. */
+  readonly mostChanged: number;
 }
 
 /** State of one build, which all table builds share. */
@@ -79,7 +81,7 @@ export async function join(
   const stale = products.filter((product) => product.stale !== null);
   await database.session((session) => prepare(session, schema, region, stale));
   const nodes = await OnNodes.open(database, region, published);
-  const incremental = nodes === null && products.some((product) => product.incremental) ? new IncrementalBuild(region, products, published, options.log) : null;
+  const incremental = nodes === null && products.some((product) => product.incremental) ? new IncrementalBuild(region, products, published, options) : null;
   // In an incremental build, tables depend on each other's patches and are therefore built one after another.
   const width = incremental === null ? Math.max(1, Math.min(options.parallel, database.parallel)) : 1;
   const lanes = Array.from({ length: width }, (_, lane) => laneSchema(region, lane));

@@ -3,11 +3,11 @@ import type { Relation } from '../contract/sql-files.ts';
 import type { BuildJob } from './plan.ts';
 import type { Product } from './products.ts';
 
-/** Smallest number of parcels per changed parcel for which patching a table saves time. If more parcels changed, the table is built whole. */
-export const WORTHWHILE = 3;
+/** Largest share of changed parcels for which tables are patched. If more parcels changed, tables are built whole. */
+export const MOST_CHANGED = 1 / 3;
 
 /**
- * - `patch`: replaces the rows that changed. If more than one in `WORTHWHILE` parcels changed, the table is built whole. The same applies if one of the
+ * - `patch`: replaces the rows that changed. If more parcels than the share `MOST_CHANGED` changed, the table is built whole. The same applies if one of the
  *   table's inputs is built whole.
  * - `compare`: keeps the published table if the table's inputs have the same rows. Otherwise builds all rows, and keeps the published table if the new table is
  *   equal to the published table.

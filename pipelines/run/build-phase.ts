@@ -12,6 +12,7 @@ import { HeldBack, releaseHold } from '../ledger/hold.ts';
 import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
 import { refuseFewer, refuseTies, unlistedComuni } from '../ledger/places.ts';
 import { heldText, plan, staleOf, type BuildJob } from '../plan/plan.ts';
+import { MOST_CHANGED } from '../plan/ways.ts';
 import { duration, secondsSince } from '../progress.ts';
 import { inParallel } from '../parallel.ts';
 import type { Context } from './context.ts';
@@ -141,7 +142,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   const layers = read.map((relation) => ({ relation, current: inventory.current(region, relation) }));
   await refuseTies(database, sources, layers);
   log.info(`${name}: building ${stale.length} ${stale.length === 1 ? 'table' : 'tables'}`, { tables: stale.map(({ relation }) => relation) });
-  const joined = await run.step('join', name, () => join(database, region, products, published, { sources, inventory, log, parallel }),
+  const joined = await run.step('join', name, () => join(database, region, products, published, { sources, inventory, log, parallel, mostChanged: options.mostChanged ?? MOST_CHANGED }),
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
   const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, log, parallel }));

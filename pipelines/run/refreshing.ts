@@ -25,6 +25,8 @@ export interface RefreshOptions {
   readonly force: boolean;
   /** True to run at the same time as other runs with this option, on any host. */
   readonly concurrent?: boolean;
+  /** Largest share of changed parcels for which tables are patched. Default: `MOST_CHANGED`. */
+  readonly mostChanged?: number;
 }
 
 /** State of a running refresh, which writes to the database. */

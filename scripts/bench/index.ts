@@ -18,6 +18,7 @@ import { circumstancesOf } from './machine.ts';
 import { run as refresh } from './refresh.ts';
 import { run as sections } from './sections.ts';
 import { compileProgram, say, type Bench } from './shared.ts';
+import { run as threshold } from './threshold.ts';
 import { run as tiles } from './tiles.ts';
 import { run as vector } from './vector.ts';
 import { run as year } from './year.ts';
@@ -29,6 +30,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   vector,
   addresses,
   refresh,
+  threshold,
   year,
   api,
   tiles,

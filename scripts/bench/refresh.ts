@@ -13,7 +13,7 @@ import {
 } from './releases.ts';
 import { ADDRESSES, changedRows, MOTIONS, PARCELS, rowsOf, type Rows } from './rows.ts';
 import { watchServer } from './server-watch.ts';
-import { inFolder, number, onFreshDatabase, runProgram, say, thousands, type Bench, type Fresh } from './shared.ts';
+import { inFolder, number, onFreshDatabase, runProgram, say, settle, thousands, type Bench, type Fresh } from './shared.ts';
 
 const DEFAULT_SIZE = 200_000;
 const MOST_COMUNI = 101;
@@ -67,13 +67,6 @@ async function measure({ name, prepare }: Scenario, scene: Scene, load: Cost | n
   const cost: Cost = { name, seconds: result.seconds, cpuSeconds: { node: result.cpuSeconds, server: use.cpuSeconds }, walBytes: use.walBytes, tables };
   say(`${describeCost(cost, load ?? cost)}; ${change}`);
   return cost;
-}
-
-/** Does the work that a server does by itself between two nights: vacuum, statistics and a checkpoint. A checkpoint needs the rights of a superuser. */
-async function settle(database: Database): Promise<void> {
-  await database.query('vacuum (analyze)');
-  const { allowed } = await one<{ allowed: boolean }>(database, 'select rolsuper as allowed from pg_roles where rolname = current_user');
-  if (allowed) await database.query('checkpoint');
 }
 
 async function publishedTables(database: Database): Promise<Map<string, TableNames>> {

@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { hashOf, SCOPES } from '../../api/access.ts';
 import { ROOT } from '../../pipelines/config.ts';
-import { onDatabase, openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { onDatabase, one, openDatabase, type Database } from '../../pipelines/db/index.ts';
 import type { Measurement } from './history.ts';
 
 export const execute = promisify(execFile);
@@ -102,6 +102,13 @@ export async function onFreshDatabase<T>(databaseUrl: string, work: (fresh: Fres
     await server.query(`drop database if exists ${name} with (force)`);
     await server.close();
   }
+}
+
+/** Does the work that a server does by itself between two nights: vacuum, statistics and a checkpoint. A checkpoint needs the rights of a superuser. */
+export async function settle(database: Database): Promise<void> {
+  await database.query('vacuum (analyze)');
+  const { allowed } = await one<{ allowed: boolean }>(database, 'select rolsuper as allowed from pg_roles where rolname = current_user');
+  if (allowed) await database.query('checkpoint');
 }
 
 // --- The program -----------------------------------------------------------------------------------------------------
