@@ -3,8 +3,11 @@ import type { Relation } from '../contract/sql-files.ts';
 import type { BuildJob } from './plan.ts';
 import type { Product } from './products.ts';
 
-/** Largest share of changed parcels for which tables are patched. If more parcels changed, tables are built whole. */
-export const MOST_CHANGED = 1 / 3;
+/**
+ * Largest share of changed parcels for which tables are patched. If more parcels changed, tables are built whole. Up to about this share, a patch takes less
+ * CPU time (`npm run bench -- threshold`, results in docs/decisions/0018-changed-rows-in-place.md).
+ */
+export const MOST_CHANGED = 0.2;
 
 /**
  * - `patch`: replaces the rows that changed. If more parcels than the share `MOST_CHANGED` changed, the table is built whole. The same applies if one of the

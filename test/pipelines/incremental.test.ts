@@ -10,7 +10,7 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { diff } from '../../pipelines/operate/diff.ts';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
-import { preview, refresh } from '../../pipelines/run/refresh.ts';
+import { preview, refresh, type RefreshOptions } from '../../pipelines/run/refresh.ts';
 import { staleTables, type Way } from '../../pipelines/plan/ways.ts';
 import { currentContent, keptHistory, orphans, recount } from '../harness/published.ts';
 import { seismicZones } from '../harness/faults/region.ts';
@@ -80,11 +80,11 @@ describeDatabase('an incremental build', (engine) => {
   /** Returns how each table of COMPARED was treated in the last run. */
   const compared = (): (string | undefined)[] => COMPARED.map((relation) => made[relation]);
 
-  const run = async (): Promise<void> => {
+  const run = async (more: Pick<RefreshOptions, 'mostChanged'> = {}): Promise<void> => {
     made = {};
     whole.clear();
     measuredAgain.length = 0;
-    const report = await refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'a test', why: 'the test accepts every change' } }));
+    const report = await refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'a test', why: 'the test accepts every change' }, ...more }));
     expect(report.failures).toEqual([]);
   };
 
@@ -361,6 +361,17 @@ describeDatabase('an incremental build', (engine) => {
     await run();
     expect(copied()).toEqual([]);
     expect(copied('nothing changed')).toEqual([]);
+  });
+
+  it('builds all tables completely if the caller allows no patch, and patches all tables if the caller sets no limit', async () => {
+    await edit(files.folder, 'Z007', (member, index) => (index === 1 ? moved(member) : member));
+    await run({ mostChanged: 0 });
+    expect([copied(), made['core.parcel']]).toEqual([[], 'most rows changed']);
+    const comuni = files.region.comuni.slice(0, 6);
+    for (const { belfiore } of comuni) await edit(files.folder, belfiore, (member, index) => (index % 2 === 0 ? moved(member) : member));
+    await run({ mostChanged: 1 });
+    expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL);
+    await holds();
   });
 
   it('finds unchanged parcels even if every file was rewritten', async () => {
