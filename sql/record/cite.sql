@@ -54,7 +54,7 @@ begin
   -- Replaces the placeholder for the source in each block as text, because parsing JSON would be slower. Empty blocks have no citation. Blocks with names of
   -- comuni also cite the publication of Italy.
   select
-    string_agg('"' || b.section || '":' || replace(b.block, '"source" : null', '"source" : ' || coalesce(v_sources[b.own], 'null')), ',' order by b.n),
+    string_agg('"' || b.section || '":' || replace(b.block, '"source" : null', '"source" : ' || coalesce(v_sources[b.own], 'null')), ','),
     array_agg(v_citations[b.own]) filter (where b.block not in ('null', '[]'))
       || array_agg(v_citations[b.italy]) filter (where b.block not in ('null', '[]'))
   into blocks, citations
@@ -62,10 +62,9 @@ begin
     select
       s.section,
       s.block,
-      s.n,
       array_position(v_sections, s.section) as own,
       array_position(v_sections, '+' || s.section) as italy
-    from unnest(p_sections, p_blocks) with ordinality as s (section, block, n)
+    from unnest(p_sections, p_blocks) as s (section, block)
     -- Computes each position once.
     offset 0
   ) b;
