@@ -7,13 +7,12 @@ import { SCOPES } from '../../api/access.ts';
 import { buildServer, type ServerOptions } from '../../api/server.ts';
 import { createToken } from '../../cli/token.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
-import { migrate } from '../../pipelines/db/migrate.ts';
 import { openReader, type Reader } from '../../pipelines/db/reader.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Log } from '../../pipelines/log.ts';
-import { loadSources } from '../../pipelines/contract/registry.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import type { TestEngine } from '../harness/database.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
 import { contextOn, syntheticFiles, syntheticRegion, loadOptions, type SyntheticChoice } from '../harness/region.ts';
 
 export const VERSION = '1.2.3';
@@ -79,12 +78,10 @@ export async function serviceOn(database: Database, url: string, options: Pick<S
   };
 }
 
-/** Starts the server on a database without data. */
+/** Starts the server on a database without data. Rights on the database object itself are missing. */
 export async function emptyService(engine: TestEngine, options: Pick<ServerOptions, 'trustedProxies' | 'enrich' | 'catalog' | 'baseMap'> = {}): Promise<Service> {
-  const url = await engine.createDatabase();
-  const database = await engine.openDatabase(url);
-  await migrate(database, await loadSources());
-  return serviceOn(database, url, options);
+  const url = await migratedDatabase(engine);
+  return serviceOn(await engine.openDatabase(url), url, options);
 }
 
 /** Regions that several suites use, as parameters of `regionService`. A run loads each region once per engine. */
@@ -115,7 +112,7 @@ export async function regionService(
       await files.remove();
       await database.close();
     }
-  });
+  }, () => migratedDatabase(engine));
   return { ...(await serviceOn(await engine.openDatabase(url), url)), region: syntheticRegion(parcels, seed, choice) };
 }
 

@@ -12,7 +12,7 @@ import { missingRights } from '../../pipelines/db/role.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
-import { emptyService, violationsOf, type Service } from './harness.ts';
+import { emptyService, serviceOn, violationsOf, type Service } from './harness.ts';
 
 /** Paths with valid parameters, one for each endpoint. */
 const PATHS: Readonly<Record<string, string>> = {
@@ -233,7 +233,11 @@ describeDatabase('access', (engine) => {
 describeDatabase('the server\'s role', (engine) => {
   let service: Service;
   beforeAll(async () => {
-    service = await emptyService(engine);
+    // The copy of a migrated database would lack the rights on the database object.
+    const url = await engine.createDatabase();
+    const database = await engine.openDatabase(url);
+    await migrate(database, await loadSources());
+    service = await serviceOn(database, url);
   });
   afterAll(() => service?.close());
 
