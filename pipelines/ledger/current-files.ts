@@ -180,7 +180,7 @@ interface Wanted {
 export function currentFiles(
   all: readonly LoadedFile[], { id, manifest }: Pick<Source, 'manifest'> & { readonly id: string }, { region, layer, register, kept = new Set() }: Wanted,
 ): CurrentFiles {
-  const files = countable(all).filter(({ sourceId }) => sourceId === id);
+  const files = countable(all.filter(({ sourceId }) => sourceId === id));
   if (files.length === 0) return NOTHING;
   const question = { files, keep: manifest.keep, region, layer, register, kept };
   const found = resolve(question);

@@ -166,7 +166,7 @@ function keyOf(source: RegisteredSource, file: LocatedFile): string {
  * recognised other properties.
  */
 function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile): boolean {
-  return logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey(knownOf(source, file));
+  return loaded.sourceId === source.id && (logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey(knownOf(source, file)));
 }
 
 /** Returns the reason for skipping a located file, or null if the file must be read. */
@@ -175,7 +175,7 @@ function whyNotRead(
 ): LoadedFile | string | null {
   const key = keyOf(source, file);
   const { region, vintage, dated = '', role, place } = file.recognition;
-  const loaded = inventory.files.find((each) => logicalKey(each) === key && each.reader === source.reader)
+  const loaded = inventory.files.find((each) => each.reader === source.reader && logicalKey(each) === key)
     ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
   if (loaded !== undefined) return loaded;
   if (regions !== null && region !== null && !regions.includes(region)) return `belongs to ${regionName(region)}, which was not requested`;
