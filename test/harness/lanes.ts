@@ -24,6 +24,17 @@ const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|onc
 /** Folders that have not been run in a shared process yet. */
 const NOT_TRIED = /^test\/(citus|site)\//;
 
+/**
+ * Files that take more than a minute on two cores, longest first. Vitest knows durations only from earlier runs, and continuous integration begins without
+ * earlier runs.
+ */
+export const LONGEST: readonly string[] = [
+  'api/map', 'api/map-use', 'pipelines/changes', 'api/contract', 'truth/region', 'architecture/check', 'citus/citus', 'faults/full-disk', 'pipelines/incremental',
+  'pipelines/history', 'api/tiles', 'contract/columns', 'site/first-hour', 'faults/kills-postgres', 'real/left-out', 'pipelines/arrival', 'pipelines/gate',
+  'faults/server', 'api/plans', 'pipelines/withhold', 'faults/kills-pglite', 'site/package', 'pipelines/lineage', 'migration/readers', 'faults/readers',
+  'faults/deadlock', 'api/ogc-bytes', 'sections/goldens', 'contract/added-source', 'api/base-map', 'pipelines/partial', 'migration/migration',
+].map((name) => `test/${name}.test.ts`);
+
 /** Returns the test files by lane, with paths from the root. */
 export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
   const found: Record<Lane, string[]> = { unit: [], database: [], alone: [], random: [], faults: [], 'random-faults': [], real: [] };
@@ -31,15 +42,18 @@ export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !entry.name.endsWith('.test.ts')) continue;
       const file = relative(root, join(entry.parentPath, entry.name));
-      if (file.startsWith('test/faults/')) found[RANDOM.test(file) ? 'random-faults' : 'faults'].push(file);
-      else if (file.startsWith('test/real/')) found.real.push(file);
-      else if (RANDOM.test(file)) found.random.push(file);
-      else if (!SLOW.test(file) && !reaches(root, file, 'test/harness/database.ts')) found.unit.push(file);
-      else if (NOT_TRIED.test(file) || CHANGES_PROCESS.test(readFileSync(join(root, file), 'utf8'))) found.alone.push(file);
-      else found.database.push(file);
+      found[laneOf(root, file)].push(file);
     }
   }
   return found;
+}
+
+function laneOf(root: string, file: string): Lane {
+  const folder = /^test\/(faults|real)\//.exec(file)?.[1] as 'faults' | 'real' | undefined;
+  if (RANDOM.test(file)) return folder === 'faults' ? 'random-faults' : 'random';
+  if (folder === undefined && !SLOW.test(file) && !reaches(root, file, 'test/harness/database.ts')) return 'unit';
+  if (NOT_TRIED.test(file) || CHANGES_PROCESS.test(readFileSync(join(root, file), 'utf8'))) return 'alone';
+  return folder ?? 'database';
 }
 
 /** Returns whether a file imports another file, directly or through other files of `test`. */
