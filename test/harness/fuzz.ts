@@ -129,6 +129,21 @@ interface Seed {
   readonly entries: readonly { readonly name: string; readonly bytes: Buffer }[] | null;
 }
 
+/** Returns the entries of a zip, or null if the zip is empty or damaged. Mutating the bytes of such a zip is enough. */
+async function entriesOf(path: string): Promise<Seed['entries']> {
+  const zip = await ZipArchive.open(path).catch(() => null);
+  if (zip === null) return null;
+  try {
+    const entries: { name: string; bytes: Buffer }[] = [];
+    for (const entry of zip.entries.filter(({ isFolder }) => !isFolder)) entries.push({ name: entry.path, bytes: await zip.buffer(entry.path) });
+    return entries.length === 0 ? null : entries;
+  } catch {
+    return null;
+  } finally {
+    await zip.close();
+  }
+}
+
 /** @param root folder for the synthetic files */
 async function seedsOf(source: RegisteredSource, root: string): Promise<Seed[]> {
   const synthetic = join(root, source.id);
@@ -142,19 +157,7 @@ async function seedsOf(source: RegisteredSource, root: string): Promise<Seed[]> 
       if (/\.(?:dbf|shx|prj|cpg)$/i.test(name) || statSync(path).size > LARGEST || statSync(path).size === 0) continue;
       const stem = name.replace(/\.[^.]+$/, '.');
       const parts = (/\.shp$/i.test(name) ? names.filter((each) => each.startsWith(stem)) : [name]).map((each) => ({ name: basename(each), bytes: readFileSync(join(folder, each)) }));
-      let entries: Seed['entries'] = null;
-      if (/\.(?:zip|kmz|xlsx)$/i.test(name)) {
-        try {
-          const zip = await ZipArchive.open(path);
-          const found: { name: string; bytes: Buffer }[] = [];
-          for (const entry of zip.entries.filter(({ isFolder }) => !isFolder)) found.push({ name: entry.path, bytes: await zip.buffer(entry.path) });
-          await zip.close();
-          if (found.length > 0) entries = found;
-        } catch {
-          // The fixture is a damaged zip, so mutating its bytes is enough.
-        }
-      }
-      seeds.push({ name: basename(name), parts, entries });
+      seeds.push({ name: basename(name), parts, entries: /\.(?:zip|kmz|xlsx)$/i.test(name) ? await entriesOf(path) : null });
     }
   }
   return seeds;
