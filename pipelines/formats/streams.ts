@@ -44,7 +44,7 @@ export async function* withoutByteOrderMark(stream: AsyncIterable<Buffer>): Asyn
     else {
       beginning = Buffer.concat([beginning, chunk]);
       if (beginning.length < BYTE_ORDER_MARK.length) continue;
-      yield beginning.subarray(beginning.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
+      yield beginning.subarray(beginning.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0);
       beginning = null;
     }
   }

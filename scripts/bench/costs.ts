@@ -42,6 +42,11 @@ export function cpuOf({ cpuSeconds: { node, server } }: Pick<Cost, 'cpuSeconds'>
   return server === null ? null : node + server;
 }
 
+/** Returns the CPU time of Node and of the server as two figures of a measurement. */
+export function cpuFigures(name: string, { cpuSeconds: { node, server } }: Pick<Cost, 'cpuSeconds'>): (readonly [string, number | null])[] {
+  return [[`${name}: CPU of Node, s`, rounded(node)], [`${name}: CPU of the server, s`, server === null ? null : rounded(server)]];
+}
+
 /** Describes the costs of a refresh in one line. @param load costs of the full load */
 export function describeCost(cost: Cost, load: Cost): string {
   const { name, seconds, cpuSeconds: { node, server }, walBytes, tables: { patched, rebuilt } } = cost;
@@ -61,8 +66,7 @@ export function compareCosts(size: number, load: Cost, refreshes: readonly Cost[
   const shareOf = (part: number | null, whole: number | null): number | null => (part === null || whole === null ? null : rounded((part / whole) * 100));
   const figures = refreshes.flatMap((cost) => [
     [`${cost.name}: CPU, % of the load`, shareOf(cpuOf(cost), cpuOf(load))],
-    [`${cost.name}: CPU of Node, s`, rounded(cost.cpuSeconds.node)],
-    [`${cost.name}: CPU of the server, s`, cost.cpuSeconds.server === null ? null : rounded(cost.cpuSeconds.server)],
+    ...cpuFigures(cost.name, cost),
     [`${cost.name}: WAL, % of the load`, shareOf(cost.walBytes, load.walBytes)],
     [`${cost.name}: duration, % of the load`, shareOf(cost.seconds, load.seconds)],
     [`${cost.name}: tables patched in place`, cost.tables.patched.length],

@@ -12,7 +12,7 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { writeSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { textTable } from '../../pipelines/text-table.ts';
-import { cpuOf } from './costs.ts';
+import { cpuFigures, cpuOf, type Cost } from './costs.ts';
 import { ofSteps, rounded, stepOf, type Measurement } from './history.ts';
 import { movedParcels, rewriteComuni } from './releases.ts';
 import { changedRows, PARCELS, rowsOf } from './rows.ts';
@@ -27,14 +27,10 @@ const ACCEPTED = { who: 'benchmark', why: 'the benchmark moves many parcels' };
 
 type Way = 'patch' | 'whole';
 
-interface Cost {
-  readonly seconds: number;
-  readonly cpuSeconds: { readonly node: number; readonly server: number | null };
-  readonly walBytes: number;
-}
+type Measured = Pick<Cost, 'seconds' | 'cpuSeconds' | 'walBytes'>;
 
 /** Costs of the two refreshes of one share. */
-interface Pair extends Readonly<Record<Way, Cost>> {
+interface Pair extends Readonly<Record<Way, Measured>> {
   /** Number of changed parcels. */
   readonly changed: number;
 }
@@ -80,7 +76,7 @@ async function move(folder: string, { comuni: [largest, ...others] }: SyntheticR
 /** Changes the files, and measures the refresh. @returns the number of changed parcels and the costs */
 async function measure(
   { url, name, server }: Fresh, folder: string, way: Way, change: () => Promise<number>,
-): Promise<{ readonly changed: number; readonly cost: Cost }> {
+): Promise<{ readonly changed: number; readonly cost: Measured }> {
   const moved = await change();
   const before = await onDatabase(url, 'write', async (database) => {
     await settle(database);
@@ -118,15 +114,13 @@ async function parcelsArePatched(database: Database): Promise<boolean> {
 
 // --- Results -----------------------------------------------------------------------------------------------------------
 
-function cellsOf(cost: Cost): string[] {
+function cellsOf(cost: Measured): string[] {
   const { seconds, cpuSeconds: { node, server }, walBytes } = cost;
   return [`${number(cpuOf(cost), 1)} s`, `${number(node, 1)} s`, `${number(server, 1)} s`, megabytes(walBytes), `${number(seconds, 1)} s`];
 }
 
 function measurementOf(size: number, pairs: readonly Pair[]): Measurement {
   const costs = pairs.flatMap((pair) => (['patch', 'whole'] as const).map((way) => ({ name: `${rounded((pair.changed / size) * 100)} % changed, ${way}`, cost: pair[way] })));
-  const figures = costs.flatMap(({ name, cost: { cpuSeconds: { node, server }, walBytes } }) => [
-    [`${name}: CPU of Node, s`, rounded(node)], [`${name}: CPU of the server, s`, server === null ? null : rounded(server)], [`${name}: WAL, bytes`, walBytes],
-  ] as const);
+  const figures = costs.flatMap(({ name, cost }) => [...cpuFigures(name, cost), [`${name}: WAL, bytes`, cost.walBytes] as const]);
   return ofSteps(size, costs.map(({ name, cost }) => stepOf(name, cost.seconds, null)), Object.fromEntries(figures));
 }

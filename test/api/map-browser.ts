@@ -1,5 +1,5 @@
 /** Opens the map of a test server in a real browser, and reads the drawn pixels. */
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { CHROMIUM } from '../harness/browser.ts';
 import { BASE, type Service } from './harness.ts';
 
@@ -14,7 +14,7 @@ const FLAGS = [
 /** The timeout is long because the machine may be busy. */
 export const SOON = { timeout: 30_000 };
 /** Draws the map without antialiasing. With antialiasing, the processor draws four samples of each pixel. */
-export const PLAIN_EDGES = `{
+const PLAIN_EDGES = `{
   const { getContext } = HTMLCanvasElement.prototype;
   HTMLCanvasElement.prototype.getContext = function (kind, attributes) {
     return getContext.call(this, kind, attributes?.antialias === true ? { ...attributes, antialias: false } : attributes);
@@ -40,6 +40,13 @@ export interface MapBrowser {
   close(): Promise<void>;
 }
 
+/** Opens a browser context in which maps are drawn without antialiasing. */
+export async function newContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: WIDE, ...options });
+  await context.addInitScript(PLAIN_EDGES);
+  return context;
+}
+
 /** Starts a browser, and makes the server listen on a port. */
 export async function openMapBrowser(service: Service): Promise<MapBrowser> {
   const origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
@@ -49,8 +56,7 @@ export async function openMapBrowser(service: Service): Promise<MapBrowser> {
   return {
     browser, origin, key, problems, asked, paid, close: () => browser.close(),
     async open(hash, { signed = true, isAwaited = true, ...options } = {}) {
-      const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
-      await context.addInitScript(PLAIN_EDGES);
+      const context = await newContext(browser, { locale: 'en-GB', ...options });
       const page = await context.newPage();
       page.setDefaultTimeout(SOON.timeout);
       page.on('console', (message) => {

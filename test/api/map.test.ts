@@ -24,7 +24,7 @@ import { CHROMIUM, PICTURES } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
-import { COARSE, coloured, openMapBrowser, PHONE, PLAIN_EDGES, SOON, WIDE, type MapBrowser } from './map-browser.ts';
+import { COARSE, coloured, newContext, openMapBrowser, PHONE, SOON, WIDE, type MapBrowser } from './map-browser.ts';
 import { auditOf, countsOf, markupOf, writeMarkup } from '../harness/markup.ts';
 
 /** Sections that have values for every land parcel. */
@@ -108,8 +108,7 @@ describeEngines('the web pages', (engine) => {
       const explain: Explain = (fid, section) => explainParcel({ database: service.database, sources }, fid, section, 60_000);
       const app = await buildServer({ reader: service.reader, version: VERSION, log: SILENT, signIn: link, explain });
       const home = await app.listen({ host: '127.0.0.1', port: 0 });
-      const context = await browser.newContext({ viewport: WIDE, locale, ...COARSE, ...options });
-      await context.addInitScript(PLAIN_EDGES);
+      const context = await newContext(browser, { locale, ...COARSE, ...options });
       const close = async (): Promise<void> => {
         await context.close();
         await app.close();

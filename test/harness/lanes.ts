@@ -35,7 +35,7 @@ export const LONGEST: readonly string[] = [
   'faults/deadlock', 'api/ogc-bytes', 'sections/goldens', 'contract/added-source', 'api/base-map', 'pipelines/partial', 'migration/migration',
 ].map((name) => `test/${name}.test.ts`);
 
-/** Returns the test files by lane, with paths from the root. */
+/** Returns the test files by lane, with paths from the root. @throws Error if a file of `LONGEST` does not exist */
 export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
   const found: Record<Lane, string[]> = { unit: [], database: [], alone: [], random: [], faults: [], 'random-faults': [], real: [] };
   for (const folder of ['test', 'sources', 'sql']) {
@@ -45,6 +45,9 @@ export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
       found[laneOf(root, file)].push(file);
     }
   }
+  const all = new Set(Object.values(found).flat());
+  const missing = LONGEST.filter((file) => !all.has(file));
+  if (missing.length > 0) throw new Error(`expected only test files in LONGEST, found ${missing.join(', ')}`);
   return found;
 }
 
