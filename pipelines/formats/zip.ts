@@ -24,9 +24,9 @@ const HEAD_BYTES = 65_536;
 const WHOLE_BYTES = 64 * 1024 * 1024;
 /** Maximum number of members of a zip. The zip of the largest province has about 350 members, one per comune. */
 const MOST_MEMBERS = 100_000;
-/** Maximum lengths of a file name and of a path in characters, as in common file systems. The sources' patterns for file names rely on these limits. */
-const NAME_CHARACTERS = 255;
-const PATH_CHARACTERS = 4_096;
+/** Maximum lengths of a file name and of a path in bytes of UTF-8, as in common file systems. The sources' patterns for file names rely on these limits. */
+const NAME_BYTES = 255;
+const PATH_BYTES = 4_096;
 /** Maximum depth of nested zips: Italy, regions, provinces, comuni, and one more level. */
 const DEPTH = 5;
 /** Maximum compression ratio. Published text has a ratio of about ten, and at most forty. A large entry with a higher ratio is a zip bomb. */
@@ -464,7 +464,7 @@ async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | n
   let readBytes = 0;
   let compressedBytes = 0;
   for await (const entry of zip.eachEntry()) {
-    refuseLongName(entry, label);
+    refuseName(entry, label);
     refuseLink(entry, label);
     // Two names are the same if they differ only in Unicode normalisation, or in empty or `.` path segments.
     const name = entry.fileName.normalize('NFC').replaceAll(/(?<=^|\/)\.?\//g, '');
@@ -498,16 +498,24 @@ function describe(entry: yauzl.Entry): ZipEntry {
 }
 
 /**
- * Refuses names that are too long for file systems.
- * @throws input error `ZIP_NAME_LONG`
+ * Refuses names that file systems, PostgreSQL or terminals cannot represent: names with control characters, and names that are too long.
+ * @throws input errors `ZIP_NAME_INVALID`, `ZIP_NAME_LONG`
  */
-function refuseLongName({ fileName }: yauzl.Entry, at: string): void {
-  if (fileName.length <= NAME_CHARACTERS) return;
-  const longest = Math.max(...fileName.split('/').map((part) => part.length));
-  if (longest <= NAME_CHARACTERS && fileName.length <= PATH_CHARACTERS) return;
+function refuseName({ fileName }: yauzl.Entry, label: string): void {
+  if (/\p{Cc}/u.test(fileName)) {
+    const shown = fileName.slice(0, 80).replaceAll(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
+    throw inputError('the zip contains a name with a control character', {
+      code: 'ZIP_NAME_INVALID', at: `${label}!${shown}`, detail: `expected names of printable characters, found ${shown}`,
+      hint: 'The zip is damaged. Download the zip again from the publisher.',
+    });
+  }
+  if (fileName.length * 3 <= NAME_BYTES) return;
+  const longest = Math.max(...fileName.split('/').map((part) => Buffer.byteLength(part)));
+  const whole = Buffer.byteLength(fileName);
+  if (longest <= NAME_BYTES && whole <= PATH_BYTES) return;
   throw inputError('the zip contains a name that is too long', {
-    code: 'ZIP_NAME_LONG', at: `${at}!${fileName.slice(0, 80)}…`,
-    detail: `expected folder and file names of at most ${NAME_CHARACTERS} characters in a path of at most ${PATH_CHARACTERS}, found ${longest} in ${fileName.length}`,
+    code: 'ZIP_NAME_LONG', at: `${label}!${fileName.slice(0, 80)}…`,
+    detail: `expected folder and file names of at most ${NAME_BYTES} bytes in a path of at most ${PATH_BYTES}, found ${longest} in ${whole}`,
     hint: 'No file system stores such a name. Download the zip again from the publisher.',
   });
 }

@@ -97,15 +97,27 @@ describe('a zip', () => {
   });
 });
 
-describe('a zip with long names', () => {
+describe('a zip with unusual names', () => {
+  it.each([
+    ['NUL', 'frane\0.shp', 'frane\\x00.shp'],
+    ['a line feed', 'frane\n.shp', 'frane\\x0a.shp'],
+    ['an escape sequence', 'frane\u001b[2J.shp', 'frane\\x1b[2J.shp'],
+    ['a C1 control character', 'frane\u009b.shp', 'frane\\x9b.shp'],
+  ])('is rejected if a name contains %s, and the error shows the character as an escape', async (_, name, shown) => {
+    await expect(ZipArchive.open(await zipOf([['a.csv', 'x'], [name, 'x']]))).rejects.toMatchObject({
+      code: 'ZIP_NAME_INVALID', kind: 'input', at: expect.stringMatching(/\.zip!frane\\x\w\w\S*$/), detail: expect.stringContaining(shown),
+    });
+  });
+
   it.each([
     ['a name of 256 characters', `${'n'.repeat(252)}.csv`],
+    ['a name of 131 characters and 258 bytes', `${'à'.repeat(127)}.csv`],
     ['a path of 4,097 characters', `${'folder/'.repeat(585)}m.`],
   ])('is rejected if the zip has %s', async (_, name) => {
     await expect(ZipArchive.open(await zipOf([[name, 'x']]))).rejects.toMatchObject({ code: 'ZIP_NAME_LONG' });
   });
 
-  it('is read if a name has 255 characters', async () => {
+  it('is read if a name has 255 bytes', async () => {
     const archive = await ZipArchive.open(await zipOf([[`${'n'.repeat(251)}.csv`, 'x']]));
     expect(archive.entries).toHaveLength(1);
     await archive.close();
