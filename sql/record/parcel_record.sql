@@ -53,7 +53,7 @@ begin
     '{"fid":',
     p_fid,
     ',"municipality":',
-    v_basic.value -> 'municipality',
+    v_basic.municipality,
     ',',
     v_cited.blocks,
     ',"meta":{"sections_included":',

@@ -27,7 +27,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel. The area is in m² with 2 decimals, and the representative point in degrees with 7 decimals. The sheet has no leading zeros, and attachment and development are null instead of 0. Column prefix is the reference of the comune catastale, null if the parcel has a sheet';
 
-create or replace function api.section_basic(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[], out belfiore text, out point geometry, out kind text)
+create or replace function api.section_basic(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[], out municipality json, out belfiore text, out point geometry, out kind text)
 language plpgsql stable as $$
 declare
   v_found record;
@@ -51,6 +51,7 @@ begin
   cross join lateral api.values_basic(row(p.*)::core.parcel) v
   where p.fid = p_fid;
   if v_found.fid is not null then
+    municipality := api.known_municipality(v_found.belfiore, p_from);
     select *
     into v_postal
     from postal_code z
@@ -90,7 +91,7 @@ begin
       'area_m2', v_found.area_m2,
       'centroid', json_build_object('lat', v_found.lat, 'lng', v_found.lng),
       'geometry', api.geojson(v_found.geom),
-      'municipality', api.known_municipality(v_found.belfiore, p_from),
+      'municipality', municipality,
       'cadastral', v_cadastral
     );
     -- The citation key of a parcel in a land register contains the comune catastale instead of the comune.
@@ -103,7 +104,7 @@ begin
   end if;
 end
 $$;
-comment on function api.section_basic(int4, anyelement) is 'Section basic of a parcel as JSON, and the comune, representative point (EPSG:4326) and kind that other sections need. All results are null if there is no such parcel';
+comment on function api.section_basic(int4, anyelement) is 'Section basic of a parcel as JSON, its member municipality, and the comune, representative point (EPSG:4326) and kind that other sections need. All results are null if there is no such parcel';
 
 create or replace function api.coverage_basic(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
