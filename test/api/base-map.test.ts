@@ -6,7 +6,7 @@ import { baseMapOf, originOfTiles } from '../../api/base-map.ts';
 import { CHROMIUM, PICTURES } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { regionService, serviceOn } from './harness.ts';
-import { openMapBrowser, pixels, SOON, type MapBrowser } from './map-browser.ts';
+import { openMapBrowser, overlaps, PHONE, pixels, SOON, type MapBrowser } from './map-browser.ts';
 
 /** A PNG of one pixel, and its colour. */
 const [PIXEL, COLOUR] = ['iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGM4obEAAANMAZEBDUXwAAAAAElFTkSuQmCC', 'rgb(200, 40, 160)'];
@@ -59,6 +59,26 @@ describeEngines('a server with a base map', (engine) => {
       expect(await policyOf(service, '/docs')).toBe(await policyOf(plain, '/docs'));
       const overview = async (server: Pick<typeof service, 'ask'>): Promise<unknown> => (await server.ask('/map/overview.json')).body!['base_map'];
       expect([await overview(plain), await overview(service)]).toEqual([null, { tiles: `${origin}/{z}/{x}/{y}.png`, attribution: '© <b>Example</b> 2026', maxzoom: 17 }]);
+    });
+
+    it('does not cover the attribution on a small screen while the tiles are loading', async () => {
+      const tiles = createServer(() => undefined);
+      await new Promise<void>((resolve) => void tiles.listen(0, '127.0.0.1', resolve));
+      const { port } = tiles.address() as AddressInfo;
+      const slow = await serviceOn(plain.database, plain.url, { baseMap: baseMapOf(`http://127.0.0.1:${port}/{z}/{x}/{y}.png`, '© OpenStreetMap contributors, © Region (CC BY 4.0)', 17) });
+      const phone = await openMapBrowser({ ...slow, token: plain.token });
+      try {
+        const page = await phone.open('#map=6/42/14', { ...PHONE, isAwaited: false });
+        await page.locator('#loading', { hasText: 'Loading the map …' }).waitFor();
+        expect(await page.locator('#base-credit').isVisible()).toBe(true);
+        await expect.poll(() => overlaps(page), SOON).toEqual([]);
+        await page.screenshot({ path: `${PICTURES}map-base-loading-390.png` });
+      } finally {
+        await phone.close();
+        await slow.close();
+        tiles.closeAllConnections();
+        tiles.close();
+      }
     });
 
     it('draws the tiles with their attribution until the user switches the base map off, and sends them no token and no referrer', async () => {
