@@ -64,13 +64,14 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
 /** Adds facts to a source. The facts are computed at the first use, because only commands that load files need facts. */
 function withFacts(source: Omit<RegisteredSource, 'facts' | 'reader'>, compute: () => Facts): RegisteredSource {
   let facts: Facts | undefined;
+  let reader: string | undefined;
   return {
     ...source,
     get facts() {
       return facts ??= compute();
     },
     get reader() {
-      return digestOfFacts(this.facts);
+      return reader ??= digestOfFacts(this.facts);
     },
   };
 }
