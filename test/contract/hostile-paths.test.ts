@@ -95,7 +95,11 @@ describe('a geodatabase in a zip', () => {
     expect(await openedIn('made.gdb/A00000001.GDBTABLE')).toEqual({ code: 'ZIP_MEMBER_REPEATED', left: ['inner'] });
   });
 
-  it.each(['made.gdb/sub/a00000002.gdbtable', 'made.gdb/a00000002.gdbtable\0.csv', 'made.gdb/..a00000002'])('leaves no file if a member is called %j', async (name) => {
+  it('is refused if the name of a member contains NUL', async () => {
+    await expect(openedIn('made.gdb/a00000002.gdbtable\0.csv')).rejects.toMatchObject({ code: 'ZIP_NAME_INVALID' });
+  });
+
+  it.each(['made.gdb/sub/a00000002.gdbtable', 'made.gdb/..a00000002'])('leaves no file if a member is called %j', async (name) => {
     expect(await openedIn(name)).toEqual({ code: 'VECTOR_UNREADABLE', left: ['inner'] });
   });
 });
