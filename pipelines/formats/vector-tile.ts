@@ -67,33 +67,43 @@ function rowOf(lat: number): number {
  */
 export function vectorTile(tile: TileNumber, name: string, features: readonly TileFeature[], drawings: Uint8Array, geometry: 'areas' | 'points' = 'areas'): Buffer {
   const keys = new Map<string, number>();
-  const values = new Map<string, number>();
+  const values = new Map<TileValue, number>();
   const layer = new Bytes();
   layer.bytes(1, Buffer.from(name));
   const reader = new Twkb(drawings);
+  const drawing = new Drawing(tile);
+  // The buffers are reused for all features, because a tile may have thousands of features.
+  const [pairs, feature] = [new Bytes(), new Bytes()];
   for (const { id, tags } of features) {
-    const commands = geometry === 'points' ? pointCommands(reader.point(), tile) : commandsOf(reader.polygons(), tile);
-    const feature = new Bytes();
+    drawing.clear();
+    if (geometry === 'points') reader.point(drawing);
+    else reader.areas(drawing);
+    pairs.clear();
+    for (const key of Object.keys(tags)) {
+      pairs.varint(numberOf(keys, key));
+      pairs.varint(numberOf(values, tags[key] as TileValue));
+    }
+    feature.clear();
     if (id !== null) feature.number(1, id);
-    feature.packed(2, Object.entries(tags).flatMap(([key, value]) => [numberOf(keys, key), numberOf(values, JSON.stringify(value))]));
+    feature.part(2, pairs);
     feature.number(3, geometry === 'points' ? POINT : POLYGON);
-    feature.packed(4, commands);
-    layer.bytes(2, feature.done());
+    feature.part(4, drawing.commands());
+    layer.part(2, feature);
   }
   if (!reader.ended) throw new Error('expected one geometry per feature, found more geometries');
   for (const key of keys.keys()) layer.bytes(3, Buffer.from(key));
-  for (const value of values.keys()) layer.bytes(4, valueOf(JSON.parse(value) as TileValue));
+  for (const value of values.keys()) layer.bytes(4, valueOf(value));
   layer.number(5, EXTENT);
   layer.number(15, 2);
   const written = new Bytes();
-  written.bytes(3, layer.done());
+  written.part(3, layer);
   return Buffer.from(written.done());
 }
 
 const [POINT, POLYGON] = [1, 3];
 
-/** Returns the index of a text in the tile's table. An unknown text gets the next index. */
-function numberOf(known: Map<string, number>, each: string): number {
+/** Returns the index of a key or value in the tile's table. An unknown key or value gets the next index. */
+function numberOf<T>(known: Map<T, number>, each: T): number {
   let number = known.get(each);
   if (number === undefined) known.set(each, number = known.size);
   return number;
@@ -108,79 +118,116 @@ function valueOf(value: TileValue): Uint8Array {
   return written.done();
 }
 
-/** Points of a ring in units of the tile: x, y, x, y … */
-type Ring = number[];
-
 const [MOVE_TO, LINE_TO, CLOSE_PATH] = [1, 2, 7];
 
-/** Returns the column and row of a point in units of the tile. The point is in units of TWKB. */
-function unitsOf(lng: number, lat: number, { z, x, y }: TileNumber): readonly [column: number, row: number] {
-  const side = 2 ** z * EXTENT;
-  return [Math.round(columnOf(lng / PER_DEGREE) * side - x * EXTENT), Math.round(rowOf(lat / PER_DEGREE) * side - y * EXTENT)];
-}
+/** Builds the drawing commands of one feature at a time, from coordinates in TWKB units. */
+class Drawing {
+  readonly #commands = new Bytes();
+  readonly #side: number;
+  readonly #left: number;
+  readonly #top: number;
+  /** Points of the current ring in units of the tile: x, y, x, y … Elements from `#length` on belong to earlier rings. */
+  readonly #ring: number[] = [];
+  #length = 0;
+  /** True if the current polygon has an area. Holes of a polygon without an area are not drawn. */
+  #isDrawn = false;
+  /** First point of the first polygon; null before the first polygon. */
+  #first: readonly [column: number, row: number] | null = null;
+  #atX = 0;
+  #atY = 0;
 
-function pointCommands([lng, lat]: readonly [number, number], tile: TileNumber): number[] {
-  const [column, row] = unitsOf(lng, lat, tile);
-  return [MOVE_TO | (1 << 3), zigzag(column), zigzag(row)];
-}
+  constructor({ z, x, y }: TileNumber) {
+    this.#side = 2 ** z * EXTENT;
+    this.#left = x * EXTENT;
+    this.#top = y * EXTENT;
+  }
 
-/** Returns the drawing commands of a feature. @param polygons rings of each polygon in TWKB units, with the outer ring first */
-function commandsOf(polygons: readonly (readonly Ring[])[], tile: TileNumber): number[] {
-  const placed = (ring: Ring): Ring => {
-    const points: Ring = [];
-    for (let at = 0; at < ring.length; at += 2) {
-      const [column, row] = unitsOf(ring[at] as number, ring[at + 1] as number, tile);
-      if (column !== points.at(-2) || row !== points.at(-1)) points.push(column, row);
-    }
+  clear(): void {
+    this.#commands.clear();
+    this.#length = 0;
+    this.#first = null;
+    this.#atX = 0;
+    this.#atY = 0;
+  }
+
+  /** Adds a point to the current ring. Omits a point that equals the previous point in units of the tile. */
+  point(lng: number, lat: number): void {
+    const column = Math.round(columnOf(lng / PER_DEGREE) * this.#side - this.#left);
+    const row = Math.round(rowOf(lat / PER_DEGREE) * this.#side - this.#top);
+    if (this.#length > 0 && this.#ring[this.#length - 2] === column && this.#ring[this.#length - 1] === row) return;
+    this.#ring[this.#length] = column;
+    this.#ring[this.#length + 1] = row;
+    this.#length += 2;
+  }
+
+  /** Draws the current ring as a single point. */
+  endPoint(): void {
+    this.#commands.varint(MOVE_TO | (1 << 3));
+    this.#moveTo(0);
+    this.#length = 0;
+  }
+
+  /** Draws the current ring. @param isOuter true for the outer ring of a polygon, false for a hole */
+  endRing(isOuter: boolean): void {
+    const ring = this.#ring;
+    if (isOuter) this.#first ??= [ring[0] ?? 0, ring[1] ?? 0];
     // Removes the last point, which equals the first.
-    while (points.length > 2 && points[0] === points.at(-2) && points[1] === points.at(-1)) points.length -= 2;
-    return points;
-  };
-  const drawn: Ring[] = [];
-  for (const [outer = [], ...holes] of polygons) {
-    const ring = placed(outer);
-    const area = areaOf(ring);
-    if (area === 0) continue;
-    drawn.push(area > 0 ? ring : reversed(ring));
-    for (const hole of holes.map(placed)) {
-      const inside = areaOf(hole);
-      if (inside !== 0) drawn.push(inside < 0 ? hole : reversed(hole));
+    while (this.#length > 2 && ring[0] === ring[this.#length - 2] && ring[1] === ring[this.#length - 1]) this.#length -= 2;
+    const area = this.#area();
+    if (isOuter) this.#isDrawn = area !== 0;
+    // Outer rings are clockwise on the screen, and holes are counterclockwise.
+    if (this.#isDrawn && area !== 0) this.#draw((area > 0) === isOuter);
+    this.#length = 0;
+  }
+
+  /** Ends a polygon without rings. */
+  endEmpty(): void {
+    this.#first ??= [0, 0];
+  }
+
+  /** Returns the commands of the feature. A feature smaller than one unit is drawn as one unit, so that the feature stays visible. */
+  commands(): Bytes {
+    if (this.#commands.length === 0) {
+      const [column, row] = this.#first ?? [0, 0];
+      this.#ring.splice(0, 8, column, row, column + 1, row, column + 1, row + 1, column, row + 1);
+      this.#length = 8;
+      this.#draw(true);
     }
+    return this.#commands;
   }
-  // A feature smaller than one unit is drawn as one unit, so that the feature stays visible.
-  if (drawn.length === 0) {
-    const [column = 0, row = 0] = placed(polygons[0]?.[0] ?? []);
-    drawn.push([column, row, column + 1, row, column + 1, row + 1, column, row + 1]);
+
+  #draw(isForward: boolean): void {
+    const last = this.#length - 2;
+    for (let at = 0; at <= last; at += 2) {
+      if (at === 0) this.#commands.varint(MOVE_TO | (1 << 3));
+      else if (at === 2) this.#commands.varint(LINE_TO | ((last / 2) << 3));
+      this.#moveTo(isForward ? at : last - at);
+    }
+    this.#commands.varint(CLOSE_PATH | (1 << 3));
   }
-  const commands: number[] = [];
-  let [atX, atY] = [0, 0];
-  for (const ring of drawn) {
-    for (let at = 0; at < ring.length; at += 2) {
+
+  #moveTo(at: number): void {
+    const [toX, toY] = [this.#ring[at] as number, this.#ring[at + 1] as number];
+    this.#commands.varint(zigzag(toX - this.#atX));
+    this.#commands.varint(zigzag(toY - this.#atY));
+    this.#atX = toX;
+    this.#atY = toY;
+  }
+
+  /** Returns twice the area of the current ring, positive if the points are clockwise on the screen. */
+  #area(): number {
+    const ring = this.#ring;
+    if (this.#length === 0) return 0;
+    let area = 0;
+    let [fromX, fromY] = [ring[this.#length - 2] as number, ring[this.#length - 1] as number];
+    for (let at = 0; at < this.#length; at += 2) {
       const [toX, toY] = [ring[at] as number, ring[at + 1] as number];
-      if (at === 0) commands.push(MOVE_TO | (1 << 3));
-      else if (at === 2) commands.push(LINE_TO | ((ring.length / 2 - 1) << 3));
-      commands.push(zigzag(toX - atX), zigzag(toY - atY));
-      [atX, atY] = [toX, toY];
+      area += fromX * toY - toX * fromY;
+      fromX = toX;
+      fromY = toY;
     }
-    commands.push(CLOSE_PATH | (1 << 3));
+    return area;
   }
-  return commands;
-}
-
-/** Returns twice the area of a ring, positive if the points are clockwise on the screen. */
-function areaOf(ring: Ring): number {
-  let area = 0;
-  for (let at = 0; at < ring.length; at += 2) {
-    const next = (at + 2) % ring.length;
-    area += (ring[at] as number) * (ring[next + 1] as number) - (ring[next] as number) * (ring[at + 1] as number);
-  }
-  return area;
-}
-
-function reversed(ring: Ring): Ring {
-  const points: Ring = [];
-  for (let at = ring.length - 2; at >= 0; at -= 2) points.push(ring[at] as number, ring[at + 1] as number);
-  return points;
 }
 
 function zigzag(value: number): number {
@@ -191,6 +238,9 @@ function zigzag(value: number): number {
 class Twkb {
   readonly #bytes: Uint8Array;
   #at = 0;
+  /** Previous point. */
+  #lng = 0;
+  #lat = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -200,58 +250,60 @@ class Twkb {
     return this.#at === this.#bytes.length;
   }
 
-  /** Returns the next geometry, which must be a point. */
-  point(): [number, number] {
+  /** Draws the next geometry, which must be a point. */
+  point(drawing: Drawing): void {
     const [kind, has] = [this.#byte(), this.#byte()];
     if (kind !== POINT_7 || has !== 0) throw new Error(`expected a TWKB point with 7 decimals and no optional attributes, found ${kind}, ${has}`);
-    return [this.#signed(), this.#signed()];
+    const lng = this.#signed();
+    drawing.point(lng, this.#signed());
+    drawing.endPoint();
   }
 
-  /** Returns the rings of the next geometry's polygons. Ignores lines and points, which clipping produces where a geometry only touches the tile's side. */
-  polygons(): Ring[][] {
+  /** Draws the polygons of the next geometry. Ignores lines and points, which clipping produces where a geometry only touches the tile's side. */
+  areas(drawing: Drawing): void {
     const [kind, has] = [this.#byte(), this.#byte()];
     if (kind >> 4 !== 14 || (has & ~EMPTY) !== 0) throw new Error(`expected TWKB with 7 decimals and no optional attributes, found ${kind}, ${has}`);
-    if ((has & EMPTY) !== 0) return [];
-    const point: [number, number] = [0, 0];
+    if ((has & EMPTY) !== 0) return;
+    this.#lng = 0;
+    this.#lat = 0;
     switch (kind & 15) {
       case 1:
-        this.#points(1, point);
-        return [];
+        this.#points(1, null);
+        break;
       case 2:
-        this.#ring(point);
-        return [];
-      case 3:
-        return [this.#polygon(point)];
       case 4:
-        this.#points(this.#varint(), point);
-        return [];
+        this.#points(this.#varint(), null);
+        break;
+      case 3:
+        this.#polygon(drawing);
+        break;
       case 5:
-        this.#polygon(point);
-        return [];
+        this.#polygon(null);
+        break;
       case 6:
-        return Array.from({ length: this.#varint() }, () => this.#polygon(point));
+        for (let left = this.#varint(); left > 0; left -= 1) this.#polygon(drawing);
+        break;
       default:
-        return Array.from({ length: this.#varint() }, () => this.polygons()).flat();
+        for (let left = this.#varint(); left > 0; left -= 1) this.areas(drawing);
     }
   }
 
-  #polygon(point: [number, number]): Ring[] {
-    return Array.from({ length: this.#varint() }, () => this.#ring(point));
-  }
-
-  #ring(point: [number, number]): Ring {
-    return this.#points(this.#varint(), point);
-  }
-
-  /** Reads the points of a ring. @param point the previous point; changed to the last point of the ring */
-  #points(count: number, point: [number, number]): Ring {
-    const ring: Ring = new Array<number>(count * 2);
-    for (let at = 0; at < ring.length; at += 2) {
-      point[0] += this.#signed();
-      point[1] += this.#signed();
-      [ring[at], ring[at + 1]] = point;
+  /** Reads a polygon, or several lines. @param drawing null: the geometry is not drawn */
+  #polygon(drawing: Drawing | null): void {
+    const rings = this.#varint();
+    if (rings === 0) drawing?.endEmpty();
+    for (let ring = 0; ring < rings; ring += 1) {
+      this.#points(this.#varint(), drawing);
+      drawing?.endRing(ring === 0);
     }
-    return ring;
+  }
+
+  #points(count: number, drawing: Drawing | null): void {
+    for (let left = count; left > 0; left -= 1) {
+      this.#lng += this.#signed();
+      this.#lat += this.#signed();
+      drawing?.point(this.#lng, this.#lat);
+    }
   }
 
   #byte(): number {
@@ -287,33 +339,63 @@ class Bytes {
   #buffer = Buffer.allocUnsafe(256);
   #length = 0;
 
+  get length(): number {
+    return this.#length;
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
   number(field: number, value: number): void {
-    this.#varint(field * 8);
-    this.#varint(value);
+    this.varint(field * 8);
+    this.varint(value);
   }
 
   double(field: number, value: number): void {
-    this.#varint(field * 8 + 1);
+    this.varint(field * 8 + 1);
     this.#room(8);
     this.#length = this.#buffer.writeDoubleLE(value, this.#length);
   }
 
   bytes(field: number, value: Uint8Array): void {
-    this.#varint(field * 8 + 2);
-    this.#varint(value.length);
+    this.varint(field * 8 + 2);
+    this.varint(value.length);
     this.#room(value.length);
     this.#buffer.set(value, this.#length);
     this.#length += value.length;
   }
 
-  packed(field: number, values: readonly number[]): void {
-    const inside = new Bytes();
-    for (const value of values) inside.#varint(value);
-    this.bytes(field, inside.done());
+  /** Writes a message or a packed list as a field. */
+  part(field: number, part: Bytes): void {
+    const { length } = part;
+    this.varint(field * 8 + 2);
+    this.varint(length);
+    this.#room(length);
+    part.#buffer.copy(this.#buffer, this.#length, 0, length);
+    this.#length += length;
   }
 
   done(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
+  }
+
+  varint(value: number): void {
+    this.#room(10);
+    let rest = value;
+    // Bitwise operators work with at most 32 bits.
+    while (rest > 0x7fffffff) {
+      this.#buffer[this.#length] = (rest % 128) | 128;
+      this.#length += 1;
+      rest = Math.floor(rest / 128);
+    }
+    while (rest >= 128) {
+      this.#buffer[this.#length] = (rest & 127) | 128;
+      this.#length += 1;
+      rest >>= 7;
+    }
+    this.#buffer[this.#length] = rest;
+    this.#length += 1;
   }
 
   #room(bytes: number): void {
@@ -321,17 +403,5 @@ class Bytes {
     const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + bytes));
     larger.set(this.done());
     this.#buffer = larger;
-  }
-
-  #varint(value: number): void {
-    this.#room(10);
-    let rest = value;
-    while (rest >= 128) {
-      this.#buffer[this.#length] = (rest % 128) | 128;
-      this.#length += 1;
-      rest = Math.floor(rest / 128);
-    }
-    this.#buffer[this.#length] = rest;
-    this.#length += 1;
   }
 }
