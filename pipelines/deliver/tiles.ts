@@ -175,8 +175,9 @@ export async function regionTile(ask: Ask, region: number, sections: readonly st
       const columns = columnsOf(drawn).map(({ name }) => name);
       const places = drawnNames(drawn).map(({ value, coverage }) => ({ value, at: columns.indexOf(value), coverage, coverageAt: columns.indexOf(coverage) }));
       const cells = cellsOf(values ?? null, drawn);
-      const features = (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]): TileFeature => {
-        const tags: Record<string, TileValue> = { fid, label, kind };
+      const [fids, labels, kinds] = JSON.parse(facts) as ParcelFacts;
+      const features = fids.map((fid, index): TileFeature => {
+        const tags: Record<string, TileValue> = { fid, label: labels[index] ?? '', kind: kinds[index] ?? '' };
         for (const { value, at, coverage, coverageAt } of places) {
           const [drawn, covered] = [cells.get(fid)?.[at] ?? null, cells.get(fid)?.[coverageAt] ?? null];
           if (drawn !== null) tags[value] = drawn;
@@ -197,17 +198,23 @@ function comuni(facts: string): TileFeature[] {
   }));
 }
 
-type ParcelFacts = readonly [fid: number, label: string, kind: string, area: number];
+/** Facts about the parcels of a tile. All arrays have one element per parcel. */
+type ParcelFacts = readonly [fids: readonly number[], labels: readonly string[], kinds: readonly string[], areas: readonly number[]];
 
 function parcels(facts: string, tags: 'all' | 'kind'): TileFeature[] {
-  return (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind, area]) => ({ id: fid, tags: { fid, ...(tags === 'all' ? { label, area_m2: area } : {}), kind } }));
+  const [fids, labels, kinds, areas] = JSON.parse(facts) as ParcelFacts;
+  return fids.map((fid, index): TileFeature => {
+    const kind = kinds[index] ?? '';
+    return { id: fid, tags: tags === 'all' ? { fid, label: labels[index] ?? '', area_m2: areas[index] ?? 0, kind } : { fid, kind } };
+  });
 }
 
 function valued(facts: string, sectionRows: string | null, { name, layer }: DrawnSection): TileFeature[] {
   const columns = columnsOf([name]).map((column) => column.name);
   const [value, coverage] = [layer.value, layer.coverage ?? 'coverage'].map((column) => columns.indexOf(`${name}_${column}`)) as [number, number];
   const cells = cellsOf(sectionRows, [name]);
-  return (JSON.parse(facts) as ParcelFacts[]).map(([fid]) => {
+  const [fids] = JSON.parse(facts) as ParcelFacts;
+  return fids.map((fid) => {
     const row: readonly Cell[] = cells.get(fid) ?? [];
     // A missing coverage means that the section is not loaded at this place.
     const drawn = row[value] ?? null;

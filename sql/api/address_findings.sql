@@ -104,6 +104,9 @@ comment on function api.address_points(int4, text[]) is 'Published addresses of 
 create or replace function api.findings_by_place(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
 language plpgsql stable as $$
+declare
+  -- A call in the query would run once per boundary.
+  v_releases constant int4[] := api.boundary_releases();
 begin
   return query
   with point as materialized (
@@ -118,7 +121,7 @@ begin
     select
       c.belfiore,
       st_union(c.geom) as geom
-    from api.comune_pieces(p_region, api.boundary_releases()) c
+    from api.comune_pieces(p_region, v_releases) c
     where c.belfiore = any (p_comuni)
     group by c.belfiore
   ),
@@ -397,6 +400,8 @@ create or replace function api.address_quality(p_region int4, p_comuni text[], p
 returns table (belfiore text, answer json)
 language plpgsql stable as $$
 declare
+  -- A call in the query would run once per boundary.
+  v_releases constant int4[] := api.boundary_releases();
   v_large constant text[] := array(
     select s.belfiore
     from core.street s
@@ -442,7 +447,7 @@ begin
   ),
   bounded as (
     select distinct c.belfiore
-    from api.comune_pieces(p_region, api.boundary_releases()) c
+    from api.comune_pieces(p_region, v_releases) c
     where c.belfiore = any (p_comuni)
   )
   select

@@ -57,6 +57,8 @@ begin
       a.text as asked,
       k.text,
       levenshtein(k.text, a.text) as edits,
+      k.id,
+      k.weight,
       k.df
     from doubtful a
     join core.token k on k.text % a.text
@@ -71,6 +73,8 @@ begin
       a.text,
       k.text,
       1,
+      k.id,
+      k.weight,
       k.df
     from doubtful a
     join core.token k on k.text = any (api.transposed(a.text))
@@ -98,16 +102,16 @@ begin
   select place, id, weight, 1::float8, df
   from exact
   union all
-  select
+  -- Both searches of `near` may find the same word.
+  select distinct
     r.place,
-    k.id,
-    k.weight,
+    n.id,
+    n.weight,
     case r.edits when 1 then 0.9 else 0.8 end::float8,
-    k.df
+    n.df
   from ranked r
-  join core.token k on k.text = r.text
-  where r.rank <= 6
-    and k.region_code = any (p_regions);
+  join near n on n.place = r.place and n.text = r.text
+  where r.rank <= 6;
   perform set_config('pg_trgm.similarity_threshold', v_former, true);
 end
 $$;
@@ -217,37 +221,51 @@ begin
       and n.token_ids && v_rarest
       and n.located > 0
   ),
-  said as (
+  -- Scores each name once per region, because many comuni have streets with the same name.
+  name as materialized (
     select
       c.region_code,
-      c.street_id,
-      c.ordinal,
+      c.token_ids,
+      c.weight,
+      c.street_type,
+      c.is_there,
+      row_number() over () as nth,
+      array_agg(c.street_id) as street_ids,
+      array_agg(c.belfiore) as belfiori,
+      array_agg(c.comune_located) as located
+    from (
+      select
+        n.*,
+        v_locality is null or n.locality_key is not distinct from v_locality as is_there
+      from candidate n
+    ) c
+    group by c.region_code, c.token_ids, c.weight, c.street_type, c.is_there
+  ),
+  said as (
+    select
+      c.nth as name,
       w.place,
       w.weight,
       w.quality,
       -- Typed words that match the same word of the street (roma, rora) count once.
-      row_number() over (partition by c.region_code, c.street_id, c.ordinal, t.id order by w.quality desc, w.place) as nth
-    from candidate c
+      row_number() over (partition by c.nth, t.id order by w.quality desc, w.place) as nth
+    from name c
     cross join lateral unnest(c.token_ids) as t (id)
     join word w on w.id = t.id
   ),
   matched as (
     select
-      s.region_code,
-      s.street_id,
-      s.ordinal,
+      s.name,
       s.place,
       max(s.weight)::numeric as weight,
       max(s.weight * s.quality)::numeric as credit
     from said s
     where s.nth = 1
-    group by s.region_code, s.street_id, s.ordinal, s.place
+    group by s.name, s.place
   ),
   summed as (
     select
-      m.region_code,
-      m.street_id,
-      m.ordinal,
+      m.name,
       sum(m.credit) as credit,
       count(*) as words,
       -- The weight of the query is the sum of the weights of its words. A matched word has its weight in the street's region. Any other word has
@@ -255,14 +273,14 @@ begin
       sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
     from matched m
     join asked a on a.place = m.place
-    group by m.region_code, m.street_id, m.ordinal
+    group by m.name
   ),
   scored as (
     select
       c.region_code,
-      c.street_id,
-      c.belfiore,
-      c.comune_located,
+      c.street_ids,
+      c.belfiori,
+      c.located,
       round(
         -- The score is 80 % the matched share of the query, and 20 % the matched share of the street name. Users often omit given names of a street.
         (0.8 * s.credit / s.asked + 0.2 * s.credit / c.weight::numeric)
@@ -272,11 +290,11 @@ begin
             when c.street_type is null or c.street_type = any (v_other_types) then 0.97
             else 0.93
           end
-          * case when v_locality is null or c.locality_key = v_locality then 1 else 0.97 end,
+          * case when c.is_there then 1 else 0.97 end,
         4
       ) as score
     from summed s
-    join candidate c on c.region_code = s.region_code and c.street_id = s.street_id and c.ordinal = s.ordinal
+    join name c on c.nth = s.name
     -- A reading marked as whole matches only complete street names. Some of its words may name a comune, so a street with a similar name is probably wrong.
     where not v_whole
       or (s.words = (select count(*) from asked) and s.words = cardinality(c.token_ids) and (v_type is null or c.street_type = v_type))
@@ -284,12 +302,14 @@ begin
   best as (
     select
       x.region_code,
-      x.street_id,
-      x.belfiore,
-      x.comune_located,
+      t.street_id,
+      t.belfiore,
+      t.comune_located,
       max(x.score) as score
     from scored x
-    group by x.region_code, x.street_id, x.belfiore, x.comune_located
+    cross join lateral unnest(x.street_ids, x.belfiori, x.located) as t (street_id, belfiore, comune_located)
+    where x.score >= 0.5
+    group by x.region_code, t.street_id, t.belfiore, t.comune_located
   )
   select
     b.region_code,
@@ -298,7 +318,6 @@ begin
     b.comune_located,
     b.score
   from best b
-  where b.score >= 0.5
   order by b.score desc, b.comune_located desc, b.belfiore collate "C", b.street_id
   limit greatest(p_limit, 20);
 end

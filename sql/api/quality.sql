@@ -6,6 +6,8 @@
 
 create or replace function api.quality_place(p_code text, out region int4, out belfiore text, out istat_code text, out province_code text, out names text[])
 language plpgsql stable as $$
+declare
+  v_code constant text := core.upper_case(p_code);
 begin
   select
     c.region_code,
@@ -18,7 +20,7 @@ begin
   from core.comune c
   -- Also matches the comune's earlier codes, and codes of comuni that merged into it. The code of a comune that was divided among several comuni matches none
   -- of these comuni.
-  where c.belfiore = core.upper_case(p_code)
+  where c.belfiore = v_code
     or c.istat_code = p_code
     or c.istat_code in (select r.istat_code from core.comune_register r where r.old_istat_code = p_code and not r.divided)
   order by c.istat_code = p_code desc, c.region_code
@@ -32,7 +34,7 @@ begin
       array[f.belfiore]
     into region, belfiore, province_code, names
     from core.comune_found f
-    where f.belfiore = core.upper_case(p_code)
+    where f.belfiore = v_code
     order by f.region_code
     limit 1;
   end if;

@@ -16,15 +16,23 @@ set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_box constant geometry := st_makeenvelope(p_box[1], p_box[2], p_box[3], p_box[4], 4326);
+  -- Computed once per tile instead of once per parcel.
+  v_range constant int4range := int4range(p_range[1], p_range[2]);
   v_fids int4[];
+  v_labels text[];
+  v_kinds text[];
+  v_areas float8[];
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
+  -- Sorts the parcels once, in the subquery. An `order by` in each aggregate would sort the parcels once per aggregate.
   select
-    json_agg(json_build_array(c.fid, c.label, c.kind, round(c.area_m2)) order by c.fid)::text,
-    string_agg(st_astwkb(c.geom, 7), ''::bytea order by c.fid),
-    array_agg(c.fid order by c.fid)
-  into facts, drawings, v_fids
+    array_agg(c.fid),
+    array_agg(c.label),
+    array_agg(c.kind),
+    array_agg(round(c.area_m2)),
+    string_agg(st_astwkb(c.geom, 7), ''::bytea)
+  into v_fids, v_labels, v_kinds, v_areas, drawings
   from (
     select
       h.fid,
@@ -43,18 +51,23 @@ begin
       where p.geom && v_box
         and p.kind = any (p_kinds)
         -- Tests the range with `<@`. With `fid >=`, PostgreSQL would use the index on fid instead of the more selective spatial index.
-        and p.fid <@ int4range(p_range[1], p_range[2])
+        and p.fid <@ v_range
       order by p.area_m2 desc, p.fid
       limit p_most
     ) h
+    order by h.fid
   ) c
   where not st_isempty(c.geom);
+  if v_fids is not null then
+    -- One array per property takes half the time of one array per parcel.
+    facts := concat('[', to_json(v_fids), ',', to_json(v_labels), ',', to_json(v_kinds), ',', to_json(v_areas), ']');
+  end if;
   if cardinality(p_sections) > 0 and v_fids is not null then
     told := (api.parcel_columns(v_fids, p_sections)).answer;
   end if;
 end
 $$;
-comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of given kinds in a box with fids in a range (end excluded), ordered by fid. If there are more than the limit, the largest parcels are returned. The result has [fid, label, kind, area in m²] of each parcel as JSON, the geometries, and the columns of sections as in api.parcel_columns (null: no section requested). All results are null if there is no parcel';
+comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of given kinds in a box with fids in a range (end excluded), ordered by fid. If there are more than the limit, the largest parcels are returned. The result has the fids, labels, kinds and areas in m² of the parcels as a JSON array of four arrays, the geometries, and the columns of sections as in api.parcel_columns (null: no section requested). All results are null if there is no parcel';
 
 create or replace function api.boundary_releases() returns int4[]
 language sql stable as $$

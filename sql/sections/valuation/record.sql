@@ -114,11 +114,16 @@ begin
       from place p
       where p.half_year is not null
     ) a
-    join quotation_zone z
-      on z.region_code = a.region_code
-      and z.belfiore = a.belfiore
-      and z.zona = a.zona
-      and z.half_year = a.half_year
+    -- Looks up each zone in the index. In the tables of an earlier publication, PostgreSQL would read all zones for a join.
+    cross join lateral (
+      select *
+      from quotation_zone o
+      where o.region_code = a.region_code
+        and o.belfiore = a.belfiore
+        and o.zona = a.zona
+        and o.half_year = a.half_year
+      offset 0
+    ) z
   )
   select
     p.fid,

@@ -176,14 +176,19 @@ begin
         r.half_year
       from run r
     ) a
-    -- Type 20 is Abitazioni civili (civil dwellings).
-    join quotation q
-      on q.region_code = a.region_code
-      and q.belfiore = a.then_belfiore
-      and q.zona = a.then_zona
-      and q.half_year = a.half_year
-      and q.cod_tip = 20
-      and q.stato = 'NORMALE'
+    -- Type 20 is Abitazioni civili (civil dwellings). Looks up each zone in the index. In the tables of an earlier publication, PostgreSQL would read all
+    -- quotations for a join.
+    cross join lateral (
+      select *
+      from quotation o
+      where o.region_code = a.region_code
+        and o.belfiore = a.then_belfiore
+        and o.zona = a.then_zona
+        and o.half_year = a.half_year
+        and o.cod_tip = 20
+        and o.stato = 'NORMALE'
+      offset 0
+    ) q
     cross join lateral api.values_valuation_history(row(q.*)::core.quotation) v
   )
   select
