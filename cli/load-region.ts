@@ -13,7 +13,7 @@ import { statementsOf } from '../pipelines/db/statements.ts';
 const operate = statementsOf('operate');
 
 /** Number of parcels and seed of the synthetic demo region. A load of the demo region takes about a minute. Every section has data. */
-const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
+const DEMO = { parcels: 2000, seed: 1, region: 14, form: 'place' } as const;
 
 export function loadRegionCommand(): Command {
   return refreshing('load-region', [

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
 import { chooseSources, loadSources } from '../pipelines/contract/registry.ts';
 import { collectPaths, command, parseCount, print } from './command.ts';
@@ -11,9 +11,13 @@ interface Options {
   readonly comuni?: number;
   readonly region?: number;
   readonly dense: boolean;
+  readonly form: typeof FORMS[number];
   readonly source?: readonly string[];
   readonly json?: boolean;
 }
+
+/** Forms of the parcels of a synthetic region. */
+const FORMS = ['lattice', 'place'] as const;
 
 export function synthCommand(): Command {
   return command('synth', [
@@ -26,6 +30,7 @@ export function synthCommand(): Command {
     .option('--comuni <n>', 'number of comuni; default: enough for comuni of realistic size', parseCount)
     .option('--region <code>', 'region to imitate: 14 (Molise) or 4 (Trentino-Alto Adige, with land registers)', parseCount, 14)
     .option('--dense', 'make floods, buildings, land cover and addresses about five times as dense as in Italy, so that even a small region has all of them', false)
+    .addOption(new Option('--form <form>', 'lattice: nearly equal parcels; place: towns with streets and fields, for region 14 only').choices(FORMS).default(FORMS[0]))
     .option('--source <source>', 'write the files of this source only; repeatable', collectPaths)
     .option('--json', 'print the summary as JSON')
     .action(async ({ out: folder, source: only, json, ...options }: Options) => {

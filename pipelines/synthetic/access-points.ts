@@ -3,7 +3,7 @@
  * points use these accesses. An access is in the middle of a parcel, or on a road near or far from parcels. Distances are computed without PostGIS.
  */
 import { cyclicItem, itemAt } from './items.ts';
-import { CELL_LAT, CELL_LON, firstLand } from './make-region.ts';
+import { firstLand } from './make-region.ts';
 import { placeOf, pointToPolygonsM } from './plane-geometry.ts';
 import type { LonLat, Random, SyntheticCell, SyntheticComune, SyntheticParcel, SyntheticRegion } from './region.ts';
 
@@ -88,9 +88,9 @@ export function streetsOf(comune: SyntheticComune): Street[] {
 
 /** Returns a point of a cell with at most 7 decimals. The point is the centre of the cell, moved by `dx` of the cell's width and `dy` of the cell's height. */
 function pointIn(parcel: SyntheticParcel, cell: readonly [number, number], dx: number, dy: number): LonLat {
-  const [west, south] = parcel.sheet.box;
   const round = (value: number): number => Math.round(value * 1e7) / 1e7;
-  return [round(west + (cell[0] + 0.5 + dx) * CELL_LON), round(south + (cell[1] + 0.5 + dy) * CELL_LAT)];
+  const [lon, lat] = parcel.sheet.place([cell[0] + 0.5 + dx, cell[1] + 0.5 + dy]);
+  return [round(lon), round(lat)];
 }
 
 const comma = (value: number): string => String(value).replace('.', ',');
@@ -194,15 +194,40 @@ class Placing {
     // Italy has 27 million accesses for 87 million parcels. A dense region has about three times as many accesses per parcel.
     const count = parcel.index % (dense ? 97 : 970) === 13 ? 25 : Math.max(0, random.below(dense ? 5 : 12) - (dense ? 2 : 9));
     for (let i = 0; i < count; i += 1) {
-      const point = pointIn(parcel, parcel.cells[0], (random.next() - 0.5) * 0.3, (random.next() - 0.5) * 0.3);
-      this.#own(parcel, this.#build(this.#pickStreet(), { ...this.#located(point), ...numbering(random) }));
+      const at = [(random.next() - 0.5) * 0.3, (random.next() - 0.5) * 0.3] as const;
+      this.#own(parcel, this.#placeAt(parcel, at, count));
     }
+  }
+
+  /** Places one of several accesses in the first cell of a parcel. In the form `place`, the access is near the street, with the street's name. */
+  #placeAt(parcel: SyntheticParcel, [dx, dy]: readonly [number, number], count: number): Access {
+    const [random, [cell]] = [this.#random, parcel.cells];
+    const town = parcel.sheet.townAt?.(cell) ?? null;
+    if (town === null || town.side === null) {
+      const point = pointIn(parcel, cell, dx, dy);
+      return this.#build(this.#pickStreet(), { ...this.#located(point), ...numbering(random) });
+    }
+    const { side, street, along } = town;
+    const towards = side === 'west' || side === 'south' ? -0.2 : 0.2;
+    const point = side === 'west' || side === 'east' ? pointIn(parcel, cell, towards, dy) : pointIn(parcel, cell, dx, towards);
+    // House numbers increase along the street. Odd numbers are on one side. A parcel with many accesses has random numbers.
+    const number = 1 + 2 * (along % 30) + (towards < 0 ? 0 : 1);
+    const numbered = count > 2 ? numbering(random) : numbering(random, number);
+    return this.#build(this.#streetOf(street), { ...this.#located(point), ...numbered });
+  }
+
+  /** Returns the street with a number. VIA FINTA gets no access, and a STRADA gets only metric numbers. */
+  #streetOf(number: number): Street {
+    const named = this.#streets.filter(({ odonimo }) => !/^VIA FINTA|^STRADA /.test(odonimo));
+    return cyclicItem(named, number * 7 + this.#comune.index);
   }
 
   /** Places an access on a road or on water, near a land parcel. */
   #placeBetween(sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void {
     const random = this.#random;
-    const point = pointIn(parcel, cell, (random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8);
+    const [dx, dy] = [(random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8];
+    // In the form `place`, a strip is at the side of the cell.
+    const point = parcel.sheet.townAt === null ? pointIn(parcel, cell, dx, dy) : pointIn(parcel, cell, dx, dy / 8 - 0.5);
     // Two cells in each direction are enough to find the two nearest parcels, because roads and waters are one cell wide.
     const isNear = ([column, row]: SyntheticCell): boolean => Math.abs(column - cell[0]) <= 2 && Math.abs(row - cell[1]) <= 2;
     const lands = sheet.filter((other) => other.kind === 'land' && other.cells.some(isNear));
@@ -254,8 +279,8 @@ class Placing {
 }
 
 /** Returns a random house number, sometimes with an exponent or a colour, or without a number (SNC). */
-function numbering(random: Random): Partial<Access> {
-  const civico = String(1 + random.below(60));
+function numbering(random: Random, number = 1 + random.below(60)): Partial<Access> {
+  const civico = String(number);
   switch (random.below(12)) {
     case 0: return { civico, esponente: 'BIS', shown: `${civico}/BIS` };
     case 1: return { civico, esponente: '3', shown: `${civico}/3` };

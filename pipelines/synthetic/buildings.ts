@@ -5,10 +5,10 @@
  * buildings cross several parcels or roads, overlap, or occur twice. Italy has 20 million buildings for 87 million parcels, and a dense region has about five
  * times as many.
  */
-import { CELL_LAT, CELL_LON, SHEET_COLUMNS, SHEET_ROWS } from './make-region.ts';
+import { SHEET_COLUMNS, SHEET_ROWS } from './cell-size.ts';
 import { commonPart, polygonsAreaM2, unionOf, type MultiPolygon, type Polygon, type Ring } from './plane-geometry.ts';
 import { roofsOf } from './roofs.ts';
-import type { LonLat, Random, SyntheticComune, SyntheticParcel, SyntheticRegion, SyntheticSheet } from './region.ts';
+import type { CellTown, LonLat, Random, SyntheticComune, SyntheticParcel, SyntheticRegion, SyntheticSheet } from './region.ts';
 
 export interface SyntheticBuilding {
   /** Number of the building in the comune, from 1. */
@@ -158,15 +158,53 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
   }
 }
 
+/** Percentage of the town's cells without a building in the form `place`, and the percentage elsewhere. */
+const EMPTY_IN_TOWN = 9;
+const EMPTY_OUTSIDE = 90;
+
+/**
+ * Generates the buildings of a cell of the form `place`, in units of the sheet's cells. No building crosses the border of a cell, where a street may be. Houses of
+ * the town are near the street.
+ */
+function* shapesIn(column: number, row: number, { isUrban, isSquare, side }: CellTown, random: Random): Generator<Shape> {
+  if (isSquare || random.below(100) < (isUrban ? EMPTY_IN_TOWN : EMPTY_OUTSIDE)) return;
+  const at = (box: CellBox): CellBox => moved(box, column, row);
+  const draw = random.below(20);
+  // Cells outside the town are larger.
+  const [short, long] = isUrban ? [0.3 + random.below(14) / 100, 0.38 + random.below(8) / 100] : [0.16 + random.below(8) / 100, 0.2 + random.below(16) / 100];
+  const house: CellBox = side === 'west' ? [0.27, 0.27, 0.27 + short, 0.27 + long]
+    : side === 'east' ? [0.73 - short, 0.27, 0.73, 0.27 + long]
+      : side === 'north' ? [0.27, 0.73 - short, 0.27 + long, 0.73]
+        : [0.27, 0.27, 0.27 + long, 0.27 + short];
+  const plain = (box: CellBox): Shape => [at(box), [ringIn(at(box), OUTLINES[0] ?? [])], false];
+  if (draw === 0) {
+    // Yields the same building twice.
+    yield plain(house);
+    const [box, polygon] = plain(house);
+    yield [box, polygon.map(turned), true];
+  } else if (draw === 1) {
+    // Yields two buildings that overlap.
+    const [west, south] = house;
+    yield plain(house);
+    yield plain([west + short / 2, south + long / 2, Math.min(0.73, west + short / 2 + long), Math.min(0.73, south + long / 2 + short)]);
+  } else if (isUrban && draw < 5) {
+    yield [at(INNER), shapeIn(at(INNER), random), false];
+  } else {
+    yield plain(house);
+  }
+}
+
 function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Drawn> {
   const random = region.random('building', sheet.reference);
   const town = sheet.index % 3 === 0;
-  const degrees = ([x, y]: readonly [number, number]): LonLat => [sheet.box[0] + x * CELL_LON, sheet.box[1] + y * CELL_LAT];
+  const degrees = (position: readonly [number, number]): LonLat => sheet.place(position);
   let number = sheet.index * PER_SHEET;
   let before: SyntheticBuilding | null = null;
-  for (let cell = 0; cell < SHEET_COLUMNS * SHEET_ROWS; cell += 1) {
-    const [column, row] = [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)];
-    for (const [box, polygon, twin] of shapesOf(column, row, { town, empty: region.dense ? 0 : EMPTY_PERCENT }, random)) {
+  for (const [column, row] of sheet.cells()) {
+    const shapes = sheet.townAt === null
+      ? shapesOf(column, row, { town, empty: region.dense ? 0 : EMPTY_PERCENT }, random)
+      : shapesIn(column, row, sheet.townAt([column, row]), random);
+    for (const [box, polygon, twin] of shapes) {
       number += 1;
       const state = random.below(20);
       const building: SyntheticBuilding = {

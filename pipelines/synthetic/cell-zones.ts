@@ -3,9 +3,9 @@
  * Corners of parcels are at most 15 % of a cell from the lines between cells. Therefore an area covers at least a quarter of a cell of each parcel that the
  * area intersects. Coordinates are in cells from the region's south-west corner.
  */
-import { CELL_LAT, CELL_LON } from './make-region.ts';
+import { CELL_LAT, CELL_LON } from './cell-size.ts';
 import type { Projection } from './map-projection.ts';
-import { boxRing, commonPart, mapPoints, polygonsAreaM2, type Box, type Point, type Polygon, type Ring } from './plane-geometry.ts';
+import { boxRing, commonPart, mapPoints, polygonsAreaM2, type Box, type MultiPolygon, type Point, type Polygon, type Ring } from './plane-geometry.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
 /** Box in units of cells: west, south, east, north. The coordinates end in .5. */
@@ -53,15 +53,17 @@ export class CellGrid {
   readonly rows: number;
   readonly #west: number;
   readonly #south: number;
+  readonly #region: SyntheticRegion;
 
   constructor(region: SyntheticRegion) {
+    this.#region = region;
     [this.#west, this.#south] = region.box;
     this.columns = Math.round((region.box[2] - region.box[0]) / CELL_LON);
     this.rows = Math.round((region.box[3] - region.box[1]) / CELL_LAT);
   }
 
-  degrees([x, y]: readonly [number, number]): LonLat {
-    return [this.#west + x * CELL_LON, this.#south + y * CELL_LAT];
+  degrees(position: readonly [number, number]): LonLat {
+    return this.#region.place(position);
   }
 
   /** Returns the column and row of a comune's south-western cell. A comune has at least 12 × 10 cells. */
@@ -74,13 +76,22 @@ export class CellGrid {
     const cells = this.cellsOf(parcel);
     const near = areas.flatMap(({ pieces }) => pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell))));
     if (near.length === 0) return 0;
-    const common = commonPart(parcel.polygons, mapPoints(near.map(({ ring }) => [ring]), (point) => this.degrees(point)));
+    const common = this.#commonPart(parcel, near);
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
 
   /** Returns the zones that intersect the cells of a parcel. */
   meeting<Z extends CellZone>(parcel: SyntheticParcel, zonesAt: (cell: readonly [number, number]) => readonly Z[]): ReadonlySet<Z> {
-    return new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
+    const met = new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
+    if (this.#region.form === 'lattice' || parcel.kind === 'land') return met;
+    // A road or water of the form `place` fills only a strip of its cells.
+    return new Set([...met].filter(({ area: { pieces } }) => this.#commonPart(parcel, pieces).length > 0));
+  }
+
+  /** Returns the part of a parcel that pieces cover. In the form `place`, the edges of pieces are bent like the edges of the areas in files. */
+  #commonPart(parcel: SyntheticParcel, pieces: readonly Piece[]): MultiPolygon {
+    const rings = pieces.map(({ ring }) => [this.#region.form === 'lattice' ? ring : finely(ring)]);
+    return commonPart(parcel.polygons, mapPoints(rings, (point) => this.degrees(point)));
   }
 
   /** Returns the polygons of an area in a projection. Additional corners keep the edges nearly straight in degrees. */

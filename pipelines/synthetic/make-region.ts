@@ -1,5 +1,5 @@
 /**
- * Generates the synthetic region. Comuni are boxes on a lattice, and sheets fill each comune. A sheet is a block of 12 × 10 cells, grouped into exactly 100
+ * Generates the synthetic region. Comuni are boxes on a lattice, and sheets fill each comune. In the form `place`, a plan bends the lines between cells. A sheet is a block of 12 × 10 cells, grouped into exactly 100
  * parcels. Sheets are generated on demand, so ten million parcels need as little memory as ten parcels.
  *
  * Coordinates are computed as integers in units of 1e-8 degree and returned in degrees. So equal corners are equal numbers with at most 8 decimals. Corners
@@ -8,12 +8,16 @@
  */
 import type { ParcelKind } from '../contract/section.ts';
 import { MappaleError } from '../errors.ts';
+import { CELL_LAT, CELL_LON, CELL_X, CELL_Y, SHEET_COLUMNS, SHEET_ROWS, UNIT } from './cell-size.ts';
 import { cyclicItem, itemAt, valueOf } from './items.ts';
+import { boxRing } from './plane-geometry.ts';
 import { randomOf } from './random.ts';
 import type {
-  LonLat, Random, SyntheticCell, SyntheticComune, SyntheticComuneCatastale, SyntheticParcel, SyntheticPolygon, SyntheticProvince,
+  CellTown, LonLat, Random, SyntheticCell, SyntheticComune, SyntheticComuneCatastale, SyntheticParcel, SyntheticPolygon, SyntheticProvince,
   SyntheticRegion, SyntheticSheet,
 } from './region.ts';
+import { TownPlan } from './town-plan.ts';
+import { TownSheet } from './town-sheet.ts';
 
 export interface RegionOptions {
   /** Number of valid parcels, from 2 to 10,000,000. */
@@ -25,21 +29,19 @@ export interface RegionOptions {
   readonly region?: number | undefined;
   /** True for dense floods, buildings, land cover and addresses, for tests with few parcels. False for the density of Italy. The default is true. */
   readonly dense?: boolean | undefined;
+  /**
+   * Form of the parcels. `lattice`: nearly equal parcels. `place`: towns with streets and small lots, and fields, tracks and a stream around each town. The
+   * default is `lattice`. Regions with land registers have only the form `lattice`.
+   */
+  readonly form?: RegionForm | undefined;
 }
 
-/** Width and height of a cell in degrees: about 41 × 44 m at latitude 42. */
-export const CELL_LON = 0.0005;
-export const CELL_LAT = 0.0004;
-/** Number of columns and rows of cells in a sheet. */
-export const SHEET_COLUMNS = 12;
-export const SHEET_ROWS = 10;
+export const REGION_FORMS = ['lattice', 'place'] as const;
+export type RegionForm = typeof REGION_FORMS[number];
+
 /** Number of parcels in a sheet. Only the last sheet of a comune may have fewer parcels. */
 export const SHEET_PARCELS = 100;
 
-/** Number of coordinate units per degree. */
-const UNIT = 100_000_000;
-const CELL_X = 50_000;
-const CELL_Y = 40_000;
 const MAX_PARCELS = 10_000_000;
 /** Maximum number of comuni, with codes Z001 … Z999. */
 const MAX_COMUNI = 999;
@@ -100,7 +102,7 @@ export const REGION_CODES: readonly number[] = PLACES.map(({ code }) => code);
 const GERMAN_HEADS: readonly string[] = ['Blend', 'Trug', 'Wahn', 'Traum', 'Märchen', 'Luft', 'Nirgend', 'Geister'];
 const GERMAN_TAILS: readonly string[] = ['dorf', 'berg', 'bach', 'tal', 'feld', 'kirchen', 'brücken', 'au'];
 
-function cannotMake(option: string, expected: string, found: number): MappaleError {
+function cannotMake(option: string, expected: string, found: number | string): MappaleError {
   return new MappaleError('there is no such synthetic region', {
     code: 'SYNTHETIC_REGION', kind: 'usage', detail: `expected ${option} to be ${expected}, found ${found}`, hint: 'List the options and their limits.', fix: 'npx mappale synth --help',
   });
@@ -139,6 +141,100 @@ function gridOf({ parcels, comuni: wanted }: Pick<RegionOptions, 'parcels' | 'co
   };
 }
 
+function sheetTotal({ parcelCount }: SyntheticComune): number {
+  return Math.ceil(parcelCount / SHEET_PARCELS);
+}
+
+/** Columns and rows of the cells of a sheet in the form `lattice`. */
+const SHEET_CELLS: readonly SyntheticCell[] = Array.from({ length: SHEET_COLUMNS * SHEET_ROWS }, (_, cell) => [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)]);
+
+/** The plan of a comune of the form `place`, and the cells of its sheets. The last sheet has the cells of all sheets that the comune does not need. */
+class ComuneTown {
+  readonly plan: TownPlan;
+  readonly #west: number;
+  readonly #south: number;
+  readonly #across: number;
+  readonly #down: number;
+  readonly #total: number;
+
+  constructor(seed: number, comune: SyntheticComune, place: Place, grid: Grid) {
+    const [west, north] = cornerOf(comune, place, grid);
+    this.#west = west;
+    this.#south = north - grid.height;
+    this.#across = grid.sheetsAcross;
+    this.#down = Math.round(grid.height / CELL_Y / SHEET_ROWS);
+    this.#total = sheetTotal(comune);
+    // The town is in the middle, and above the rows of sheets that the last sheet may fill.
+    const townRow = this.#down - 1 - Math.floor((this.#down - 1) / 2);
+    this.plan = new TownPlan(seed, comune.belfiore, this.#across * SHEET_COLUMNS, this.#down * SHEET_ROWS, townRow);
+  }
+
+  /** Returns a position in degrees. @param position in cells from the comune's south-western corner */
+  at(position: LonLat): LonLat {
+    const [east, north] = this.plan.map(position);
+    return [(this.#west + east) / UNIT, (this.#south + north) / UNIT];
+  }
+
+  /** Returns the first and last column and row of a sheet's cells in the comune, from the south-west. */
+  #extent(index: number): readonly [left: number, bottom: number, right: number, top: number] {
+    const last = index === this.#total - 1 ? this.#across * this.#down - 1 : index;
+    const [top, bottom] = [Math.floor(index / this.#across), Math.floor(last / this.#across)];
+    const [left, right] = top === bottom ? [index % this.#across, last % this.#across] : [0, this.#across - 1];
+    return [left * SHEET_COLUMNS, (this.#down - 1 - bottom) * SHEET_ROWS, (right + 1) * SHEET_COLUMNS, (this.#down - top) * SHEET_ROWS];
+  }
+
+  /** Returns the box of a sheet before the plan bends its lines. */
+  boxOf(index: number): readonly [number, number, number, number] {
+    const [left, bottom, right, top] = this.#extent(index);
+    return degrees(this.#west + left * CELL_X, this.#south + bottom * CELL_Y, this.#west + right * CELL_X, this.#south + top * CELL_Y);
+  }
+
+  /** Returns the function that converts a position in cells from a sheet's south-western corner to degrees. */
+  placeOn(box: SyntheticSheet['box']): (position: LonLat) => LonLat {
+    const [left, bottom] = this.#cornerOf(box);
+    return ([x, y]) => this.at([left + x, bottom + y]);
+  }
+
+  /** Returns the function that finds the town and the streets at a cell of a sheet. */
+  streetsOn(box: SyntheticSheet['box']): (cell: SyntheticCell) => CellTown {
+    const [left, bottom] = this.#cornerOf(box);
+    return ([column, row]) => this.plan.townAt(left + column, bottom + row);
+  }
+
+  #cornerOf(box: SyntheticSheet['box']): readonly [left: number, bottom: number] {
+    return [Math.round((box[0] * UNIT - this.#west) / CELL_X), Math.round((box[1] * UNIT - this.#south) / CELL_Y)];
+  }
+
+  /** Returns the cells of a sheet by row and column in the comune. */
+  #cells(index: number): SyntheticCell[] {
+    const [left, bottom, right, top] = this.#extent(index);
+    const slotOf = (column: number, row: number): number =>
+      (this.#down - 1 - Math.floor(row / SHEET_ROWS)) * this.#across + Math.floor(column / SHEET_COLUMNS);
+    const cells: SyntheticCell[] = [];
+    for (let row = bottom; row < top; row += 1) {
+      for (let column = left; column < right; column += 1) if (Math.min(slotOf(column, row), this.#total - 1) === index) cells.push([column, row]);
+    }
+    return cells;
+  }
+
+  localCells(index: number): SyntheticCell[] {
+    const [left, bottom] = this.#extent(index);
+    return this.#cells(index).map(([column, row]) => [column - left, row - bottom]);
+  }
+
+  sheet(index: number): TownSheet {
+    return new TownSheet(this.plan, [this.#west, this.#south], this.#cells(index));
+  }
+
+  /** Returns the parcels of a sheet. The columns and rows of cells are counted from the sheet's south-western corner. */
+  drawn(sheet: SyntheticSheet, random: Random): Shape[] {
+    const [left, bottom] = this.#extent(sheet.index);
+    return this.sheet(sheet.index).parcels(sheet.parcelCount, random).map(({ kind, cells, polygons }) => (
+      { kind, polygons, cells: cells.map(([column, row]): SyntheticCell => [column - left, row - bottom]) }
+    ));
+  }
+}
+
 function comuniOf(place: Place, { count, largest, usual, across, width, height }: Grid): SyntheticComune[] {
   const perProvince = new Map<string, number>();
   return Array.from({ length: count }, (_, index) => {
@@ -168,11 +264,17 @@ function comuniOf(place: Place, { count, largest, usual, across, width, height }
   });
 }
 
-/** Yields the sheets of a comune. @param registers comuni catastali of the comune */
-function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneCatastale[], place: Place, grid: Grid): Generator<SyntheticSheet> {
-  const total = Math.ceil(comune.parcelCount / SHEET_PARCELS);
-  const west = place.west + (comune.index % grid.across) * grid.width;
-  const north = place.north - Math.floor(comune.index / grid.across) * grid.height;
+/** Returns the western and northern edges of a comune in coordinate units. */
+function cornerOf(comune: SyntheticComune, place: Place, grid: Grid): readonly [west: number, north: number] {
+  return [place.west + (comune.index % grid.across) * grid.width, place.north - Math.floor(comune.index / grid.across) * grid.height];
+}
+
+/** Yields the sheets of a comune. @param registers comuni catastali of the comune @param town null in the form `lattice` */
+function* sheetsOf(
+  comune: SyntheticComune, registers: readonly SyntheticComuneCatastale[], place: Place, grid: Grid, town: ComuneTown | null,
+): Generator<SyntheticSheet> {
+  const total = sheetTotal(comune);
+  const [west, north] = cornerOf(comune, place, grid);
   // One comune has two sezioni censuarie with separate sheet numbers.
   const sections = comune.index === 1 ? ['A', 'B'] : [null];
   const perSection = Math.ceil(total / sections.length);
@@ -188,6 +290,7 @@ function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneC
     const sheet = String(number).padStart(4, '0');
     const left = west + (index % grid.sheetsAcross) * SHEET_COLUMNS * CELL_X;
     const top = north - Math.floor(index / grid.sheetsAcross) * SHEET_ROWS * CELL_Y;
+    const box = town === null ? degrees(left, top - SHEET_ROWS * CELL_Y, left + SHEET_COLUMNS * CELL_X, top) : town.boxOf(index);
     yield {
       comune,
       index,
@@ -196,7 +299,11 @@ function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneC
       sheet,
       attachment,
       development,
-      box: degrees(left, top - SHEET_ROWS * CELL_Y, left + SHEET_COLUMNS * CELL_X, top),
+      box,
+      place: town === null ? ([x, y]) => [box[0] + x * CELL_LON, box[1] + y * CELL_LAT] : town.placeOn(box),
+      cells: town === null ? () => SHEET_CELLS : () => town.localCells(index),
+      townAt: town === null ? null : town.streetsOn(box),
+      outline: town === null ? () => boxRing(box) : () => town.sheet(index).outline(),
       parcelCount: Math.min(SHEET_PARCELS, comune.parcelCount - index * SHEET_PARCELS),
       comuneCatastale: registers[Math.floor((index * registers.length) / total)] ?? null,
     };
@@ -207,9 +314,11 @@ function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneC
  * Generates a region, which depends only on the options. @throws MappaleError `SYNTHETIC_REGION` (exit 2) if an option is outside the allowed range, or if
  * there are more comuni than parcels
  */
-export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true }: RegionOptions): SyntheticRegion {
+export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true, form = 'lattice' }: RegionOptions): SyntheticRegion {
   const place = PLACES.find((each) => each.code === code);
   if (place === undefined) throw cannotMake('region', PLACES.map((each) => each.code).join(' or '), code);
+  if (!REGION_FORMS.includes(form)) throw cannotMake('form', REGION_FORMS.join(' or '), form);
+  if (form === 'place' && place.hasLandRegisters) throw cannotMake('form', `lattice for region ${code}`, form);
   const grid = gridOf({ parcels, comuni: wanted });
   const { count, largest, usual, across, width, height } = grid;
   const comuni = comuniOf(place, grid);
@@ -218,15 +327,26 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
   const inComune = new Map(comuni.map((comune) => [comune, comuniCatastali.filter((each) => each.comune === comune)]));
 
   const firstIndex = (comune: SyntheticComune): number => (comune.index === 0 ? 0 : largest + usual * (comune.index - 1));
-  const sheets = (comune: SyntheticComune): Generator<SyntheticSheet> => sheetsOf(comune, valueOf(inComune, comune), place, grid);
-  const parcelsOf = (sheet: SyntheticSheet): Iterable<SyntheticParcel> =>
-    sheetParcels(sheet, firstIndex(sheet.comune) + sheet.index * SHEET_PARCELS, randomOf(seed, 'sheet', sheet.comune.belfiore, sheet.index));
+  const sheets = (comune: SyntheticComune): Generator<SyntheticSheet> => sheetsOf(comune, valueOf(inComune, comune), place, grid, towns[comune.index] ?? null);
+  const towns = form === 'place' ? comuni.map((comune) => new ComuneTown(seed, comune, place, grid)) : [];
+  const parcelsOf = (sheet: SyntheticSheet): Iterable<SyntheticParcel> => {
+    const random = randomOf(seed, 'sheet', sheet.comune.belfiore, sheet.index);
+    return sheetParcels(sheet, firstIndex(sheet.comune) + sheet.index * SHEET_PARCELS, towns[sheet.comune.index]?.drawn(sheet, random) ?? shapesOf(sheet, random));
+  };
 
   const [one, other, ...others] = comuni;
   if (one === undefined || other === undefined) throw new RangeError(`expected at least two comuni, found ${comuni.length}`);
   const down = Math.ceil(count / across);
+  const [west, south] = [place.west, place.north - down * height];
+  const box = degrees(west, south, place.west + Math.min(across, count) * width, place.north);
+  const bent = (position: LonLat): LonLat | null => {
+    const [column, row] = [Math.floor((position[0] * CELL_X) / width), down - 1 - Math.floor((position[1] * CELL_Y) / height)];
+    const town = column < 0 || column >= across || row < 0 || row >= down ? undefined : towns[row * across + column];
+    return town?.at([position[0] - (column * width) / CELL_X, position[1] - ((down - 1 - row) * height) / CELL_Y]) ?? null;
+  };
   return {
     seed,
+    form,
     code: place.code,
     name: place.name,
     provinces: [place.eastern, place.western],
@@ -234,7 +354,8 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
     comuniCatastali,
     parcelCount: parcels,
     dense,
-    box: degrees(place.west, place.north - down * height, place.west + Math.min(across, count) * width, place.north),
+    box,
+    place: (position) => bent(position) ?? [box[0] + position[0] * CELL_LON, box[1] + position[1] * CELL_LAT],
     sheets,
     *parcels(comune?: SyntheticComune): Generator<SyntheticParcel> {
       for (const each of comune === undefined ? comuni : [comune]) for (const sheet of sheets(each)) yield* parcelsOf(sheet);
@@ -484,13 +605,26 @@ function outline(cells: readonly number[], points: Lattice): SyntheticParcel['po
   return [[first, ...holes], ...others.map((ring): SyntheticPolygon => [ring])];
 }
 
-function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Generator<SyntheticParcel> {
+/** The kind, cells and polygons of a parcel. */
+interface Shape {
+  readonly kind: ParcelKind;
+  readonly cells: readonly SyntheticCell[];
+  readonly polygons: SyntheticParcel['polygons'];
+}
+
+/** Returns the first parcels of a sheet in the form `lattice`. */
+function shapesOf(sheet: SyntheticSheet, random: Random): Shape[] {
   const groups = layout(sheet.index, random);
   const points = lattice(Math.round(sheet.box[0] * UNIT), Math.round(sheet.box[1] * UNIT), sheet.comuneCatastale === null ? 0 : BOW, random);
+  return groups.slice(0, sheet.parcelCount).map(({ kind, cells }) => (
+    { kind, cells: cells.map((cell): SyntheticCell => [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)]), polygons: outline(cells, points) }
+  ));
+}
+
+function* sheetParcels(sheet: SyntheticSheet, base: number, shapes: readonly Shape[]): Generator<SyntheticParcel> {
   let number = 0;
   for (let i = 0; i < sheet.parcelCount; i += 1) {
-    const { kind, cells } = itemAt(groups, i);
-    const [first, ...others] = cells.map((cell): SyntheticCell => [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)]);
+    const { kind, cells: [first, ...others], polygons } = itemAt(shapes, i);
     if (first === undefined) throw new RangeError(`expected a parcel of cells, found none in ${sheet.reference}`);
     let label: string;
     if (kind === 'road') {
@@ -513,7 +647,7 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
       reference: `${register?.prefix ?? sheet.reference}.${label}`,
       // In a land register, roads and waters are drawn as land.
       kind: register === null ? kind : 'land',
-      polygons: outline(cells, points),
+      polygons,
       cells: [first, ...others],
     };
   }

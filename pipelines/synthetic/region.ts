@@ -51,7 +51,7 @@ export interface SyntheticComuneCatastale {
   readonly otherName: string | null;
 }
 
-/** A cadastral sheet: a rectangular block of 12 × 10 cells. */
+/** A cadastral sheet: a block of 12 × 10 cells. In the form `place`, the last sheet of a comune may have more cells. */
 export interface SyntheticSheet {
   readonly comune: SyntheticComune;
   /** Number of the sheet in the comune, from 0. Files have the sheets in this order. */
@@ -64,7 +64,16 @@ export interface SyntheticSheet {
   /** Attachment of the sheet, such as `A`; `0` for a sheet without attachment. */
   readonly attachment: string;
   readonly development: string;
+  /** Box of the cells in degrees. In the form `place`, `place` maps the cells to their positions, and only the form `lattice` fills the box. */
   readonly box: readonly [number, number, number, number];
+  /** Returns the ring around the sheet's parcels, counter-clockwise. */
+  outline(): readonly LonLat[];
+  /** Columns and rows of all cells of the sheet. */
+  cells(): readonly SyntheticCell[];
+  /** Converts a position in cells from the sheet's south-western corner to degrees. */
+  place(position: readonly [x: number, y: number]): LonLat;
+  /** Town and streets at a cell; null in the form `lattice`. */
+  readonly townAt: ((cell: SyntheticCell) => CellTown) | null;
   readonly parcelCount: number;
   /** Comune catastale in a region with land registers; null elsewhere. In a region with land registers, the publisher's files have no sheets. */
   readonly comuneCatastale: SyntheticComuneCatastale | null;
@@ -72,6 +81,19 @@ export interface SyntheticSheet {
 
 /** Column and row of a cell in a sheet, counted from the south-west. */
 export type SyntheticCell = readonly [number, number];
+
+/** Town and streets at a cell of the form `place`. */
+export interface CellTown {
+  /** True if the cell is in the town. */
+  readonly isUrban: boolean;
+  /** True if the cell is the town's square, which is a part of the road. */
+  readonly isSquare: boolean;
+  /** Side of the cell with a street; null if no side has a street. */
+  readonly side: 'west' | 'east' | 'south' | 'north' | null;
+  /** Number of the street in the comune, and position of the cell along the street in cells. */
+  readonly street: number;
+  readonly along: number;
+}
 
 export interface SyntheticParcel {
   /** Number of the parcel, from 0 to parcelCount − 1. Files have the parcels in this order. */
@@ -84,7 +106,10 @@ export interface SyntheticParcel {
   readonly reference: string;
   readonly kind: ParcelKind;
   readonly polygons: readonly [SyntheticPolygon, ...SyntheticPolygon[]];
-  /** Columns (from the west) and rows (from the south) of the parcel's cells in the sheet. Sources use the cells to draw zones along cell borders. */
+  /**
+   * Columns (from the west) and rows (from the south) of the parcel's cells in the sheet. Sources use the cells to draw zones along cell borders. In the form
+   * `place`, roads and waters have the cells on both sides.
+   */
   readonly cells: readonly [SyntheticCell, ...SyntheticCell[]];
 }
 
@@ -99,6 +124,7 @@ export interface Random {
 
 export interface SyntheticRegion {
   readonly seed: number;
+  readonly form: 'lattice' | 'place';
   /** ISTAT code of the real region that the synthetic region imitates. */
   readonly code: number;
   readonly name: string;
@@ -112,6 +138,8 @@ export interface SyntheticRegion {
   readonly dense: boolean;
   /** Box of all comuni in degrees: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
+  /** Converts a position in cells from the region's south-western corner to degrees. */
+  place(position: readonly [x: number, y: number]): LonLat;
   sheets(comune: SyntheticComune): Iterable<SyntheticSheet>;
   /** Generates parcels on demand, in the order of `index`, for one comune or for all comuni. */
   parcels(comune?: SyntheticComune): Iterable<SyntheticParcel>;

@@ -1,6 +1,5 @@
 /** Generates the roofs in the synthetic land register of Trento. Real land registers mark built parts of parcels, or whole parcels, as roofs. */
 import { itemAt } from './items.ts';
-import { CELL_LAT, CELL_LON } from './make-region.ts';
 import type { LonLat, SyntheticParcel, SyntheticPolygon } from './region.ts';
 
 /** Corners of roofs in units of a cell, counter-clockwise. Roofs are in the middle of a cell, which no border of a parcel crosses. */
@@ -25,6 +24,6 @@ export function roofsOf(parcel: SyntheticParcel): SyntheticPolygon[] {
   if (isRoof(sheet, parcel)) return [...parcel.polygons];
   if (!label.startsWith('.') && index % 6 !== 0) return [];
   const shape = itemAt(SHAPES, index % SHAPES.length);
-  const ring = shape.map(([x, y]): LonLat => [sheet.box[0] + (column + x) * CELL_LON, sheet.box[1] + (row + y) * CELL_LAT]);
+  const ring = shape.map(([x, y]): LonLat => sheet.place([column + x, row + y]));
   return [[[...ring, itemAt(ring, 0)]]];
 }

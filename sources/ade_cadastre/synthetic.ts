@@ -117,7 +117,7 @@ function sheetMember(region: SyntheticRegion, sheet: SyntheticSheet): string {
   const random = region.random('cadastre', sheet.reference);
   const since = random.next() < 0.7 ? `${String(1 + random.below(28)).padStart(2, '0')}/${String(1 + random.below(12)).padStart(2, '0')}/${1998 + random.below(28)}` : '';
   const scale = random.pick(['1000', '2000', '2000', '4000', '']);
-  const polygons = [boxPolygon(sheet.box)];
+  const polygons = [[sheet.outline()]];
   return `    <wfs:member>\n      <CP:CadastralZoning gml:id="${id}">\n${envelope(polygons, '        ')}${geometryText(id, polygons)}`
     + `        <CP:INSPIREID_LOCALID>IT.AGE.MAP.${sheet.reference}</CP:INSPIREID_LOCALID>\n`
     + '        <CP:INSPIREID_NAMESPACE>IT.AGE.MAP</CP:INSPIREID_NAMESPACE>\n'

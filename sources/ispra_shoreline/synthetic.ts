@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
-import { nearestOnSegment, polygonsToSegmentM, segmentsOf, type Point } from '../../pipelines/synthetic/plane-geometry.ts';
+import { boxOf, nearestOnSegment, polygonsToSegmentM, segmentsOf, type Point } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, SyntheticParcel, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
@@ -106,8 +106,9 @@ const synthetic: Synthetic = {
       // The file covers only part of Italy: the comuni whose northern edge is the shore. Each comune has several segments.
       const coverage = { coastal_erosion: parcel.comune.coastal ? 'mapped' : 'not_mapped' };
       // A degree of latitude has 111 km, so a parcel that is 0.01 degree further south is outside the radius.
-      if (parcel.sheet.box[3] < north - 0.01) return { coastal_erosion: [], coverage };
-      const middle = Math.floor((parcel.sheet.box[0] - west) / STEP);
+      const [parcelWest, , , parcelNorth] = boxOf(parcel.polygons);
+      if (parcelNorth < north - 0.01) return { coastal_erosion: [], coverage };
+      const middle = Math.floor((parcelWest - west) / STEP);
       const near: { segment: Segment; distance: number }[] = [];
       all.forEach((segment, order) => {
         if (segment.dynamic === null || (order !== all.length - 1 && Math.abs(order - middle) > 10)) return;

@@ -84,11 +84,16 @@ interface Section {
   readonly polygons: (readonly (readonly LonLat[])[])[];
 }
 
-/** Returns a box whose upper side has a spike. The box is invalid, and has the same area after the repair. */
-function spikedRing(box: SyntheticSheet['box']): LonLat[] {
-  const [west, south, east, north] = box;
-  const middle = (west + east) / 2;
-  return [[west, south], [east, south], [east, north], [middle, north], [middle, north + 0.0005], [middle, north], [west, north], [west, south]];
+/** Returns the outline of a sheet with a spike to the north. The ring is invalid, and has the same area after the repair. */
+function spikedRing(sheet: SyntheticSheet): LonLat[] {
+  const ring = [...sheet.outline()];
+  const top = Math.max(...ring.map(([, lat]) => lat));
+  const first = ring.findIndex(([, lat]) => lat === top);
+  const [east, west] = [itemAt(ring, first), itemAt(ring, first + 1)];
+  // The spike is in the middle of a level side, or at the northernmost corner.
+  const middle = (west[0] + east[0]) / 2;
+  ring.splice(first + 1, 0, ...(west[1] === top ? [[middle, top], [middle, top + 0.0005], [middle, top]] as const : [[east[0], top + 0.0005], east] as const));
+  return ring;
 }
 
 /** Returns the census sections of a comune without the fictitious sections. */
@@ -98,7 +103,7 @@ function sectionsOf(region: SyntheticRegion, comune: SyntheticComune): Section[]
     const number = sectionOfSheet(sheet);
     if (number === null) continue;
     const enclave = placeOf(sheet) === ENCLAVE ? enclaveIn([...region.parcelsOf(sheet)]) : null;
-    const outer = placeOf(sheet) === SPIKE ? spikedRing(sheet.box) : boxRing(sheet.box);
+    const outer = placeOf(sheet) === SPIKE ? spikedRing(sheet) : sheet.outline();
     const polygon = enclave === null ? [outer] : [outer, [...enclave.polygons[0][0]].reverse()];
     const before = sections.get(number);
     if (before === undefined) sections.set(number, { number, polygons: [polygon] });

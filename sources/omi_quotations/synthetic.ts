@@ -9,7 +9,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { itemAt, valueOf } from '../../pipelines/synthetic/items.ts';
-import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/synthetic/make-region.ts';
+import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/synthetic/cell-size.ts';
 import { boxRing, covers, segmentsOf } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { hasIncomes } from '../../pipelines/synthetic/incomes.ts';
@@ -258,8 +258,8 @@ const key = ([lon, lat]: LonLat): string => `${lon.toFixed(6)},${lat.toFixed(6)}
 /** Returns the outlines of a set of sheets, counter-clockwise. Sheets that touch only at a corner stay separate. No zone encloses sheets of another zone. */
 function outline(sheets: readonly SyntheticSheet[]): Ring[] {
   const edges = new Map<string, { from: LonLat; to: LonLat }>();
-  for (const { box } of sheets) {
-    for (const [from, to] of segmentsOf(boxRing(box))) {
+  for (const sheet of sheets) {
+    for (const [from, to] of segmentsOf(sheet.outline())) {
       if (!edges.delete(`${key(to)} ${key(from)}`)) edges.set(`${key(from)} ${key(to)}`, { from, to });
     }
   }

@@ -1,7 +1,6 @@
 /** Writes synthetic postal codes: a table with common quirks, an older table that must be ignored, and areas for the comune with several codes. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { boxPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { formerIstatCode } from '../../pipelines/synthetic/former-codes.ts';
 import { postalCodeOf, postalCodeOfSheet } from '../../pipelines/synthetic/postal-codes.ts';
@@ -29,7 +28,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   for (const sheet of region.sheets(first)) {
     // On a sheet without a postal code, an area has the neighbour's code. This area must not determine the code of the sheet's parcels.
     const cap = postalCodeOfSheet(sheet) ?? second.postalCodes[0];
-    features.push({ type: 'Feature', properties: { CAP: cap }, geometry: { type: 'Polygon', coordinates: boxPolygon(sheet.box) } });
+    features.push({ type: 'Feature', properties: { CAP: cap }, geometry: { type: 'Polygon', coordinates: [sheet.outline()] } });
   }
   await writeFile(join(folder, 'zone_cap_2025.geojson'), JSON.stringify({ type: 'FeatureCollection', name: 'zone_cap', features }));
 }

@@ -31,27 +31,28 @@ export interface SyntheticChoice {
   readonly comuni?: number;
   readonly code?: number;
   readonly dense?: boolean;
+  readonly form?: SyntheticRegion['form'];
   /** True: every half-year of quotations. False: a few half-years that cover all cases, with the old perimeters that contain the zones. */
   readonly everySemester?: boolean;
 }
 
 /** Returns the synthetic region that `syntheticFiles` writes. */
-export function syntheticRegion(parcels: number, seed: number, { comuni, code, dense }: SyntheticChoice = {}): SyntheticRegion {
-  return makeRegion({ parcels, seed, comuni, region: code, dense });
+export function syntheticRegion(parcels: number, seed: number, { comuni, code, dense, form }: SyntheticChoice = {}): SyntheticRegion {
+  return makeRegion({ parcels, seed, comuni, region: code, dense, form });
 }
 
 /** Writes the files of a synthetic region into a temporary folder. Remove the folder afterwards. */
 export async function syntheticFiles(
   parcels: number,
   seed: number,
-  { only, comuni, code, dense, everySemester = false }: SyntheticChoice = {},
+  { only, comuni, code, dense, form, everySemester = false }: SyntheticChoice = {},
 ): Promise<{ folder: string; region: SyntheticRegion; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
   const all = await loadSources();
   const unknown = only?.find((wanted) => !all.some(({ id }) => id === wanted));
   if (unknown !== undefined) throw new Error(`unknown source ${unknown}`);
   const sources = only === undefined ? all : all.filter(({ id }) => only.includes(id));
-  const region = await writeSynthetic(sources, folder, { parcels, seed, comuni, region: code, dense });
+  const region = await writeSynthetic(sources, folder, { parcels, seed, comuni, region: code, dense, form });
   if (!everySemester) for (const name of await readdir(folder)) if (/^QI_9000(0[4-79]|1\d|2\d)/.test(name)) await rm(join(folder, name));
   return { folder, region, remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -19,9 +19,10 @@ import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
 /** A region with land registers needs fewer parcels, because only the names differ. A region as sparse as Italy is tested in addition to a dense region. */
 const REGIONS = [
-  { name: 'Molise', code: 14, parcels: testEnvironment().truth, seed: 5, dense: true, repaired: 1 },
-  { name: 'Molise with the density of Italy', code: 14, parcels: 1_200, seed: 6, dense: false, repaired: 1 },
-  { name: 'Trentino-Alto Adige', code: 4, parcels: 900, seed: 5, dense: true, repaired: 0 },
+  { name: 'Molise', code: 14, parcels: testEnvironment().truth, seed: 5, dense: true, form: 'lattice', repaired: 1 },
+  { name: 'Molise with the density of Italy', code: 14, parcels: 1_200, seed: 6, dense: false, form: 'lattice', repaired: 1 },
+  { name: 'Molise with towns and fields', code: 14, parcels: 900, seed: 1, dense: true, form: 'place', repaired: 1 },
+  { name: 'Trentino-Alto Adige', code: 4, parcels: 900, seed: 5, dense: true, form: 'lattice', repaired: 0 },
 ] as const;
 
 const COVERED = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ name }) => name);
@@ -195,8 +196,8 @@ interface Prepared {
 }
 
 /** Writes the files of a region and prepares the truth of its parcels, which is computed once for each parcel. */
-async function prepare({ code, parcels, seed, dense }: typeof REGIONS[number]): Promise<Prepared> {
-  const files = await syntheticFiles(parcels, seed, { code, dense, everySemester: true });
+async function prepare({ code, parcels, seed, dense, form }: typeof REGIONS[number]): Promise<Prepared> {
+  const files = await syntheticFiles(parcels, seed, { code, dense, form, everySemester: true });
   const parts = (await Promise.all((await loadSources()).map(({ id }) => loadSynthetic(id)))).flatMap((synthetic) =>
     synthetic.truth === undefined ? [] : [synthetic.truth(files.region)],
   );
