@@ -90,13 +90,26 @@ export class CellGrid {
 
   /** Returns the part of a parcel that pieces cover. In the form `place`, the edges of pieces are bent like the edges of the areas in files. */
   #commonPart(parcel: SyntheticParcel, pieces: readonly Piece[]): MultiPolygon {
-    const rings = pieces.map(({ ring }) => [this.#region.form === 'lattice' ? ring : finely(ring)]);
+    const rings = pieces.map(({ ring }) => [this.#region.form === 'lattice' ? ring : this.finely(ring)]);
     return commonPart(parcel.polygons, mapPoints(rings, (point) => this.degrees(point)));
   }
 
   /** Returns the polygons of an area in a projection. Additional corners keep the edges nearly straight in degrees. */
   drawn(area: CellArea, projection: Projection): Polygon[] {
-    return mapPoints(area.polygons.map((rings) => rings.map(finely)), (point) => projection.forward(this.degrees(point)));
+    return mapPoints(area.polygons.map((rings) => rings.map((ring) => this.finely(ring))), (point) => projection.forward(this.degrees(point)));
+  }
+
+  /**
+   * Returns a ring with a corner at least every half cell, or every quarter of a cell in the form `place`, where edges are bent and lots are small. A long edge that
+   * is straight in degrees would be a curve in a projection.
+   */
+  finely(ring: CellRing): CellRing {
+    const perCell = this.#region.form === 'lattice' ? 2 : 4;
+    return ring.flatMap(([x, y], index) => {
+      const [toX, toY] = ring[index + 1] ?? [x, y];
+      const steps = Math.max(1, Math.ceil(perCell * Math.max(Math.abs(toX - x), Math.abs(toY - y))));
+      return Array.from({ length: steps }, (_, step): Point => [x + ((toX - x) * step) / steps, y + ((toY - y) * step) / steps]);
+    });
   }
 
   /** Returns the column and row of each cell of a parcel in the region's grid. */
@@ -115,15 +128,6 @@ const boxPiece = (box: CellBox): Piece => ({ box, ring: boxRing(box) });
 
 export function boxArea(...boxes: readonly CellBox[]): CellArea {
   return { pieces: boxes.map(boxPiece), polygons: boxes.map((box) => [boxRing(box)]) };
-}
-
-/** Returns a ring with a corner at least every half cell. A long edge that is straight in degrees would be a curve in a projection. */
-export function finely(ring: CellRing): CellRing {
-  return ring.flatMap(([x, y], index) => {
-    const [toX, toY] = ring[index + 1] ?? [x, y];
-    const steps = Math.max(1, Math.ceil(2 * Math.max(Math.abs(toX - x), Math.abs(toY - y))));
-    return Array.from({ length: steps }, (_, step): Point => [x + ((toX - x) * step) / steps, y + ((toY - y) * step) / steps]);
-  });
 }
 
 /**

@@ -355,6 +355,7 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
     parcelCount: parcels,
     dense,
     box,
+    townOf: ({ index }) => towns[index]?.plan ?? null,
     place: (position) => bent(position) ?? [box[0] + position[0] * CELL_LON, box[1] + position[1] * CELL_LAT],
     sheets,
     *parcels(comune?: SyntheticComune): Generator<SyntheticParcel> {

@@ -82,6 +82,13 @@ export interface SyntheticSheet {
 /** Column and row of a cell in a sheet, counted from the south-west. */
 export type SyntheticCell = readonly [number, number];
 
+/** A comune of the form `place`: the number of columns and rows of cells, and the middle of the town. */
+export interface Town {
+  readonly columns: number;
+  readonly rows: number;
+  readonly centre: readonly [x: number, y: number];
+}
+
 /** Town and streets at a cell of the form `place`. */
 export interface CellTown {
   /** True if the cell is in the town. */
@@ -138,6 +145,8 @@ export interface SyntheticRegion {
   readonly dense: boolean;
   /** Box of all comuni in degrees: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
+  /** Returns the size of a comune and the middle of its town, in cells from the south-western corner of the comune; null in the form `lattice`. */
+  townOf(comune: SyntheticComune): Town | null;
   /** Converts a position in cells from the region's south-western corner to degrees. */
   place(position: readonly [x: number, y: number]): LonLat;
   sheets(comune: SyntheticComune): Iterable<SyntheticSheet>;

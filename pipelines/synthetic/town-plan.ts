@@ -7,7 +7,7 @@
  */
 import { CELL_X, CELL_Y } from './cell-size.ts';
 import { hashKey, randomOf } from './random.ts';
-import type { CellTown } from './region.ts';
+import type { CellTown, Town } from './region.ts';
 
 /** Width and height of a cell in metres before the map, at latitude 42. */
 const [CELL_WIDTH_M, CELL_HEIGHT_M] = [41.3, 44.4];
@@ -47,12 +47,12 @@ function bump(at: number, middle: number, end: number): number {
   return (1 - t * t) ** 2;
 }
 
-export class TownPlan {
+export class TownPlan implements Town {
   readonly columns: number;
   readonly rows: number;
   readonly #key: string;
   /** Position of the middle of the town. */
-  readonly #centre: Position;
+  readonly centre: Position;
   /** Line of the main road from west to east, and line of the main road from south to north. */
   readonly #mainRow: number;
   readonly #mainColumn: number;
@@ -65,7 +65,7 @@ export class TownPlan {
     this.columns = columns;
     this.rows = rows;
     this.#key = `place ${seed} ${belfiore}`;
-    this.#centre = [columns / 2, townRow * 10 + 5];
+    this.centre = [columns / 2, townRow * 10 + 5];
     this.#mainRow = townRow * 10 + 5;
     this.#mainColumn = FIRST_COLUMN + BLOCK_COLUMNS * Math.round((columns / 2 - FIRST_COLUMN - 0.5) / BLOCK_COLUMNS);
     this.#stream = townRow > 0 ? 10 * Math.floor(townRow / 2) + 5 : 1;
@@ -96,14 +96,14 @@ export class TownPlan {
     const off = (startY - this.#stream * CELL_HEIGHT_M) / 80;
     const bends = 15 * Math.sin((2 * Math.PI * startX) / 290) + 8 * Math.sin((2 * Math.PI * startX) / 170 + 1);
     north += bends * Math.exp(-off * off) * taper(Math.min(startX, width - startX), 90) * taper(Math.min(startY, height - startY), 90);
-    const [middleX, middleY] = [this.#centre[0] * CELL_WIDTH_M, this.#centre[1] * CELL_HEIGHT_M];
+    const [middleX, middleY] = [this.centre[0] * CELL_WIDTH_M, this.centre[1] * CELL_HEIGHT_M];
     const shrink = SHRINK * bump(east, middleX, width) * bump(north, middleY, height);
     return [((east - shrink * (east - middleX)) * CELL_X) / CELL_WIDTH_M, ((north - shrink * (north - middleY)) * CELL_Y) / CELL_HEIGHT_M];
   }
 
   /** Returns whether a cell is in the town. The outline of the town has lobes, and houses follow the main roads. */
   isUrban(column: number, row: number): boolean {
-    const [dx, dy] = [(column + 0.5 - this.#centre[0]) / (this.columns / 4.6), (row + 0.5 - this.#centre[1]) / (this.rows / 3.6)];
+    const [dx, dy] = [(column + 0.5 - this.centre[0]) / (this.columns / 4.6), (row + 0.5 - this.centre[1]) / (this.rows / 3.6)];
     const angle = Math.atan2(dy, dx);
     const reach = 1 + 0.16 * Math.sin(3 * angle + this.#lobes[0]) + 0.1 * Math.sin(5 * angle + this.#lobes[1]);
     const distance = Math.hypot(dx, dy) / reach;

@@ -5,12 +5,12 @@
  * an unknown class.
  */
 import { join } from 'node:path';
-import { boxArea, CellGrid, finely, jaggedArea, zonesByBlock, type CellArea, type CellBox } from '../../pipelines/synthetic/cell-zones.ts';
+import { boxArea, CellGrid, jaggedArea, zonesByBlock, type CellArea, type CellBox } from '../../pipelines/synthetic/cell-zones.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
 import { boxRing, mapPoints, polygonsArea, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
-import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
+import type { SyntheticComune, SyntheticRegion, Town } from '../../pipelines/synthetic/region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { CLASSES } from './schema.ts';
 
@@ -70,6 +70,52 @@ function matrix(density: Density, grid: CellGrid, x: number, y: number): Zone {
   return { code: cyclicItem(MATRICES, x / size + 2 * (y / size)), area: boxArea(box), holes };
 }
 
+/** A comune of the form `place`: the zones of its land cover, and their union. */
+interface Landscape {
+  readonly zones: readonly Zone[];
+  readonly gap: CellArea;
+}
+
+const [ORCHARDS, FIELDS, WOODS]: readonly (readonly string[])[] = [['223', '221', '222'], ['211', '243'], ['311', '231', '312']];
+
+/** Returns the landscape of a comune: the town with its centre, orchards around the town, and fields and a wood to the south. */
+function landscapeOf({ cornersPerCell }: Density, grid: CellGrid, comune: SyntheticComune, town: Town): Landscape {
+  const [x, y] = grid.cornerOf(comune);
+  const { columns, rows: height, centre: [middle, row] } = town;
+  const [halfWidth, halfHeight] = [Math.max(2, Math.round(columns / 4.6)), Math.max(2, Math.round(height / 3.6) - 1)];
+  const around = (left: number, below: number): CellArea => boxArea([
+    x + middle - left + 0.5, y + row - below + 0.5, x + middle + left - 0.5, y + Math.min(row + below, height - 1) - 0.5,
+  ]);
+  const [built, core] = [around(halfWidth, halfHeight), around(Math.floor(halfWidth / 2), Math.floor(halfHeight / 2))];
+  const band = (south: number, north: number): CellArea => jaggedArea([x + 1.5, y + south, x + columns - 1.5, y + north], cornersPerCell);
+  const wood = Math.floor(height * 0.22) + 0.5;
+  const orchard = Math.max(wood, row - halfHeight - 1.5);
+  const code = (codes: readonly string[] = []): string => cyclicItem(codes, comune.index);
+  return {
+    zones: [
+      { code: code(WOODS), area: band(1.5, wood), holes: [] },
+      ...(orchard > wood ? [{ code: code(FIELDS), area: band(wood, orchard), holes: [] }] : []),
+      { code: code(ORCHARDS), area: band(orchard, height - 0.5), holes: [built] },
+      { code: '112', area: built, holes: [core] },
+      { code: '111', area: core, holes: [] },
+    ],
+    gap: band(1.5, height - 0.5),
+  };
+}
+
+/** Returns the landscapes of a region of the form `place`, by comune, and the matrix around them; null in the form `lattice`. */
+function landscapesOf(region: SyntheticRegion): { readonly matrix: Zone; readonly byComune: ReadonlyMap<number, Landscape> } | null {
+  const grid = new CellGrid(region);
+  const byComune = new Map<number, Landscape>();
+  for (const comune of region.comuni) {
+    const town = region.townOf(comune);
+    if (town === null) return null;
+    byComune.set(comune.index, landscapeOf(densityOf(region), grid, comune, town));
+  }
+  const area = boxArea([-MARGIN, -MARGIN, grid.columns + MARGIN, grid.rows + MARGIN]);
+  return { matrix: { code: '243', area, holes: [...byComune.values()].map(({ gap: hole }) => hole) }, byComune };
+}
+
 interface Row {
   readonly code: string;
   readonly polygons: readonly Polygon[];
@@ -81,11 +127,17 @@ function* rows(region: SyntheticRegion): Generator<Row> {
   const { block } = density;
   const size = MATRIX * block;
   const drawn = ({ code, area, holes }: Zone): Row => {
-    const rings = [area, ...holes].flatMap(({ polygons }, index) => polygons.flat().map((ring) => (index === 0 ? finely(ring) : [...finely(ring)].reverse())));
+    const rings = [area, ...holes].flatMap(({ polygons }, index) => polygons.flat().map((ring) => (index === 0 ? grid.finely(ring) : [...grid.finely(ring)].reverse())));
     return { code, polygons: mapPoints([rings], (point) => laeaEurope.forward(grid.degrees(point))) };
   };
-  for (let y = 0; y < grid.rows; y += size) for (let x = 0; x < grid.columns; x += size) yield drawn(matrix(density, grid, x, y));
-  for (let y = 0; y < grid.rows; y += block) for (let x = 0; x < grid.columns; x += block) yield* patches(density, x, y).map(drawn);
+  const landscapes = landscapesOf(region);
+  if (landscapes !== null) {
+    yield drawn(landscapes.matrix);
+    for (const { zones } of landscapes.byComune.values()) yield* zones.map(drawn);
+  } else {
+    for (let y = 0; y < grid.rows; y += size) for (let x = 0; x < grid.columns; x += size) yield drawn(matrix(density, grid, x, y));
+    for (let y = 0; y < grid.rows; y += block) for (let x = 0; x < grid.columns; x += block) yield* patches(density, x, y).map(drawn);
+  }
   // Polygons in Andalusia, Lapland and Iceland, and a polygon of class 990. The raster's legend has this class, but the map must not contain it.
   for (const [code, x, y] of [['223', 3_000_000, 1_700_000], ['412', 4_900_000, 5_000_000], ['322', 2_900_000, 4_990_000], ['990', 4_650_000, 2_050_000]] as const) {
     yield { code, polygons: [[boxRing([x, y, x + 700, y + 900])]] };
@@ -120,11 +172,13 @@ const synthetic: Synthetic = {
     const near = ([column, row]: readonly [number, number]): Zone[] => (
       [...patchesAt([column, row]), ...[column, Math.max(0, column - 1)].flatMap((x) => [row, Math.max(0, row - 1)].flatMap((y) => matrixAt([x, y])))]
     );
+    const landscapes = landscapesOf(region);
     return (parcel) => {
+      const own = landscapes === null ? null : [landscapes.matrix, ...landscapes.byComune.get(parcel.comune.index)?.zones ?? []];
       const coverage = { land_cover: 'mapped' };
       if (parcel.kind !== 'land') return { land_cover: null, coverage };
       const shares = new Map<string, number>();
-      for (const { code, area, holes } of grid.meeting(parcel, near)) {
+      for (const { code, area, holes } of grid.meeting(parcel, own === null ? near : () => own)) {
         shares.set(code, (shares.get(code) ?? 0) + grid.shareOf(parcel, [area]) - grid.shareOf(parcel, holes));
       }
       const [found] = [...shares].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));

@@ -4,11 +4,11 @@
  * each block. The urban area has the boundary of the comune. The layer of the city is a part of the comune and is not read.
  */
 import { join } from 'node:path';
-import { boxArea, CellGrid, finely, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';
+import { boxArea, CellGrid, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
-import { boxRing, mapPoints, polygonsArea, segmentsOf, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import { boxRing, mapPoints, polygonsArea, segmentsOf, type Point, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { SyntheticComune, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -65,14 +65,52 @@ function blockBox([west, south, east, north]: CellBox, column: number, row: numb
   return [x + STREET, y + STREET, Math.min(east - BORDER, x + BLOCK_COLUMNS - STREET), Math.min(north - BORDER, y + BLOCK_ROWS - STREET)];
 }
 
-/** Returns the lots of the block in a column and row of the comune. A block in the middle of the comune has six lots, any other block one lot. */
-function lots(extent: CellBox, column: number, row: number): Lot[] {
-  const box = blockBox(extent, column, row);
+/** The extent of a comune in cells, and the middle of its town in blocks. */
+interface TownExtent {
+  readonly extent: CellBox;
+  readonly centre: Point;
+  /** True in the form `place`. */
+  readonly isBent: boolean;
+}
+
+function blockCounts([west, south, east, north]: CellBox): Point {
+  return [Math.ceil((east - west) / BLOCK_COLUMNS), Math.ceil((north - south) / BLOCK_ROWS)];
+}
+
+function townExtentOf(grid: CellGrid, region: SyntheticRegion, comune: SyntheticComune): TownExtent {
+  const extent = extentOf(grid, region, comune);
+  const [columns, rows] = blockCounts(extent);
+  const town = region.townOf(comune);
+  return { extent, isBent: town !== null, centre: town === null ? [columns / 2, rows / 2] : [town.centre[0] / BLOCK_COLUMNS, town.centre[1] / BLOCK_ROWS] };
+}
+
+function isCentral({ extent, centre: [middleColumn, middleRow] }: TownExtent, column: number, row: number): boolean {
+  const [columns, rows] = blockCounts(extent);
+  return Math.abs(column + 0.5 - middleColumn) <= columns / 4 && Math.abs(row + 0.5 - middleRow) <= rows / 4;
+}
+
+/** Returns the lines between the six lots of a block: two lines between columns, and one line between rows. */
+function lotLines([west, south]: CellBox): readonly [left: number, right: number, middle: number] {
+  return [west + 1.9, west + 3.9, south + 1.9];
+}
+
+/** Returns the ring of a block. In the form `place`, edges are bent, so the ring has the corners of the lots. */
+function blockRing(town: TownExtent, column: number, row: number): CellRing {
+  const box = blockBox(town.extent, column, row);
+  if (!town.isBent || !isCentral(town, column, row)) return boxRing(box);
   const [west, south, east, north] = box;
-  const [columns, rows] = [Math.ceil((extent[2] - extent[0]) / BLOCK_COLUMNS), Math.ceil((extent[3] - extent[1]) / BLOCK_ROWS)];
-  const isCentral = Math.abs(column + 0.5 - columns / 2) <= columns / 4 && Math.abs(row + 0.5 - rows / 2) <= rows / 4;
-  if (!isCentral) return [{ code: cyclicItem(COUNTRY, column + 4 * row), area: boxArea(box) }];
-  const [left, right, middle] = [west + 1.9, west + 3.9, south + 1.9];
+  const [left, right, middle] = lotLines(box);
+  return [
+    [west, south], [left, south], [right, south], [east, south], [east, middle], [east, north], [right, north], [left, north], [west, north], [west, middle], [west, south],
+  ];
+}
+
+/** Returns the lots of the block in a column and row of the comune. A block in the middle of the town has six lots, any other block one lot. */
+function lots(town: TownExtent, column: number, row: number): Lot[] {
+  const box = blockBox(town.extent, column, row);
+  const [west, south, east, north] = box;
+  if (!isCentral(town, column, row)) return [{ code: cyclicItem(COUNTRY, column + 4 * row), area: boxArea(box) }];
+  const [left, right, middle] = lotLines(box);
   const parts: readonly CellBox[] = [
     [west, south, left, middle], [left, south, right, middle], [right, south, east, middle],
     [west, middle, left, north], [left, middle, right, north], [right, middle, east, north],
@@ -92,18 +130,19 @@ interface Row {
   readonly polygon: Polygon;
 }
 
-function* rows(grid: CellGrid, extent: CellBox): Generator<Row> {
+function* rows(grid: CellGrid, town: TownExtent): Generator<Row> {
+  const { extent } = town;
   const drawn = (code: string, rings: readonly CellRing[]): Row => ({ code, class: CLASSES.get(code) ?? '', polygon: onMap(grid, rings) });
   const blocks = [...blocksOf(extent)];
-  yield drawn('12220', [boxRing(extent), ...blocks.map(([column, row]) => [...boxRing(blockBox(extent, column, row))].reverse())]);
-  for (const [column, row] of blocks) for (const { code, area } of lots(extent, column, row)) yield drawn(code, area.polygons.flat());
+  yield drawn('12220', [boxRing(extent), ...blocks.map(([column, row]) => [...blockRing(town, column, row)].reverse())]);
+  for (const [column, row] of blocks) for (const { code, area } of lots(town, column, row)) yield drawn(code, area.polygons.flat());
   // A position at sea without an image.
   const [west, , , north] = extent;
   yield { code: '92000', class: 'No data (Missing imagery)', polygon: onMap(grid, [boxRing([west, north + 200, west + 2, north + 202])]) };
 }
 
 function onMap(grid: CellGrid, rings: readonly CellRing[]): Polygon {
-  return mapPoints([rings.map(finely)], (point) => laeaEurope.forward(grid.degrees(point)))[0] ?? [];
+  return mapPoints([rings.map((ring) => grid.finely(ring))], (point) => laeaEurope.forward(grid.degrees(point)))[0] ?? [];
 }
 
 const FIELDS: readonly (ShapefileField & { readonly package: 'string' | 'integer' | 'real' })[] = [
@@ -130,7 +169,8 @@ interface Layer {
 
 function layersOf(region: SyntheticRegion, comune: SyntheticComune): { readonly stem: string; readonly layers: readonly Layer[] } {
   const grid = new CellGrid(region);
-  const extent = extentOf(grid, region, comune);
+  const town = townExtentOf(grid, region, comune);
+  const { extent } = town;
   const [west, south, east, north] = extent;
   const code = `IT${String((900 + comune.index / TOWNS) % 1000).padStart(3, '0')}L3`;
   const name = comune.italianName.normalize('NFD').replace(/[^A-Za-z]+/g, '_').toUpperCase();
@@ -146,7 +186,7 @@ function layersOf(region: SyntheticRegion, comune: SyntheticComune): { readonly 
         name: stem, fields: FIELDS,
         features: function* () {
           let number = 0;
-          for (const { code: found, class: label, polygon } of rows(grid, extent)) {
+          for (const { code: found, class: label, polygon } of rows(grid, town)) {
             number += 1;
             let perimeter = 0;
             for (const ring of polygon) for (const [[x1, y1], [x2, y2]] of segmentsOf(ring)) perimeter += Math.hypot(x2 - x1, y2 - y1);
@@ -185,12 +225,12 @@ const synthetic: Synthetic = {
 
   truth(region) {
     const grid = new CellGrid(region);
-    const extents = new Map(region.comuni.filter(isTown).map((comune) => [comune.index, extentOf(grid, region, comune)]));
+    const towns = new Map(region.comuni.filter(isTown).map((comune) => [comune.index, townExtentOf(grid, region, comune)]));
     return (parcel) => {
-      const extent = extents.get(parcel.comune.index);
-      const coverage = { land_use: extent !== undefined ? 'mapped' : 'not_mapped' };
-      if (extent === undefined || parcel.kind !== 'land') return { land_use: null, coverage };
-      const [west, south] = extent;
+      const town = towns.get(parcel.comune.index);
+      const coverage = { land_use: town !== undefined ? 'mapped' : 'not_mapped' };
+      if (town === undefined || parcel.kind !== 'land') return { land_use: null, coverage };
+      const [west, south] = town.extent;
       const blocks = new Map(grid.cellsOf(parcel).flatMap(([x, y]) => [0, -1].flatMap((dx) => [0, -1].map((dy) => {
         const block = [Math.max(0, Math.floor((x - west + dx) / BLOCK_COLUMNS)), Math.max(0, Math.floor((y - south + dy) / BLOCK_ROWS))] as const;
         return [block.join(' '), block] as const;
@@ -198,7 +238,7 @@ const synthetic: Synthetic = {
       const shares = new Map<string, number>();
       let built = 0;
       for (const [column, row] of blocks.values()) {
-        for (const { code, area } of lots(extent, column, row)) {
+        for (const { code, area } of lots(town, column, row)) {
           const share = grid.shareOf(parcel, [area]);
           if (share > 0) shares.set(code, (shares.get(code) ?? 0) + share);
           built += share;
