@@ -163,8 +163,8 @@ const EMPTY_IN_TOWN = 9;
 const EMPTY_OUTSIDE = 90;
 
 /**
- * Generates the buildings of a cell of the form `place`, in units of the sheet's cells. No building crosses the border of a cell, where a street may be. Houses of
- * the town are near the street.
+ * Generates the buildings of a cell of the form `place`, in units of the sheet's cells. No building crosses the border of a cell, where a street may be.
+ * Houses of the town are near the street.
  */
 function* shapesIn(column: number, row: number, { isUrban, isSquare, side }: CellTown, random: Random): Generator<Shape> {
   if (isSquare || random.below(100) < (isUrban ? EMPTY_IN_TOWN : EMPTY_OUTSIDE)) return;

@@ -100,8 +100,8 @@ export class CellGrid {
   }
 
   /**
-   * Returns a ring with a corner at least every half cell, or every quarter of a cell in the form `place`, where edges are bent and lots are small. A long edge that
-   * is straight in degrees would be a curve in a projection.
+   * Returns a ring with a corner at least every half cell, or every quarter of a cell in the form `place`, where edges are bent and lots are small. A long
+   * edge that is straight in degrees would be a curve in a projection.
    */
   finely(ring: CellRing): CellRing {
     const perCell = this.#region.form === 'lattice' ? 2 : 4;

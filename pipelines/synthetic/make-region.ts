@@ -1,10 +1,10 @@
 /**
- * Generates the synthetic region. Comuni are boxes on a lattice, and sheets fill each comune. In the form `place`, a plan bends the lines between cells. A sheet is a block of 12 × 10 cells, grouped into exactly 100
+ * Generates the synthetic region. Comuni are boxes on a lattice, and sheets fill each comune. A sheet is a block of 12 × 10 cells, grouped into exactly 100
  * parcels. Sheets are generated on demand, so ten million parcels need as little memory as ten parcels.
  *
  * Coordinates are computed as integers in units of 1e-8 degree and returned in degrees. So equal corners are equal numbers with at most 8 decimals. Corners
  * inside a sheet are moved at random, and all parcels around a corner have the same corner. Corners on the sheet's border are not moved, so the parcels of a
- * sheet fill the sheet's box exactly.
+ * sheet fill the sheet's box exactly. In the form `place`, `TownPlan` bends the lines between cells, and only the comuni are boxes.
  */
 import type { ParcelKind } from '../contract/section.ts';
 import { MappaleError } from '../errors.ts';
@@ -146,7 +146,9 @@ function sheetTotal({ parcelCount }: SyntheticComune): number {
 }
 
 /** Columns and rows of the cells of a sheet in the form `lattice`. */
-const SHEET_CELLS: readonly SyntheticCell[] = Array.from({ length: SHEET_COLUMNS * SHEET_ROWS }, (_, cell) => [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)]);
+const SHEET_CELLS = Array.from({ length: SHEET_COLUMNS * SHEET_ROWS }, (_, cell): SyntheticCell => (
+  [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)]
+));
 
 /** The plan of a comune of the form `place`, and the cells of its sheets. The last sheet has the cells of all sheets that the comune does not need. */
 class ComuneTown {
@@ -331,7 +333,8 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
   const towns = form === 'place' ? comuni.map((comune) => new ComuneTown(seed, comune, place, grid)) : [];
   const parcelsOf = (sheet: SyntheticSheet): Iterable<SyntheticParcel> => {
     const random = randomOf(seed, 'sheet', sheet.comune.belfiore, sheet.index);
-    return sheetParcels(sheet, firstIndex(sheet.comune) + sheet.index * SHEET_PARCELS, towns[sheet.comune.index]?.drawn(sheet, random) ?? shapesOf(sheet, random));
+    const shapes = towns[sheet.comune.index]?.drawn(sheet, random) ?? shapesOf(sheet, random);
+    return sheetParcels(sheet, firstIndex(sheet.comune) + sheet.index * SHEET_PARCELS, shapes);
   };
 
   const [one, other, ...others] = comuni;

@@ -1,7 +1,7 @@
 /**
- * Plans a comune of the form `place`: a town with streets and small lots in the middle, and fields, tracks and a stream around the town. The comune has the same
- * cells as in the form `lattice`. A continuous map bends the lines between cells and shrinks the cells of the town. The map keeps the border of the comune.
- * Streets and the stream are strips along lines between cells.
+ * Plans a comune of the form `place`: a town with streets and small lots in the middle, and fields, tracks and a stream around the town. The comune has the
+ * same cells as in the form `lattice`. A continuous map bends the lines between cells and shrinks the cells of the town. The map keeps the border of the
+ * comune. Streets and the stream are strips along lines between cells.
  *
  * Positions are in cells from the south-western corner of the comune. A line has the number of the cell to the east or north of the line.
  */
@@ -45,6 +45,11 @@ function taper(distance: number, over: number): number {
 function bump(at: number, middle: number, end: number): number {
   const t = (at - middle) / ((at < middle ? 0 : end) - middle);
   return (1 - t * t) ** 2;
+}
+
+/** Returns half of the width in metres of the wider of two strips. */
+function widestM(one: Strip | null, other: Strip | null): number {
+  return Math.max(one === null ? 0 : HALF_M[one], other === null ? 0 : HALF_M[other]);
 }
 
 export class TownPlan implements Town {
@@ -147,33 +152,37 @@ export class TownPlan implements Town {
 
   /** Returns the position where two lines cross, without the widths of strips. Crossings away from streets are moved at random. */
   crossing(column: number, row: number): Position {
-    const isOnStrip = this.#stripsAt(column, row).length > 0;
+    const { upright, level } = this.#stripsAt(column, row);
+    const isOnStrip = [...upright, ...level].some((strip) => strip !== null);
     const isUrban = [column - 1, column].some((x) => [row - 1, row].some((y) => this.isUrban(x, y)));
     const range = isOnStrip ? 0.03 : isUrban ? 0.06 : 0.16;
-    const moved = (line: number, end: number, axis: string): number => (line === 0 || line === end ? line : line + (2 * this.#draw(axis, column, row) - 1) * range);
+    const moved = (line: number, end: number, axis: string): number => (
+      line === 0 || line === end ? line : line + (2 * this.#draw(axis, column, row) - 1) * range
+    );
     return [moved(column, this.columns, 'x'), moved(row, this.rows, 'y')];
   }
 
   /** Returns the distances in cells from a crossing to the sides of its strips: to the east and west, and to the north and south. */
   offsets(column: number, row: number): Position {
-    const [upright, level] = [this.#widest(this.alongColumn(column, row - 1), this.alongColumn(column, row)), this.#widest(this.alongRow(column - 1, row), this.alongRow(column, row))];
+    const { upright: [south, north], level: [west, east] } = this.#stripsAt(column, row);
+    const [upright, level] = [widestM(south, north), widestM(west, east)];
     if (upright === 0 && level === 0) return [0, 0];
     const step = 0.01;
     const metres = (from: Position, to: Position): Position => {
       const [[x1, y1], [x2, y2]] = [this.map(from), this.map(to)];
       return [((x2 - x1) * CELL_WIDTH_M) / CELL_X / (2 * step), ((y2 - y1) * CELL_HEIGHT_M) / CELL_Y / (2 * step)];
     };
-    const [east, north] = [metres([column - step, row], [column + step, row]), metres([column, row - step], [column, row + step])];
-    const area = east[0] * north[1] - east[1] * north[0];
-    return [Math.min(MOST_OFFSET, (upright * Math.hypot(...north)) / area), Math.min(MOST_OFFSET, (level * Math.hypot(...east)) / area)];
+    const [eastward, northward] = [metres([column - step, row], [column + step, row]), metres([column, row - step], [column, row + step])];
+    const area = eastward[0] * northward[1] - eastward[1] * northward[0];
+    return [Math.min(MOST_OFFSET, (upright * Math.hypot(...northward)) / area), Math.min(MOST_OFFSET, (level * Math.hypot(...eastward)) / area)];
   }
 
-  #widest(...strips: readonly (Strip | null)[]): number {
-    return Math.max(...strips.map((strip) => (strip === null ? 0 : HALF_M[strip])));
-  }
-
-  #stripsAt(column: number, row: number): Strip[] {
-    return [this.alongColumn(column, row - 1), this.alongColumn(column, row), this.alongRow(column - 1, row), this.alongRow(column, row)].flatMap((strip) => strip ?? []);
+  /** Returns the strips that meet at a crossing: to the south and north, and to the west and east. */
+  #stripsAt(column: number, row: number): { readonly upright: readonly [Strip | null, Strip | null]; readonly level: readonly [Strip | null, Strip | null] } {
+    return {
+      upright: [this.alongColumn(column, row - 1), this.alongColumn(column, row)],
+      level: [this.alongRow(column - 1, row), this.alongRow(column, row)],
+    };
   }
 
   /** Returns a repeatable random number of a cell or line, from 0 to 1. */

@@ -108,7 +108,10 @@ export class TownSheet {
     return new Map([...found].map(([owner, cells]) => [owner, [...cells].sort(([a], [b]) => a - b).map(([, cell]) => cell)]));
   }
 
-  /** Groups the cells without the square into a number of land parcels, large parcels away from the town. @returns number of the parcel, by cell; null if strips divide the cells into more parcels */
+  /**
+   * Groups the cells without the square into a number of land parcels, large parcels away from the town.
+   * @returns number of the parcel, by cell; null if strips divide the cells into more parcels
+   */
   #group(count: number, random: Random): ReadonlyMap<number, number> | null {
     if (count < 1) return null;
     const cells = this.#cells.filter(([column, row]) => !this.#isSquare(column, row));
@@ -139,8 +142,8 @@ export class TownSheet {
   }
 
   /**
-   * Returns the owners of cells and of the strips between cells. A cell has the position (2 × column + 1, 2 × row + 1). A strip without a street belongs to the
-   * parcel to the west or south.
+   * Returns the owners of cells and of the strips between cells. A cell has the position (2 × column + 1, 2 × row + 1). A strip without a street belongs to
+   * the parcel to the west or south.
    */
   #owners(ownerOf: (column: number, row: number) => number): ReadonlyMap<number, number> {
     const owners = new Map<number, number>();

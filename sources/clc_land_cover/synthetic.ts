@@ -5,7 +5,7 @@
  * an unknown class.
  */
 import { join } from 'node:path';
-import { boxArea, CellGrid, jaggedArea, zonesByBlock, type CellArea, type CellBox } from '../../pipelines/synthetic/cell-zones.ts';
+import { boxArea, CellGrid, jaggedArea, zonesByBlock, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
@@ -127,7 +127,8 @@ function* rows(region: SyntheticRegion): Generator<Row> {
   const { block } = density;
   const size = MATRIX * block;
   const drawn = ({ code, area, holes }: Zone): Row => {
-    const rings = [area, ...holes].flatMap(({ polygons }, index) => polygons.flat().map((ring) => (index === 0 ? grid.finely(ring) : [...grid.finely(ring)].reverse())));
+    const fine = ({ polygons }: CellArea): CellRing[] => polygons.flat().map((ring) => grid.finely(ring));
+    const rings = [...fine(area), ...holes.flatMap(fine).map((ring) => [...ring].reverse())];
     return { code, polygons: mapPoints([rings], (point) => laeaEurope.forward(grid.degrees(point))) };
   };
   const landscapes = landscapesOf(region);

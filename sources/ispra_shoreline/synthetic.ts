@@ -99,8 +99,8 @@ const synthetic: Synthetic = {
   },
 
   /**
-   * Distances agree with the database's distances to a few millimetres, because the database searches for the nearest point on the sphere. In the form `place`, two
-   * distant corners of a parcel may be nearly as near. If the sphere changes their order, the database's distance is up to about 0.2 % longer.
+   * Distances agree with the database's distances to a few millimetres, because the database searches for the nearest point on the sphere. In the form `place`,
+   * two distant corners of a parcel may be nearly as near. If the sphere changes their order, the database's distance is up to about 0.2 % longer.
    */
   truth(region) {
     const all = segments(region);

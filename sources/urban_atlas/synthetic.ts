@@ -101,7 +101,8 @@ function blockRing(town: TownExtent, column: number, row: number): CellRing {
   const [west, south, east, north] = box;
   const [left, right, middle] = lotLines(box);
   return [
-    [west, south], [left, south], [right, south], [east, south], [east, middle], [east, north], [right, north], [left, north], [west, north], [west, middle], [west, south],
+    [west, south], [left, south], [right, south], [east, south], [east, middle],
+    [east, north], [right, north], [left, north], [west, north], [west, middle], [west, south],
   ];
 }
 

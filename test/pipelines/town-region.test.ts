@@ -13,7 +13,9 @@ const placeOf = (seed: number, parcels = 2000): SyntheticRegion => makeRegion({ 
 /** Digest of the parcels of a region. */
 function digest(region: SyntheticRegion): string {
   const hash = createHash('sha256');
-  for (const { index, label, reference, kind, polygons, cells } of region.parcels()) hash.update(JSON.stringify([index, label, reference, kind, polygons, cells]));
+  for (const { index, label, reference, kind, polygons, cells } of region.parcels()) {
+    hash.update(JSON.stringify([index, label, reference, kind, polygons, cells]));
+  }
   return hash.digest('hex');
 }
 
@@ -63,7 +65,7 @@ test('gives the same parcels for the same seed, and other parcels for another se
   expect(digest(placeOf(1))).not.toBe(digest(placeOf(2)));
 });
 
-test.each([[2, 2], [90, 2], [101, 2], [433, 3], [8_000, 2], [30_000, 4]])('has exactly the wanted number of parcels with unique references: %i parcels in %i comuni', (parcels, comuni) => {
+test.each([[2, 2], [90, 2], [101, 2], [433, 3], [8_000, 2]])('has exactly the wanted number of parcels with unique references: %i parcels in %i comuni', (parcels, comuni) => {
   const references = new Set([...makeRegion({ parcels, seed: 3, comuni, form: 'place' }).parcels()].map(({ reference }) => reference));
   expect(references.size).toBe(parcels);
 });
@@ -152,7 +154,9 @@ describe.each(SEEDS)('a region with seed %i', (seed) => {
   test('has roads that are 3 to 12 m wide', () => {
     // The mean width of a strip is twice its area divided by its perimeter.
     for (const { polygons, reference } of parcels.filter(({ kind }) => kind === 'road')) {
-      const perimeter = polygons.flat().reduce((sum, ring) => sum + [...segmentsOf(ring)].reduce((length, [[x1, y1], [x2, y2]]) => length + Math.hypot((x2 - x1) * 82_800, (y2 - y1) * 111_100), 0), 0);
+      const edges = polygons.flat().flatMap((ring) => [...segmentsOf(ring)]);
+      const lengths = edges.map(([[x1, y1], [x2, y2]]) => Math.hypot((x2 - x1) * 82_800, (y2 - y1) * 111_100));
+      const perimeter = lengths.reduce((sum, length) => sum + length, 0);
       const width = (2 * polygonsAreaM2(polygons)) / perimeter;
       expect(width, reference).toBeGreaterThan(3);
       expect(width, reference).toBeLessThan(12);

@@ -66,7 +66,7 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   'land_use.share': 2e-6,
 };
 
-/** Tolerance of the distance of parcels with many corners. PostGIS may choose a corner that is nearer on the sphere, but up to 0.2 % farther on the ellipsoid. */
+/** Tolerance of distances of parcels with many corners. PostGIS may choose a corner that is nearer on the sphere, but 0.2 % farther on the ellipsoid. */
 const CORNERS_M = 2;
 
 /** Lists with elements from several sources, with the order of the elements and their maximum number. */
