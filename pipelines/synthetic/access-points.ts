@@ -202,7 +202,7 @@ class Placing {
   /** Places one of several accesses in the first cell of a parcel. In the form `place`, the access is near the street, with the street's name. */
   #placeAt(parcel: SyntheticParcel, [dx, dy]: readonly [number, number], count: number): Access {
     const [random, [cell]] = [this.#random, parcel.cells];
-    const town = parcel.sheet.townAt?.(cell) ?? null;
+    const town = parcel.sheet.townAt(cell);
     if (town === null || town.side === null) {
       const point = pointIn(parcel, cell, dx, dy);
       return this.#build(this.#pickStreet(), { ...this.#located(point), ...numbering(random) });
@@ -227,7 +227,7 @@ class Placing {
     const random = this.#random;
     const [dx, dy] = [(random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8];
     // In the form `place`, a strip is at the side of the cell.
-    const point = parcel.sheet.townAt === null ? pointIn(parcel, cell, dx, dy) : pointIn(parcel, cell, dx, dy / 8 - 0.5);
+    const point = this.#region.form === 'lattice' ? pointIn(parcel, cell, dx, dy) : pointIn(parcel, cell, dx, dy / 8 - 0.5);
     // Two cells in each direction are enough to find the two nearest parcels, because roads and waters are one cell wide.
     const isNear = ([column, row]: SyntheticCell): boolean => Math.abs(column - cell[0]) <= 2 && Math.abs(row - cell[1]) <= 2;
     const lands = sheet.filter((other) => other.kind === 'land' && other.cells.some(isNear));

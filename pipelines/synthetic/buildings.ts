@@ -201,9 +201,10 @@ function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Dra
   let number = sheet.index * PER_SHEET;
   let before: SyntheticBuilding | null = null;
   for (const [column, row] of sheet.cells()) {
-    const shapes = sheet.townAt === null
+    const place = sheet.townAt([column, row]);
+    const shapes = place === null
       ? shapesOf(column, row, { town, empty: region.dense ? 0 : EMPTY_PERCENT }, random)
-      : shapesIn(column, row, sheet.townAt([column, row]), random);
+      : shapesIn(column, row, place, random);
     for (const [box, polygon, twin] of shapes) {
       number += 1;
       const state = random.below(20);

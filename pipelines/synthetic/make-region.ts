@@ -191,20 +191,16 @@ class ComuneTown {
     return degrees(this.#west + left * CELL_X, this.#south + bottom * CELL_Y, this.#west + right * CELL_X, this.#south + top * CELL_Y);
   }
 
-  /** Returns the function that converts a position in cells from a sheet's south-western corner to degrees. */
-  placeOn(box: SyntheticSheet['box']): (position: LonLat) => LonLat {
-    const [left, bottom] = this.#cornerOf(box);
-    return ([x, y]) => this.at([left + x, bottom + y]);
+  /** Converts a position in cells from a sheet's south-western corner to degrees. */
+  placeOn(index: number, [x, y]: LonLat): LonLat {
+    const [left, bottom] = this.#extent(index);
+    return this.at([left + x, bottom + y]);
   }
 
-  /** Returns the function that finds the town and the streets at a cell of a sheet. */
-  streetsOn(box: SyntheticSheet['box']): (cell: SyntheticCell) => CellTown {
-    const [left, bottom] = this.#cornerOf(box);
-    return ([column, row]) => this.plan.townAt(left + column, bottom + row);
-  }
-
-  #cornerOf(box: SyntheticSheet['box']): readonly [left: number, bottom: number] {
-    return [Math.round((box[0] * UNIT - this.#west) / CELL_X), Math.round((box[1] * UNIT - this.#south) / CELL_Y)];
+  /** Returns the town and the street at a cell of a sheet. */
+  townOn(index: number, [column, row]: SyntheticCell): CellTown {
+    const [left, bottom] = this.#extent(index);
+    return this.plan.townAt(left + column, bottom + row);
   }
 
   /** Returns the cells of a sheet by row and column in the comune. */
@@ -234,6 +230,53 @@ class ComuneTown {
     return this.sheet(sheet.index).parcels(sheet.parcelCount, random).map(({ kind, cells, polygons }) => (
       { kind, polygons, cells: cells.map(([column, row]): SyntheticCell => [column - left, row - bottom]) }
     ));
+  }
+}
+
+type SheetData = Omit<SyntheticSheet, 'outline' | 'cells' | 'place' | 'townAt'>;
+
+/** A sheet with the positions of its cells. Two objects of the same sheet are equal. */
+class Sheet implements SyntheticSheet {
+  readonly comune: SyntheticComune;
+  readonly index: number;
+  readonly reference: string;
+  readonly section: string | null;
+  readonly sheet: string;
+  readonly attachment: string;
+  readonly development: string;
+  readonly box: SyntheticSheet['box'];
+  readonly parcelCount: number;
+  readonly comuneCatastale: SyntheticComuneCatastale | null;
+  readonly #town: ComuneTown | null;
+
+  constructor(town: ComuneTown | null, data: SheetData) {
+    this.#town = town;
+    this.comune = data.comune;
+    this.index = data.index;
+    this.reference = data.reference;
+    this.section = data.section;
+    this.sheet = data.sheet;
+    this.attachment = data.attachment;
+    this.development = data.development;
+    this.box = data.box;
+    this.parcelCount = data.parcelCount;
+    this.comuneCatastale = data.comuneCatastale;
+  }
+
+  outline(): readonly LonLat[] {
+    return this.#town === null ? boxRing(this.box) : this.#town.sheet(this.index).outline();
+  }
+
+  cells(): readonly SyntheticCell[] {
+    return this.#town === null ? SHEET_CELLS : this.#town.localCells(this.index);
+  }
+
+  place(position: LonLat): LonLat {
+    return this.#town === null ? [this.box[0] + position[0] * CELL_LON, this.box[1] + position[1] * CELL_LAT] : this.#town.placeOn(this.index, position);
+  }
+
+  townAt(cell: SyntheticCell): CellTown | null {
+    return this.#town?.townOn(this.index, cell) ?? null;
   }
 }
 
@@ -293,7 +336,7 @@ function* sheetsOf(
     const left = west + (index % grid.sheetsAcross) * SHEET_COLUMNS * CELL_X;
     const top = north - Math.floor(index / grid.sheetsAcross) * SHEET_ROWS * CELL_Y;
     const box = town === null ? degrees(left, top - SHEET_ROWS * CELL_Y, left + SHEET_COLUMNS * CELL_X, top) : town.boxOf(index);
-    yield {
+    yield new Sheet(town, {
       comune,
       index,
       reference: `${comune.belfiore}${section ?? '_'}${sheet}${attachment}${development}`,
@@ -302,13 +345,9 @@ function* sheetsOf(
       attachment,
       development,
       box,
-      place: town === null ? ([x, y]) => [box[0] + x * CELL_LON, box[1] + y * CELL_LAT] : town.placeOn(box),
-      cells: town === null ? () => SHEET_CELLS : () => town.localCells(index),
-      townAt: town === null ? null : town.streetsOn(box),
-      outline: town === null ? () => boxRing(box) : () => town.sheet(index).outline(),
       parcelCount: Math.min(SHEET_PARCELS, comune.parcelCount - index * SHEET_PARCELS),
       comuneCatastale: registers[Math.floor((index * registers.length) / total)] ?? null,
-    };
+    });
   }
 }
 

@@ -72,8 +72,8 @@ export interface SyntheticSheet {
   cells(): readonly SyntheticCell[];
   /** Converts a position in cells from the sheet's south-western corner to degrees. */
   place(position: readonly [x: number, y: number]): LonLat;
-  /** Town and streets at a cell; null in the form `lattice`. */
-  readonly townAt: ((cell: SyntheticCell) => CellTown) | null;
+  /** Returns the town and the street at a cell; null in the form `lattice`. */
+  townAt(cell: SyntheticCell): CellTown | null;
   readonly parcelCount: number;
   /** Comune catastale in a region with land registers; null elsewhere. In a region with land registers, the publisher's files have no sheets. */
   readonly comuneCatastale: SyntheticComuneCatastale | null;
