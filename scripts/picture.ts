@@ -19,7 +19,7 @@ const PICTURE = fileURLToPath(new URL('../docs/map.jpg', import.meta.url));
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 /** Options with which Chromium draws WebGL on the CPU, for machines without a graphics card. */
 const FLAGS = ['--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
-const PARCEL = 'Z001_000100.28';
+const PARCEL = 'Z001_000200.48';
 const LAYER = 'land_cover';
 const SIZE = { width: 1280, height: 720 };
 
@@ -41,13 +41,13 @@ async function takePicture(link: string, { fid, lat, lng }: { fid: number; lat: 
 
 if (CHROMIUM === undefined) throw new Error('Chromium is not installed. Run apt-get install chromium.');
 const folder = await mkdtemp(join(tmpdir(), 'mappale-picture-'));
-// Runs the program in the temporary folder, so that the embedded database is in this folder.
-const options = { cwd: folder };
+/** Runs the program with the embedded database in the temporary folder. */
+const program = (...words: readonly string[]): readonly string[] => [PROGRAM, '--home', folder, ...words];
 try {
-  await promisify(execFile)(process.execPath, [PROGRAM, 'load-region'], options);
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'parcel', PARCEL, '--include', 'basic'], options);
+  await promisify(execFile)(process.execPath, program('load-region'));
+  const { stdout } = await promisify(execFile)(process.execPath, program('parcel', PARCEL, '--include', 'basic'));
   const { fid, basic } = JSON.parse(stdout) as { fid: number; basic: { centroid: { lat: number; lng: number } } };
-  const server = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'], { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = spawn(process.execPath, program('serve', '--port', '0'), { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
   await lines.next();
   await takePicture((await lines.next()).value as string, { fid, ...basic.centroid });

@@ -55,13 +55,13 @@ it('the commands of the first hour give the documented results', async () => {
     await served(line, async (address, link) => {
       expect(link.startsWith(`${address}/map#signin=`)).toBe(true);
       expect((await fetch(link)).headers.get('content-type')).toContain('text/html');
-      const found = await fetch(`${address}/parcels/locate?lat=41.9969839&lng=14.0032805`, { headers: { 'x-api-key': token! } });
+      const found = await fetch(`${address}/parcels/locate?lat=41.9974043&lng=14.0056138`, { headers: { 'x-api-key': token! } });
       expect(await found.json()).toMatchObject({ data: [{ cadastral_reference: 'Z001_000100.28' }] });
     });
   }
   expect([...said].filter(([, text]) => text.trim() === '').map(([line]) => line)).toEqual(LINES.filter((line) => line.startsWith('printf ')));
   const enriched = (await readFile(join(folder, 'places-enriched.csv'), 'utf8')).trim().split('\n').slice(1);
-  expect(enriched.map((line) => line.split(',').slice(0, 4))).toEqual([['at home', '41.9969839', '14.0032805', 'found'], ['at sea', '42.3', '14.9', 'not_loaded']]);
+  expect(enriched.map((line) => line.split(',').slice(0, 4))).toEqual([['at home', '41.9974043', '14.0056138', 'found'], ['at sea', '42.3', '14.9', 'not_loaded']]);
   expect((await readFile(join(folder, 'molise.parquet'))).toString('latin1', 0, 4)).toBe('PAR1');
   expect(await readFile(join(folder, 'molise.html'), 'utf8')).toContain('Molise');
   // The output must equal the example of README, without durations.
