@@ -126,6 +126,10 @@ as $$
 declare
   -- Weight of a word that is in no street name of the region. A word that is in one of 8,000 street names has about this weight.
   unknown_weight constant numeric := 9;
+  least_score constant numeric := 0.5;
+  -- Most streets of a result have no other words of a higher weight. A word that is in one of 400 street names has about this weight.
+  rest_of_name constant numeric := 6;
+  v_limit constant int4 := greatest(p_limit, 20);
   v_tokens text[] := array(select jsonb_array_elements_text(p_reading -> 'tokens'));
   v_type text := p_reading ->> 'streetType';
   v_other_types text[] := array(select jsonb_array_elements_text(p_reading -> 'otherTypes'));
@@ -140,6 +144,17 @@ declare
   v_qualities float8[];
   v_dfs int4[];
   v_rarest int4[];
+  v_second int4[];
+  v_order int4[];
+  v_best numeric;
+  v_best_partial numeric;
+  v_best_heavy numeric;
+  v_heaviest float8;
+  v_is_known bool;
+  v_streets core.street_name[];
+  v_name_regions int2[];
+  v_name_ids int4[];
+  v_scores numeric[];
 begin
   if jsonb_typeof(p_reading -> 'comuni') = 'array' then
     v_comuni := array(select jsonb_array_elements_text(p_reading -> 'comuni'));
@@ -179,147 +194,230 @@ begin
   if v_ids is null then
     return;
   end if;
-  if v_comuni is null then
-    -- A search in all Italy first selects the streets with the rarest known word.
-    select w.ids
-    into v_rarest
-    from (
-      select t.place, array_agg(t.id) as ids, sum(t.df) as df
-      from unnest(v_ids, v_places, v_dfs) as t (id, place, df)
-      group by t.place
-    ) w
-    order by w.df, w.place
-    limit 1;
-  end if;
-  return query
-  with word as (
-    select *
-    from unnest(v_ids, v_places, v_weights, v_qualities) as w (id, place, weight, quality)
-  ),
-  asked as (
+  -- v_order: known words from the rarest to the most frequent. v_best: highest possible score. v_best_partial: highest possible score without the second word.
+  -- v_best_heavy: highest possible score of a name with a higher weight than v_heaviest.
+  select
+    a.places,
+    a.is_known,
+    a.known + rest_of_name,
+    round(a.quality * (0.8 * a.known / a.asked + 0.2), 4),
+    round(a.quality * (0.8 * (a.known - a.known_weights[2]) / a.asked + 0.2), 4),
+    round(a.quality * (0.8 * a.known / a.asked + 0.2 * a.known / (a.known + rest_of_name)), 4)
+  into v_order, v_is_known, v_heaviest, v_best, v_best_partial, v_best_heavy
+  from (
     select
-      p.place,
-      coalesce(max(w.weight)::numeric, unknown_weight) as weight
-    from generate_series(1, cardinality(v_tokens)) as p (place)
-    left join word w on w.place = p.place
-    -- A word that is typed twice counts once.
-    where v_tokens[p.place] <> all (v_tokens[: p.place - 1])
-    group by p.place
-  ),
-  candidate as (
-    select n.*
-    from core.street_name n
-    where v_comuni is not null
-      and n.region_code = any (v_regions)
-      and n.belfiore = any (v_comuni)
-      and n.token_ids && v_ids
-      and n.located > 0
-    union all
-    select n.*
-    from core.street_name n
-    where v_comuni is null
-      and n.token_ids && v_rarest
-      and n.located > 0
-  ),
-  -- Scores each name once per region, because many comuni have streets with the same name.
-  name as materialized (
-    select
-      c.region_code,
-      c.token_ids,
-      c.weight,
-      c.street_type,
-      c.is_there,
-      row_number() over () as nth,
-      array_agg(c.street_id) as street_ids,
-      array_agg(c.belfiore) as belfiori,
-      array_agg(c.comune_located) as located
+      array_agg(w.place order by w.df, w.place) filter (where w.weight is not null) as places,
+      array_agg(w.weight order by w.df, w.place) as known_weights,
+      bool_and(w.weight is not null) as is_known,
+      max(w.quality) as quality,
+      sum(w.weight) as known,
+      sum(coalesce(w.weight, unknown_weight)) as asked
     from (
       select
-        n.*,
-        v_locality is null or n.locality_key is not distinct from v_locality as is_there
-      from candidate n
-    ) c
-    group by c.region_code, c.token_ids, c.weight, c.street_type, c.is_there
-  ),
-  said as (
+        p.place,
+        max(w.weight)::numeric as weight,
+        max(w.quality)::numeric as quality,
+        sum(w.df) as df
+      from generate_series(1, cardinality(v_tokens)) as p (place)
+      left join unnest(v_places, v_weights, v_qualities, v_dfs) as w (place, weight, quality, df) on w.place = p.place
+      -- A word that is typed twice counts once.
+      where v_tokens[p.place] <> all (v_tokens[: p.place - 1])
+      group by p.place
+    ) w
+  ) a;
+  if v_best < least_score or v_whole and not v_is_known then
+    return;
+  end if;
+  if v_comuni is null then
+    -- A search in all Italy selects the streets with the rarest known word. It first selects only the streets that also have the second word, and few others.
+    v_rarest := array(select w.id from unnest(v_ids, v_places) as w (id, place) where w.place = v_order[1]);
+    v_second := case
+      when cardinality(v_order) > 1 then array(select w.id from unnest(v_ids, v_places) as w (id, place) where w.place = v_order[2])
+      else v_rarest
+    end;
+  end if;
+  -- Each step is a statement of its own, because preparing a scan of the tables of all regions takes longer than scoring.
+  loop
+    -- A search in all Italy reads the first street of each name. A search in some comuni reads all their streets.
+    if v_comuni is null then
+      v_streets := array(
+        select n
+        from core.street_name n
+        where n.token_ids && v_rarest
+          and n.token_ids && v_second
+          and n.weight <= v_heaviest
+          and n.nth = 1
+      );
+    else
+      v_streets := array(
+        select n
+        from core.street_name n
+        where n.region_code = any (v_regions)
+          and n.belfiore = any (v_comuni)
+          and n.token_ids && v_ids
+          and n.located > 0
+      );
+    end if;
+    with word as (
+      select *
+      from unnest(v_ids, v_places, v_weights, v_qualities) as w (id, place, weight, quality)
+    ),
+    asked as (
+      select
+        p.place,
+        coalesce(max(w.weight)::numeric, unknown_weight) as weight
+      from generate_series(1, cardinality(v_tokens)) as p (place)
+      left join word w on w.place = p.place
+      -- A word that is typed twice counts once.
+      where v_tokens[p.place] <> all (v_tokens[: p.place - 1])
+      group by p.place
+    ),
+    -- Scores each name once per region, because many comuni have streets with the same name.
+    name as materialized (
+      select
+        c.*,
+        row_number() over () as number
+      from (
+        select distinct on (n.region_code, n.name_id)
+          n.region_code,
+          n.name_id,
+          n.token_ids,
+          n.weight,
+          n.street_type,
+          n.street_id,
+          v_locality is null or n.locality_key is not distinct from v_locality as is_there
+        from unnest(v_streets) n
+        order by n.region_code, n.name_id
+      ) c
+    ),
+    said as (
+      select
+        c.number as name,
+        w.place,
+        w.weight,
+        w.quality,
+        -- Typed words that match the same word of the street (roma, rora) count once.
+        row_number() over (partition by c.number, t.id order by w.quality desc, w.place) as nth
+      from name c
+      cross join lateral unnest(c.token_ids) as t (id)
+      join word w on w.id = t.id
+    ),
+    matched as (
+      select
+        s.name,
+        s.place,
+        max(s.weight)::numeric as weight,
+        max(s.weight * s.quality)::numeric as credit
+      from said s
+      where s.nth = 1
+      group by s.name, s.place
+    ),
+    summed as (
+      select
+        m.name,
+        sum(m.credit) as credit,
+        count(*) as words,
+        -- The weight of the query is the sum of the weights of its words. A matched word has its weight in the street's region. Any other word has
+        -- the highest of its weights in all regions.
+        sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
+      from matched m
+      join asked a on a.place = m.place
+      group by m.name
+    ),
+    scored as (
+      select
+        c.region_code,
+        c.name_id,
+        c.street_id,
+        round(
+          -- The score is 80 % the matched share of the query, and 20 % the matched share of the street name. Users often omit given names of a street.
+          (0.8 * s.credit / s.asked + 0.2 * s.credit / c.weight::numeric)
+            * case
+              when v_type is null then case when c.street_type is null then 1 else 0.98 end
+              when c.street_type = v_type then 1
+              when c.street_type is null or c.street_type = any (v_other_types) then 0.97
+              else 0.93
+            end
+            * case when c.is_there then 1 else 0.97 end,
+          4
+        ) as score
+      from summed s
+      join name c on c.number = s.name
+      -- A reading marked as whole matches only complete street names. Some of its words may name a comune, so a street with a similar name is probably wrong.
+      where not v_whole
+        or (s.words = (select count(*) from asked) and s.words = cardinality(c.token_ids) and (v_type is null or c.street_type = v_type))
+    ),
+    good as (
+      select *
+      from scored
+      where score >= least_score
+    ),
+    -- Score that a street of the result has at least, because so many first streets of names have this score.
+    enough as (
+      select min(f.score) as score
+      from (
+        select max(x.score) as score
+        from good x
+        group by x.region_code, x.street_id
+        order by max(x.score) desc
+        limit v_limit
+      ) f
+    )
+    select array_agg(x.region_code), array_agg(x.name_id), array_agg(x.score)
+    into v_name_regions, v_name_ids, v_scores
+    from good x
+    where x.score >= (select e.score from enough e);
+    if v_comuni is not null then
+      return query
+      select
+        c.region_code,
+        c.street_id,
+        c.belfiore,
+        c.comune_located,
+        max(x.score) as score
+      from unnest(v_name_regions, v_name_ids, v_scores) as x (region_code, name_id, score)
+      join unnest(v_streets) c on c.region_code = x.region_code and c.name_id = x.name_id
+      group by c.region_code, c.street_id, c.belfiore, c.comune_located
+      order by max(x.score) desc, c.comune_located desc, c.belfiore collate "C", c.street_id
+      limit v_limit;
+      return;
+    end if;
+    return query
+    with first as (
+      select
+        n.region_code,
+        n.street_id,
+        n.belfiore,
+        n.comune_located,
+        max(x.score) as score
+      from unnest(v_name_regions, v_name_ids, v_scores) as x (region_code, name_id, score)
+      cross join lateral (
+        select *
+        from core.street_name n
+        where n.region_code = x.region_code
+          and n.name_id = x.name_id
+          and n.nth <= v_limit
+      ) n
+      group by n.region_code, n.street_id, n.belfiore, n.comune_located
+      order by max(x.score) desc, n.comune_located desc, n.belfiore collate "C", n.street_id
+      limit v_limit
+    )
     select
-      c.nth as name,
-      w.place,
-      w.weight,
-      w.quality,
-      -- Typed words that match the same word of the street (roma, rora) count once.
-      row_number() over (partition by c.nth, t.id order by w.quality desc, w.place) as nth
-    from name c
-    cross join lateral unnest(c.token_ids) as t (id)
-    join word w on w.id = t.id
-  ),
-  matched as (
-    select
-      s.name,
-      s.place,
-      max(s.weight)::numeric as weight,
-      max(s.weight * s.quality)::numeric as credit
-    from said s
-    where s.nth = 1
-    group by s.name, s.place
-  ),
-  summed as (
-    select
-      m.name,
-      sum(m.credit) as credit,
-      count(*) as words,
-      -- The weight of the query is the sum of the weights of its words. A matched word has its weight in the street's region. Any other word has
-      -- the highest of its weights in all regions.
-      sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
-    from matched m
-    join asked a on a.place = m.place
-    group by m.name
-  ),
-  scored as (
-    select
-      c.region_code,
-      c.street_ids,
-      c.belfiori,
-      c.located,
-      round(
-        -- The score is 80 % the matched share of the query, and 20 % the matched share of the street name. Users often omit given names of a street.
-        (0.8 * s.credit / s.asked + 0.2 * s.credit / c.weight::numeric)
-          * case
-            when v_type is null then case when c.street_type is null then 1 else 0.98 end
-            when c.street_type = v_type then 1
-            when c.street_type is null or c.street_type = any (v_other_types) then 0.97
-            else 0.93
-          end
-          * case when c.is_there then 1 else 0.97 end,
-        4
-      ) as score
-    from summed s
-    join name c on c.nth = s.name
-    -- A reading marked as whole matches only complete street names. Some of its words may name a comune, so a street with a similar name is probably wrong.
-    where not v_whole
-      or (s.words = (select count(*) from asked) and s.words = cardinality(c.token_ids) and (v_type is null or c.street_type = v_type))
-  ),
-  best as (
-    select
-      x.region_code,
-      t.street_id,
-      t.belfiore,
-      t.comune_located,
-      max(x.score) as score
-    from scored x
-    cross join lateral unnest(x.street_ids, x.belfiori, x.located) as t (street_id, belfiore, comune_located)
-    where x.score >= 0.5
-    group by x.region_code, t.street_id, t.belfiore, t.comune_located
-  )
-  select
-    b.region_code,
-    b.street_id,
-    b.belfiore,
-    b.comune_located,
-    b.score
-  from best b
-  order by b.score desc, b.comune_located desc, b.belfiore collate "C", b.street_id
-  limit greatest(p_limit, 20);
+      f.region_code,
+      f.street_id,
+      f.belfiore,
+      f.comune_located,
+      f.score
+    from first f
+    where v_whole
+      or v_heaviest = 'infinity'
+      -- All other streets have a lower score than these streets.
+      or (select count(*) = v_limit and min(o.score) > greatest(v_best_partial, v_best_heavy) from first o)
+    order by f.score desc, f.comune_located desc, f.belfiore collate "C", f.street_id;
+    exit when found or v_whole or v_heaviest = 'infinity';
+    v_second := v_rarest;
+    v_heaviest := 'infinity';
+  end loop;
 end
 $$;
 comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets with a located access point that may match a reading of a query. The score (0–1) is the share of matching words by weight, including street type and locality. A reading with whole = true matches only streets with exactly the same name';
@@ -535,8 +633,10 @@ comment on function api.has_addresses(text[]) is 'True if one of these comuni (c
 
 create or replace function api.geocode_search(p_query jsonb, p_limit int4) returns jsonb
 language plpgsql stable
--- Turns off JIT, because compiling the plans would take about a hundred times as long as running the plans.
+-- Turns off JIT, because compiling the plans would take about a hundred times as long as running the plans. Planning the JSON of each address also takes longer
+-- than execution.
 set jit to off
+set plan_cache_mode to force_generic_plan
 set search_path to core, section, ledger, public, pg_temp
 as $$
 declare

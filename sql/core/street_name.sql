@@ -1,5 +1,5 @@
 -- purpose: the names of the region's streets as sets of words
--- version: 1
+-- version: 2
 -- reads: layer.odonimo, layer.odonimo_indir, core.street, core.token
 -- writes: core.street_name
 -- grain: one row per street and name
@@ -51,22 +51,38 @@ with coded as (
   ) w
   join token t on t.text = w.word
   group by w.street_id, w.ordinal
+),
+-- A name of the region has one number. A street with several spellings of the name counts once.
+numbered as (
+  select
+    n.*,
+    c.token_ids,
+    c.weight,
+    (dense_rank() over (order by c.token_ids, n.street_type, n.locality_key))::int4 as name_id,
+    n.located > 0
+      and row_number() over (partition by n.street_id, c.token_ids, n.street_type order by n.ordinal) = 1 as counts
+  from named_street n
+  join coded c on c.street_id = n.street_id and c.ordinal = n.ordinal
 )
 select
-  n.region_code,
-  n.street_id,
-  n.ordinal,
-  n.belfiore,
-  n.kind,
-  n.street_type,
-  c.token_ids,
-  c.weight,
-  n.locality_key,
-  n.located,
-  n.comune_located
-from named_street n
-join coded c on c.street_id = n.street_id and c.ordinal = n.ordinal
-order by n.belfiore, n.street_id, n.ordinal;
+  region_code,
+  street_id,
+  ordinal,
+  belfiore,
+  kind,
+  street_type,
+  token_ids,
+  weight,
+  locality_key,
+  located,
+  comune_located,
+  name_id,
+  -- The search returns equal matches in this order.
+  case
+    when counts then (row_number() over (partition by name_id, counts order by comune_located desc, belfiore collate "C", street_id))::int4
+  end as nth
+from numbered
+order by belfiore, street_id, ordinal;
 
 alter table street_name add primary key (region_code, street_id, ordinal);
 alter table street_name alter column belfiore set not null;
@@ -75,7 +91,12 @@ alter table street_name alter column token_ids set not null;
 alter table street_name alter column weight set not null;
 alter table street_name alter column located set not null;
 alter table street_name alter column comune_located set not null;
--- serves: streets by their words, in all Italy
+alter table street_name alter column name_id set not null;
+-- serves: streets by their words, in a comune
 create index on street_name using gin (token_ids);
+-- serves: the distinct names with a word, in all Italy
+create index on street_name using gin (token_ids) where nth = 1;
+-- serves: the first streets with a name
+create index on street_name (name_id, nth) where nth is not null;
 -- serves: streets of a comune
 create index on street_name (belfiore);

@@ -341,6 +341,67 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
+  it('numbers the streets of each name from the largest comune', async () => {
+    const [wrong] = await database.query<{ n: number }>(`
+      select count(*)::int4 as n
+      from core.street_name s
+      cross join lateral (
+        select count(distinct o.street_id)::int4 + 1 as nth
+        from core.street_name o
+        where o.token_ids = s.token_ids and o.street_type is not distinct from s.street_type and o.locality_key is not distinct from s.locality_key and o.located > 0
+          and (-o.comune_located, o.belfiore collate "C", o.street_id) < (-s.comune_located, s.belfiore collate "C", s.street_id)
+      ) e
+      cross join lateral (
+        select min(o.ordinal) as ordinal, count(distinct o.name_id) as names
+        from core.street_name o
+        where o.street_id = s.street_id and o.token_ids = s.token_ids and o.street_type is not distinct from s.street_type
+      ) f
+      where s.nth is distinct from case when s.located > 0 and s.ordinal = f.ordinal then e.nth end or f.names <> 1
+    `);
+    expect(wrong!.n).toBe(0);
+  });
+
+  it('finds the same streets in all Italy as in a list of all comuni', async () => {
+    const random = region.random('streets of a name');
+    await database.session(async (session) => {
+      await session.query('begin');
+      // Adds names of one to three words, with up to 60 streets each. Some streets have two names, and some names have a rare word.
+      await session.query(`
+        insert into core.street_name
+        select
+          $1, 7000000000 + j % 12 * 1000 + i, j, 'Y' || lpad((i * 37 % 101)::text, 3, '0'), 'odonimo', (array['via', 'viale', null])[1 + j / 3 % 3], w.ids, w.weight,
+          case when j % 5 = 0 then 'borgo' end, 1, i * 7919 % 23, 2000000 + j, row_number() over (partition by j order by i * 7919 % 23 desc, i * 37 % 101, i)
+        from generate_series(1, 40) j
+        cross join lateral generate_series(1, 1 + j * 13 % 60) i
+        cross join lateral (
+          select array_agg(t.id order by t.id) || (array[150000000])[: j % 3] as ids, round(sum(t.weight::numeric), 4)::float8 + j % 3 * 5 as weight
+          from (select * from core.token t order by t.id limit 6) t
+          where (t.id + j) % 6 <= j / 7 % 3
+        ) w
+      `, [region.code]);
+      const words = (await session.query<{ text: string }>('select text from core.token where text !~ $1 order by id limit 6', ['[0-9]'])).map(({ text }) => text);
+      const comuni = (await session.query<{ belfiore: string }>('select distinct belfiore from core.street_name')).map(({ belfiore }) => belfiore);
+      const streets = async (reading: object, limit: number, least: number): Promise<unknown[]> =>
+        session.query('select * from api.geocode_streets($1, $2, false) where score > $3', [JSON.stringify(reading), limit, least]);
+      let found = 0;
+      for (let i = 0; i < 400; i += 1) {
+        const tokens = [...new Set(Array.from({ length: 1 + random.below(3) }, () => random.pick(words)))];
+        const reading = {
+          tokens, streetType: random.pick(['via', 'viale', null]), otherTypes: random.below(3) === 0 ? ['viale'] : [], province: null,
+          locality: random.below(3) === 0 ? 'borgo' : null, whole: random.below(5) === 0, number: null,
+        };
+        const limit = 1 + random.below(40);
+        // A search in all Italy finds only names with the rarest word. All names with a high score have this word.
+        const least = tokens.length === 1 ? 0 : 0.85;
+        const expected = await streets({ ...reading, comuni }, limit, least);
+        expect(await streets({ ...reading, comuni: null }, limit, least), JSON.stringify(reading)).toEqual(expected);
+        found += expected.length;
+      }
+      expect(found).toBeGreaterThan(1_500);
+      await session.query('rollback');
+    });
+  });
+
   it('finds the same addresses around a point as a geodesic distance to every address, sorted by distance, then by id', async () => {
     const all = await database.query<{ id: number; lng: number; lat: number }>(
       'select address_id as id, st_x(geom) as lng, st_y(geom) as lat from core.access_point where geom is not null',
@@ -367,6 +428,8 @@ describeEngines('searching an address', (engine) => {
     expect(await plan("select * from core.token k where k.text = 'roma'")).toMatch(/Index .*text/);
     expect(await plan("select * from core.token k where k.text % 'roma'")).toMatch(/Bitmap Index Scan on token\w*text/);
     expect(await plan('select * from core.street_name n where n.token_ids && array[140000001]')).toMatch(/Bitmap Index Scan on street_name\w*token_ids/);
+    expect(await plan('select * from core.street_name n where n.token_ids && array[140000001] and n.nth = 1')).toMatch(/Bitmap Index Scan on street_name\w*token_ids\w*1/);
+    expect(await plan('select * from core.street_name n where n.name_id = 5 and n.nth <= 20')).toMatch(/Index .*name_id_nth/);
     expect(await plan("select * from core.street_name n where n.belfiore = 'Z001'")).toMatch(/Index .*belfiore/);
     expect(await plan('select * from core.access_point a where a.street_id = 9000000 and a.number > 5 order by a.number limit 1')).toMatch(/Index Scan using access_point\w*street_id/);
     expect(await plan("select * from core.access_point a order by a.geom <-> 'srid=4326;point(14 42)'::geometry limit 5")).toMatch(/Index Scan using access_point\w*geom/);

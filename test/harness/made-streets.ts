@@ -12,6 +12,8 @@ export interface MadeStreet {
 const FIRST_ID = 8_000_000_000;
 /** First word number, which is higher than the number of words in any synthetic region. */
 const FIRST_TOKEN = 5_000_000;
+/** First number of a street name, which is higher than the number of names in any synthetic region. */
+const FIRST_NAME = 5_000_000;
 
 /** @param belfiore a comune of the region that has addresses */
 export async function addStreets(database: Database, region: number, belfiore: string, streets: readonly MadeStreet[]): Promise<void> {
@@ -28,8 +30,8 @@ export async function addStreets(database: Database, region: number, belfiore: s
     );
     await database.query(
       `insert into core.street_name
-       select $1::int2, $2, 1, $3, 'odonimo', $4, array_agg(distinct t.id order by t.id), sum(t.weight), core.comune_key($6::text), $7, 1000000
-       from core.token t where t.region_code = $1::int2 and t.text = any ($5)`, [region, id, belfiore, type, tokens, locality, Math.max(numbers.length, 1)],
+       select $1::int2, $2, 1, $3, 'odonimo', $4, array_agg(distinct t.id order by t.id), sum(t.weight), core.comune_key($6::text), $7, 1000000, $8, 1
+       from core.token t where t.region_code = $1::int2 and t.text = any ($5)`, [region, id, belfiore, type, tokens, locality, Math.max(numbers.length, 1), FIRST_NAME + id - FIRST_ID],
     );
     for (const [index, number] of (numbers.length === 0 ? [1] : numbers).entries()) {
       await database.query(
