@@ -277,5 +277,18 @@ async function createPglite({ dataDir, settings, snapshot }: NewPglite) {
     import('@electric-sql/pglite/contrib/fuzzystrmatch'),
   ]);
   const startParams = settings.length === 0 ? undefined : [...PGlite.defaultStartParams, ...settings.flatMap((setting) => ['-c', setting])];
-  return PGlite.create({ dataDir, loadDataDir: snapshot, startParams, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch, unwinding } });
+  const pglite = await PGlite.create({ dataDir, loadDataDir: snapshot, startParams, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch, unwinding } });
+  keepBuiltInParsers(pglite);
+  return pglite;
+}
+
+/** PostgreSQL's own types have OIDs below this number. Row types of tables, including those of the system catalogue, have higher OIDs. */
+const FIRST_GENERATED_OID = 10_000;
+
+/**
+ * Removes the parsers of arrays of types that PostgreSQL does not define. PGlite creates such a parser for each table, and copies all parsers for each
+ * statement. Arrays of these types are then returned as text, as by a server.
+ */
+function keepBuiltInParsers(pglite: { parsers: Record<number | string, (value: string) => unknown> }): void {
+  pglite.parsers = Object.fromEntries(Object.entries(pglite.parsers).filter(([oid]) => Number(oid) < FIRST_GENERATED_OID));
 }

@@ -14,7 +14,7 @@ import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import yauzl from 'yauzl';
 import { MappaleError, inputError } from '../errors.ts';
 import { freeBytes } from './disk.ts';
-import { isFull } from './file-error.ts';
+import { escapedName, isFull } from './file-error.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 
 /** Maximum size in bytes of an inner zip that is kept in memory. The limit is low, because several inner zips are open at the same time. */
@@ -503,7 +503,7 @@ function describe(entry: yauzl.Entry): ZipEntry {
  */
 function refuseName({ fileName }: yauzl.Entry, label: string): void {
   if (/\p{Cc}/u.test(fileName)) {
-    const shown = fileName.slice(0, 80).replaceAll(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
+    const shown = escapedName(fileName.slice(0, 80), /\p{Cc}/gu);
     throw inputError('the zip contains a name with a control character', {
       code: 'ZIP_NAME_INVALID', at: `${label}!${shown}`, detail: `expected names of printable characters, found ${shown}`,
       hint: 'The zip is damaged. Download the zip again from the publisher.',

@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node
 import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import type { BrokenEntry, FoundFile, SeenFile, Stamp } from '../contract/survey.ts';
-import { fileError, notAFile } from '../formats/file-error.ts';
+import { escapedName, fileError, notAFile } from '../formats/file-error.ts';
 import { isBeingWritten } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
 
@@ -218,7 +218,7 @@ function decoded(name: Uint8Array): string | null {
 
 /** Returns a printable name, in which non-ASCII bytes have the form `\xe8`. */
 function escaped(name: Buffer): string {
-  return name.toString('latin1').replace(/[^\x20-\x7e]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return escapedName(name.toString('latin1'), /[^\x20-\x7e]/g);
 }
 
 function nameNotUtf8(name: Buffer): MappaleError {

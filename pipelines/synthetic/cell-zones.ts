@@ -76,21 +76,27 @@ export class CellGrid {
     const cells = this.cellsOf(parcel);
     const near = areas.flatMap(({ pieces }) => pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell))));
     if (near.length === 0) return 0;
+    if (near.some((piece) => containsAll(piece, cells))) return 1;
     const common = this.#commonPart(parcel, near);
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
 
   /** Returns the zones that intersect the cells of a parcel. */
   meeting<Z extends CellZone>(parcel: SyntheticParcel, zonesAt: (cell: readonly [number, number]) => readonly Z[]): ReadonlySet<Z> {
-    const met = new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
+    const cells = this.cellsOf(parcel);
+    const met = new Set(cells.flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
     if (this.#region.form === 'lattice' || parcel.kind === 'land') return met;
     // A road or water of the form `place` fills only a strip of its cells.
-    return new Set([...met].filter(({ area: { pieces } }) => this.#commonPart(parcel, pieces).length > 0));
+    return new Set([...met].filter(({ area: { pieces } }) => {
+      const near = pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell)));
+      return near.some((piece) => containsAll(piece, cells)) || this.#commonPart(parcel, near).length > 0;
+    }));
   }
 
   /** Returns the part of a parcel that pieces cover. In the form `place`, the edges of pieces are bent like the edges of the areas in files. */
   #commonPart(parcel: SyntheticParcel, pieces: readonly Piece[]): MultiPolygon {
-    const rings = pieces.map(({ ring }) => [this.#region.form === 'lattice' ? ring : this.finely(ring)]);
+    const cells = this.cellsOf(parcel);
+    const rings = pieces.map(({ ring }) => [nearCells(this.#region.form === 'lattice' ? ring : this.finely(ring), cells)]);
     return commonPart(parcel.polygons, mapPoints(rings, (point) => this.degrees(point)));
   }
 
@@ -122,6 +128,27 @@ export class CellGrid {
 
 function boxMeets([west, south, east, north]: CellBox, [column, row]: readonly [number, number]): boolean {
   return west < column + 1 && column < east && south < row + 1 && row < north;
+}
+
+/**
+ * Returns a ring with the corners that are more than a cell from the given cells moved towards these cells. Moved corners become the same corner, so a large
+ * ring has few corners afterwards. The ring's edges at the cells stay the same.
+ */
+function nearCells(ring: CellRing, cells: readonly (readonly [number, number])[]): CellRing {
+  const [columns, rows] = [cells.map(([column]) => column), cells.map(([, row]) => row)];
+  const [west, south, east, north] = [Math.min(...columns) - 1, Math.min(...rows) - 1, Math.max(...columns) + 2, Math.max(...rows) + 2];
+  const near: Point[] = [];
+  for (const [x, y] of ring) {
+    const moved: Point = [Math.min(east, Math.max(west, x)), Math.min(north, Math.max(south, y))];
+    const last = near.at(-1);
+    if (last === undefined || last[0] !== moved[0] || last[1] !== moved[1]) near.push(moved);
+  }
+  return near;
+}
+
+/** Returns whether a piece contains cells with a margin of half a cell, in which the corners of parcels and of jagged edges may be. */
+function containsAll({ box: [west, south, east, north] }: Piece, cells: readonly (readonly [number, number])[]): boolean {
+  return cells.every(([column, row]) => west + 0.5 <= column && column + 1.5 <= east && south + 0.5 <= row && row + 1.5 <= north);
 }
 
 const boxPiece = (box: CellBox): Piece => ({ box, ring: boxRing(box) });

@@ -5,7 +5,7 @@
  *
  * Positions are in cells from the south-western corner of the comune. A line has the number of the cell to the east or north of the line.
  */
-import { CELL_X, CELL_Y } from './cell-size.ts';
+import { CELL_X, CELL_Y, SHEET_ROWS } from './cell-size.ts';
 import { hashKey, randomOf } from './random.ts';
 import type { CellTown, Town } from './region.ts';
 
@@ -70,10 +70,10 @@ export class TownPlan implements Town {
     this.columns = columns;
     this.rows = rows;
     this.#key = `place ${seed} ${belfiore}`;
-    this.centre = [columns / 2, townRow * 10 + 5];
-    this.#mainRow = townRow * 10 + 5;
+    this.#mainRow = (townRow + 0.5) * SHEET_ROWS;
+    this.centre = [columns / 2, this.#mainRow];
     this.#mainColumn = FIRST_COLUMN + BLOCK_COLUMNS * Math.round((columns / 2 - FIRST_COLUMN - 0.5) / BLOCK_COLUMNS);
-    this.#stream = townRow > 0 ? 10 * Math.floor(townRow / 2) + 5 : 1;
+    this.#stream = townRow > 0 ? (Math.floor(townRow / 2) + 0.5) * SHEET_ROWS : 1;
     const random = randomOf(seed, 'place', belfiore);
     // The gradient of all waves together is below 0.5, so that the map stays injective.
     this.#waves = ([[1300, 30], [760, 16], [430, 9]] as const).map(([length, height]) => {

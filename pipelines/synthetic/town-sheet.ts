@@ -5,7 +5,7 @@
 import type { ParcelKind } from '../contract/section.ts';
 import { UNIT } from './cell-size.ts';
 import { itemAt, valueOf } from './items.ts';
-import { covers } from './plane-geometry.ts';
+import { covers, nearestOnSegment, ringArea } from './plane-geometry.ts';
 import type { LonLat, Random, SyntheticParcel, SyntheticPolygon } from './region.ts';
 import type { Position, TownPlan } from './town-plan.ts';
 
@@ -195,7 +195,7 @@ export class TownSheet {
     for (const start of edges.keys()) {
       while ((edges.get(start)?.length ?? 0) > 0) {
         const ring = this.#ring([Math.floor(start / 100_000), start % 100_000], edges);
-        const area = twiceArea(ring);
+        const area = ringArea(ring);
         if (area > 0) outers.push(inDegrees(ring));
         else if (area < 0) holes.push(inDegrees(ring));
       }
@@ -216,7 +216,7 @@ export class TownSheet {
       for (const point of [here, this.#units([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2])]) {
         const isMiddle = point !== here;
         const last = ring.at(-1);
-        if (isMiddle && distanceTo(point, here, there) < MIDDLE_FROM) continue;
+        if (isMiddle && distance(point, nearestOnSegment(point, here, there)) < MIDDLE_FROM) continue;
         if (last?.[0] !== point[0] || last[1] !== point[1]) ring.push(point);
       }
       [x, y] = next;
@@ -274,24 +274,13 @@ function inDegrees(ring: readonly Position[]): readonly LonLat[] {
   return ring.map(([x, y]) => [x / UNIT, y / UNIT]);
 }
 
-/** Computes twice the area of a ring, relative to the first corner, so that large coordinates cause no loss of digits. */
-function twiceArea(ring: readonly Position[]): number {
-  const [x0, y0] = itemAt(ring, 0);
-  return ring.reduce((sum, [x, y], index) => {
-    const [nextX, nextY] = ring[index + 1] ?? [x0, y0];
-    return sum + (x - x0) * (nextY - y0) - (nextX - x0) * (y - y0);
-  }, 0);
-}
-
-/** Returns the distance of a point from the line through two other points. */
-function distanceTo([x, y]: Position, [x1, y1]: Position, [x2, y2]: Position): number {
-  const length = Math.hypot(x2 - x1, y2 - y1);
-  return length === 0 ? 0 : Math.abs((x2 - x1) * (y - y1) - (x - x1) * (y2 - y1)) / length;
+function distance([x1, y1]: Position, [x2, y2]: Position): number {
+  return Math.hypot(x2 - x1, y2 - y1);
 }
 
 /** Returns whether the smallest outer ring around a hole is `outer`. */
 function isHoleOf(hole: readonly LonLat[], outer: readonly LonLat[], outers: readonly (readonly LonLat[])[]): boolean {
   const around = outers.filter((each) => hole.every((point) => covers([[each]], point)));
-  const extent = (ring: readonly LonLat[]): number => Math.abs(twiceArea(ring));
+  const extent = (ring: readonly LonLat[]): number => Math.abs(ringArea(ring));
   return around.length > 0 && around.reduce((least, each) => (extent(each) < extent(least) ? each : least)) === outer;
 }

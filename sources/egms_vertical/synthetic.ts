@@ -230,7 +230,9 @@ function truthOf(seed: number, parcel: SyntheticParcel): Record<string, unknown>
     for (let ix = Math.floor(west / 100); ix <= Math.floor(east / 100); ix += 1) {
       const cell = cellAt(seed, ix, iy);
       if (cell === null) continue;
-      const overlap = polygonsArea(commonPart(polygons, [boxPolygon([ix * 100, iy * 100, ix * 100 + 100, iy * 100 + 100])]));
+      const cellBox: Box = [ix * 100, iy * 100, ix * 100 + 100, iy * 100 + 100];
+      const isWhole = cellBox[0] <= west && cellBox[1] <= south && east <= cellBox[2] && north <= cellBox[3];
+      const overlap = polygonsArea(isWhole ? polygons : commonPart(polygons, [boxPolygon(cellBox)]));
       if (overlap < LEAST_OVERLAP_M2) continue;
       area += overlap;
       velocity += overlap * cell.velocity;

@@ -111,6 +111,8 @@ describeEngines('the map in use', (engine) => {
           await query.press('Enter');
           await expect.poll(() => page.locator('#content h2').first().textContent(), { ...SOON, message: text }).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
           expect(page.url()).toContain(`parcel=${known.fid}`);
+          // The reference is the same in both languages.
+          expect(await query.inputValue()).toBe(known.reference);
         }
         await query.fill(`${known.comune}, foglio ${known.sheet}`);
         await expect.poll(() => page.locator('#suggestions [data-kind=parcel]').count(), SOON).toBeGreaterThan(1);

@@ -11,8 +11,8 @@
  * });
  * ```
  */
-import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -181,7 +181,8 @@ async function pgliteTemplate(): Promise<string> {
 const pgliteMaker: Maker = {
   async create(like) {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-pglite-'));
-    await cp(like?.replace('pglite:', '') ?? (await pgliteTemplate()), join(folder, 'database'), { recursive: true });
+    // The synchronous function takes a fifth of the CPU time of the asynchronous function for the 1,450 files of a database.
+    cpSync(like?.replace('pglite:', '') ?? (await pgliteTemplate()), join(folder, 'database'), { recursive: true });
     return { url: `pglite:${join(folder, 'database')}`, drop: () => rm(folder, { recursive: true, force: true }) };
   },
 };

@@ -4,6 +4,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chown, mkdtemp, open, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -245,7 +246,7 @@ async function startCluster(bin: string): Promise<Candidate> {
     ], as);
     const port = await freePort();
     const settings = [
-      ...SETTINGS, `port=${port}`, "listen_addresses='127.0.0.1'", "unix_socket_directories=''",
+      ...SETTINGS, ...(await preloaded(bin)), `port=${port}`, "listen_addresses='127.0.0.1'", "unix_socket_directories=''",
       // /dev/shm has 64 MiB in many containers, which is too little for parallel queries.
       'dynamic_shared_memory_type=mmap',
     ];
@@ -273,6 +274,15 @@ async function startCluster(bin: string): Promise<Candidate> {
     await rm(folder, { recursive: true, force: true });
     throw new Error(`${what}: ${reason(error)}`, { cause: error });
   }
+}
+
+/**
+ * Returns the setting that loads the library of PostGIS once, when the server starts. Otherwise each connection that uses PostGIS loads the library, which
+ * takes 9 ms of CPU time. Empty if the library is not found.
+ */
+async function preloaded(bin: string): Promise<string[]> {
+  const libraries = await run(join(bin, 'pg_config'), ['--pkglibdir']).catch(() => null);
+  return libraries !== null && existsSync(join(libraries.stdout.trim(), 'postgis-3.so')) ? ["shared_preload_libraries='postgis-3'"] : [];
 }
 
 /** Returns the user that runs the server, because PostgreSQL refuses root. Null if this process is not root. */

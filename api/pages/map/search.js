@@ -106,7 +106,7 @@ function local(text, actions) {
   if (coordinates !== null) return [{ kind: 'address', name: text, what: t('coordinates'), choose: () => actions.place(Number(coordinates[1]), Number(coordinates[2])) }];
   const question = readCadastral(text);
   const id = /^\d{9,10}$/.test(text) ? text : question !== null && 'reference' in question ? question.reference : null;
-  if (id !== null) return [{ kind: 'parcel', name: t('parcel', { name: id }), what: t('byNumber'), choose: () => actions.parcel(id) }];
+  if (id !== null) return [{ kind: 'parcel', name: t('parcel', { name: id }), text: id, what: t('byNumber'), choose: () => actions.parcel(id) }];
   return comuniNamed(text).map(({ name, belfiore, parcels: count }) => (
     { kind: 'comune', name: name ?? belfiore, what: t('ofComune', { parcels: numberOf(count ?? 0) }), choose: () => actions.comune(belfiore) }
   ));
@@ -134,7 +134,7 @@ async function parcels({ comune, ...place }, actions, signal) {
   const known = comuniNamed(comune).map(({ belfiore }) => belfiore);
   const answers = await Promise.all((known.length > 0 ? known : [comune]).map((each) => ask('/parcels/search', { comune: each, ...place, limit: MOST }, signal)));
   const found = answers.flatMap(({ data }) => data).slice(0, MOST).map((/** @type {any} */ { fid, label, cadastral_reference: reference, municipality, area_m2: area }) => (/** @type {Suggestion} */ ({
-    kind: 'parcel', name: t('parcel', { name: reference }), what: `${t('parcelIn', { label, comune: municipality.name ?? municipality.code })} · ${numberOf(area, { maximumFractionDigits: 0 })} m²`,
+    kind: 'parcel', name: t('parcel', { name: reference }), text: reference, what: `${t('parcelIn', { label, comune: municipality.name ?? municipality.code })} · ${numberOf(area, { maximumFractionDigits: 0 })} m²`,
     choose: () => actions.parcel(fid),
   })));
   if (found.length > 0 || known.length > 0) return { found, notLoaded: [] };
@@ -218,7 +218,7 @@ function close() {
 
 /** @param {Suggestion} suggestion */
 function choose(suggestion) {
-  field.value = suggestion.name;
+  field.value = suggestion.text ?? suggestion.name;
   close();
   // Removes the focus, because an on-screen keyboard would cover the map.
   if (matchMedia('(pointer: coarse)').matches) field.blur();

@@ -7,7 +7,8 @@
  * @typedef {import('./view.js').Comune} Comune
  * @typedef {{ code: number, name: string, published_at: string, parcels: number, bbox: [number, number, number, number] | null }} Region
  * @typedef {{ layer: string, from: number | null, to: number | null, left: readonly string[] }} Filter range of a number, or the excluded classes
- * @typedef {{ kind: 'street' | 'comune' | 'parcel' | 'address', name: string, what: string, choose: () => void }} Suggestion
+ * @typedef {{ kind: 'street' | 'comune' | 'parcel' | 'address', name: string, text?: string, what: string, choose: () => void }} Suggestion
+ *   `text`: content of the search field after the choice, the same in both languages; by default the name
  */
 
 const COVERAGE = 'coverage';
