@@ -49,36 +49,20 @@ begin
     concat_ws(' ', min(v.half_year), min(v.perimeter_half_year), case when bool_or(b.zona is not null) then 'previous' end)
   into value, linked, v_key
   from valuation v
-  -- Looks up zone and quotations in the index. In the tables of an earlier publication, PostgreSQL would read all rows of the region for a join.
-  left join lateral (
-    select *
-    from quotation_zone o
-    where o.region_code = core.region_of(p_fid)
-      and o.belfiore = v.belfiore
-      and o.zona = v.zona
-      and o.half_year = v.half_year
-    offset 0
-  ) z on true
-  left join lateral (
-    select *
-    from quotation o
-    where o.region_code = core.region_of(p_fid)
-      and o.belfiore = v.belfiore
-      and o.zona = v.zona
-      and o.half_year = v.half_year
-    offset 0
-  ) q on true
-  left join lateral (
-    select *
-    from quotation o
-    where o.region_code = core.region_of(p_fid)
-      and o.belfiore = v.previous_belfiore
-      and o.zona = v.previous_zona
-      and o.half_year = v.half_year - 1
-      and o.cod_tip = q.cod_tip
-      and o.stato is not distinct from q.stato
-    offset 0
-  ) b on true
+  left join quotation_zone z on z.region_code = core.region_of(p_fid)
+    and z.belfiore = v.belfiore
+    and z.zona = v.zona
+    and z.half_year = v.half_year
+  left join quotation q on q.region_code = core.region_of(p_fid)
+    and q.belfiore = v.belfiore
+    and q.zona = v.zona
+    and q.half_year = v.half_year
+  left join quotation b on b.region_code = core.region_of(p_fid)
+    and b.belfiore = v.previous_belfiore
+    and b.zona = v.previous_zona
+    and b.half_year = v.half_year - 1
+    and b.cod_tip = q.cod_tip
+    and b.stato is not distinct from q.stato
   where v.fid = p_fid;
   if value::text <> '[]' then
     keys := array['valuation/' || v_key];
