@@ -12,6 +12,8 @@ import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from '
 export type CellBox = Box;
 /** A ring in units of cells. */
 export type CellRing = Ring;
+/** Column and row of a cell in the region's grid. */
+type Cell = readonly [column: number, row: number];
 
 /** A part of an area with a single ring. `box` contains the cells that the part intersects. */
 interface Piece {
@@ -37,7 +39,7 @@ interface CellZone {
  */
 export function zonesByBlock<Z extends CellZone>(
   size: number, zonesOf: (x: number, y: number) => readonly Z[],
-): (cell: readonly [number, number]) => readonly Z[] {
+): (cell: Cell) => readonly Z[] {
   const blocks = new Map<string, readonly Z[]>();
   return ([column, row]) => {
     const [x, y] = [column - (column % size), row - (row % size)];
@@ -74,28 +76,27 @@ export class CellGrid {
   /** Returns the share of a parcel that the areas cover, 0–1, with 6 decimals. Intersects polygons in degrees, and measures areas in EPSG:3035. */
   shareOf(parcel: SyntheticParcel, areas: readonly CellArea[]): number {
     const cells = this.cellsOf(parcel);
-    const near = areas.flatMap(({ pieces }) => pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell))));
+    const near = areas.flatMap(({ pieces }) => piecesNear(pieces, cells));
     if (near.length === 0) return 0;
     if (near.some((piece) => containsAll(piece, cells))) return 1;
-    const common = this.#commonPart(parcel, near);
+    const common = this.#commonPart(parcel, cells, near);
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
 
   /** Returns the zones that intersect the cells of a parcel. */
-  meeting<Z extends CellZone>(parcel: SyntheticParcel, zonesAt: (cell: readonly [number, number]) => readonly Z[]): ReadonlySet<Z> {
+  meeting<Z extends CellZone>(parcel: SyntheticParcel, zonesAt: (cell: Cell) => readonly Z[]): ReadonlySet<Z> {
     const cells = this.cellsOf(parcel);
     const met = new Set(cells.flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
     if (this.#region.form === 'lattice' || parcel.kind === 'land') return met;
     // A road or water of the form `place` fills only a strip of its cells.
     return new Set([...met].filter(({ area: { pieces } }) => {
-      const near = pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell)));
-      return near.some((piece) => containsAll(piece, cells)) || this.#commonPart(parcel, near).length > 0;
+      const near = piecesNear(pieces, cells);
+      return near.some((piece) => containsAll(piece, cells)) || this.#commonPart(parcel, cells, near).length > 0;
     }));
   }
 
-  /** Returns the part of a parcel that pieces cover. In the form `place`, the edges of pieces are bent like the edges of the areas in files. */
-  #commonPart(parcel: SyntheticParcel, pieces: readonly Piece[]): MultiPolygon {
-    const cells = this.cellsOf(parcel);
+  /** Returns the part of a parcel with these cells that pieces cover. In the form `place`, the edges of pieces are bent like the edges in files. */
+  #commonPart(parcel: SyntheticParcel, cells: readonly Cell[], pieces: readonly Piece[]): MultiPolygon {
     const rings = pieces.map(({ ring }) => [nearCells(this.#region.form === 'lattice' ? ring : this.finely(ring), cells)]);
     return commonPart(parcel.polygons, mapPoints(rings, (point) => this.degrees(point)));
   }
@@ -126,7 +127,11 @@ export class CellGrid {
   }
 }
 
-function boxMeets([west, south, east, north]: CellBox, [column, row]: readonly [number, number]): boolean {
+function piecesNear(pieces: readonly Piece[], cells: readonly Cell[]): Piece[] {
+  return pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell)));
+}
+
+function boxMeets([west, south, east, north]: CellBox, [column, row]: Cell): boolean {
   return west < column + 1 && column < east && south < row + 1 && row < north;
 }
 
@@ -134,7 +139,7 @@ function boxMeets([west, south, east, north]: CellBox, [column, row]: readonly [
  * Returns a ring with the corners that are more than a cell from the given cells moved towards these cells. Moved corners become the same corner, so a large
  * ring has few corners afterwards. The ring's edges at the cells stay the same.
  */
-function nearCells(ring: CellRing, cells: readonly (readonly [number, number])[]): CellRing {
+function nearCells(ring: CellRing, cells: readonly Cell[]): CellRing {
   const [columns, rows] = [cells.map(([column]) => column), cells.map(([, row]) => row)];
   const [west, south, east, north] = [Math.min(...columns) - 1, Math.min(...rows) - 1, Math.max(...columns) + 2, Math.max(...rows) + 2];
   const near: Point[] = [];
@@ -147,7 +152,7 @@ function nearCells(ring: CellRing, cells: readonly (readonly [number, number])[]
 }
 
 /** Returns whether a piece contains cells with a margin of half a cell, in which the corners of parcels and of jagged edges may be. */
-function containsAll({ box: [west, south, east, north] }: Piece, cells: readonly (readonly [number, number])[]): boolean {
+function containsAll({ box: [west, south, east, north] }: Piece, cells: readonly Cell[]): boolean {
   return cells.every(([column, row]) => west + 0.5 <= column && column + 1.5 <= east && south + 0.5 <= row && row + 1.5 <= north);
 }
 
