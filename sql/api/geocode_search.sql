@@ -316,7 +316,7 @@ begin
       select
         m.name,
         sum(m.credit) as credit,
-        count(*) as words,
+        count(*) as word_count,
         -- The weight of the query is the sum of the weights of its words. A matched word has its weight in the street's region. Any other word has
         -- the highest of its weights in all regions.
         sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
@@ -345,7 +345,7 @@ begin
       join name c on c.number = s.name
       -- A reading marked as whole matches only complete street names. Some of its words may name a comune, so a street with a similar name is probably wrong.
       where not v_whole
-        or (s.words = (select count(*) from asked) and s.words = cardinality(c.token_ids) and (v_type is null or c.street_type = v_type))
+        or (s.word_count = (select count(*) from asked) and s.word_count = cardinality(c.token_ids) and (v_type is null or c.street_type = v_type))
     ),
     good as (
       select *
