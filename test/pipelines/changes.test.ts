@@ -71,15 +71,9 @@ const renameComune = (folder: string, suffix: string): Promise<void> => rewrite(
 /** Returns the old export with the changes applied. An unknown parcel may be removed and a known parcel added, because a consumer may apply a day twice. */
 function applied(old: Exported, lines: readonly ChangeLine[]): Exported {
   const rows = new Map(old);
-  const copied = new Map<number, Record<string, unknown>>();
   for (const { op, fid, columns } of lines) {
     if (op === 'remove') rows.delete(fid);
-    else {
-      // Each parcel is copied once, because most parcels change many times.
-      const row = op === 'add' || !rows.has(fid) ? {} : copied.get(fid) ?? { ...rows.get(fid) };
-      copied.set(fid, row);
-      rows.set(fid, Object.assign(row, columns));
-    }
+    else rows.set(fid, op === 'add' ? columns : { ...rows.get(fid), ...columns });
   }
   return rows;
 }
