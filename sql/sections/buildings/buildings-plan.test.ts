@@ -58,13 +58,19 @@ describeDatabase('the join of the section buildings', (engine) => {
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  it('reads the region\'s footprints first, finds parcels with an index, and joins comuni last', async () => {
-    const made = BUILD.slice(0, BUILD.indexOf('create unlogged table counted_share as'));
-    const plan = await database.session(async (session) => {
-      await session.script(`set search_path to plan, public; ${made}`, 'sql/sections/buildings/build.sql');
-      const lines = await session.query<{ 'QUERY PLAN': string }>('explain (costs off) select * from building_share');
+  /** Returns the plan of a query after the statements of the build before `until`, without parallel workers, as on PGlite. */
+  function planAfter(until: string, query: string): Promise<string> {
+    return database.session(async (session) => {
+      const made = BUILD.slice(0, BUILD.indexOf(until));
+      await session.script(`begin; set local search_path to plan, public; set local max_parallel_workers_per_gather to 0; ${made}`, 'sql/sections/buildings/build.sql');
+      const lines = await session.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${query}`);
+      await session.query('rollback');
       return lines.map((line) => line['QUERY PLAN']).join('\n');
     });
+  }
+
+  it('reads the region\'s footprints first, finds parcels with an index, and joins comuni last', async () => {
+    const plan = await planAfter('create unlogged table counted_share as', 'select * from building_share');
     const building = plan.search(/Seq Scan on building/);
     const parcel = plan.search(/Index Scan using parcel_geom_idx|Bitmap Index Scan on parcel_geom_idx/);
     expect(building, plan).toBeGreaterThan(-1);
@@ -75,5 +81,13 @@ describeDatabase('the join of the section buildings', (engine) => {
     expect(plan).toMatch(/Hash (?:Right )?Anti Join/);
     // If comuni were joined earlier, every comune would read all buildings.
     expect(plan.search(/Scan on building_coverage|Scan using \S+ on building_coverage/), plan).toBeGreaterThan(parcel);
+  });
+
+  it('reads the shares of buildings once to unite overlapping buildings', async () => {
+    const create = 'create table built_union as';
+    const plan = await planAfter(create, BUILD.slice(BUILD.indexOf(create) + create.length).split(';')[0]!);
+    expect(plan).toMatch(/GroupAggregate/);
+    // A nested loop would read all shares again for each parcel with overlapping buildings.
+    expect(plan).not.toMatch(/Materialize\n\s*->\s+Seq Scan on counted_share/);
   });
 });
