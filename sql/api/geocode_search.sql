@@ -145,6 +145,8 @@ declare
   v_dfs int4[];
   v_rarest int4[];
   v_second int4[];
+  v_asked int4[];
+  v_asked_weights numeric[];
   v_order int4[];
   v_best numeric;
   v_best_partial numeric;
@@ -194,18 +196,22 @@ begin
   if v_ids is null then
     return;
   end if;
-  -- v_order: known words from the rarest to the most frequent. v_best: highest possible score. v_best_partial: highest possible score without the second word.
-  -- v_best_heavy: highest possible score of a name with a higher weight than v_heaviest.
+  -- v_asked: typed words, each once. v_order: known words from the rarest to the most frequent. v_best: highest possible score. v_best_partial: highest possible
+  -- score without the second word. v_best_heavy: highest possible score of a name with a higher weight than v_heaviest.
   select
+    a.asked_places,
+    a.asked_weights,
     a.places,
     a.is_known,
     a.known + rest_of_name,
     round(a.quality * (0.8 * a.known / a.asked + 0.2), 4),
     round(a.quality * (0.8 * (a.known - a.known_weights[2]) / a.asked + 0.2), 4),
     round(a.quality * (0.8 * a.known / a.asked + 0.2 * a.known / (a.known + rest_of_name)), 4)
-  into v_order, v_is_known, v_heaviest, v_best, v_best_partial, v_best_heavy
+  into v_asked, v_asked_weights, v_order, v_is_known, v_heaviest, v_best, v_best_partial, v_best_heavy
   from (
     select
+      array_agg(w.place) as asked_places,
+      array_agg(coalesce(w.weight, unknown_weight)) as asked_weights,
       array_agg(w.place order by w.df, w.place) filter (where w.weight is not null) as places,
       array_agg(w.weight order by w.df, w.place) as known_weights,
       bool_and(w.weight is not null) as is_known,
@@ -263,14 +269,8 @@ begin
       from unnest(v_ids, v_places, v_weights, v_qualities) as w (id, place, weight, quality)
     ),
     asked as (
-      select
-        p.place,
-        coalesce(max(w.weight)::numeric, unknown_weight) as weight
-      from generate_series(1, cardinality(v_tokens)) as p (place)
-      left join word w on w.place = p.place
-      -- A word that is typed twice counts once.
-      where v_tokens[p.place] <> all (v_tokens[: p.place - 1])
-      group by p.place
+      select *
+      from unnest(v_asked, v_asked_weights) as w (place, weight)
     ),
     -- Scores each name once per region, because many comuni have streets with the same name.
     name as materialized (
