@@ -29,11 +29,19 @@ export const postgis: Extension = {
   },
 };
 
+/** The needed files by path, which all databases of this process share. Empty until the archive was read. */
+const unpacked = new Map<string, Buffer>();
+
+/** Writes the needed files. Only the first database of a process reads the archive. */
 async function unpack(archive: URL, files: FileSystem): Promise<void> {
-  const stream = createReadStream(archive, { highWaterMark: CHUNK_BYTES }).pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
-  for await (const { path, bytes } of tarFiles(stream, (each) => NEEDED.test(each))) {
-    const target = `/pglite/${path}`;
-    files.mkdirTree(target.slice(0, target.lastIndexOf('/')));
-    files.writeFile(target, bytes, { canOwn: true });
+  if (unpacked.size === 0) {
+    const stream = createReadStream(archive, { highWaterMark: CHUNK_BYTES }).pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
+    const read: [string, Buffer][] = [];
+    for await (const { path, bytes } of tarFiles(stream, (each) => NEEDED.test(each))) read.push([`/pglite/${path}`, bytes]);
+    for (const [path, bytes] of read) unpacked.set(path, bytes);
+  }
+  for (const [path, bytes] of unpacked) {
+    files.mkdirTree(path.slice(0, path.lastIndexOf('/')));
+    files.writeFile(path, bytes, { canOwn: true });
   }
 }
