@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { setFlagsFromString } from 'node:v8';
 import pLimit from 'p-limit';
 import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { MappaleError } from '../errors.ts';
@@ -21,6 +22,12 @@ const READ_BUFFERS = 'shared_buffers=16MB';
 
 /** Setting that creates new files of the write-ahead log instead of recycling old files. New files contain zeros, which compress well. */
 const NO_RECYCLED_LOG = 'wal_recycle=off';
+
+/**
+ * Work after which V8 optimises a function of WebAssembly, in V8's unit, about the bytes of executed code. With V8's default, a hundredth of this, much of the
+ * CPU time of a short command compiles functions that are hardly used again.
+ */
+const OPTIMISED_AFTER = 180_000_000;
 
 /** Buffer size of a COPY in bytes. A full buffer is sent to the database. */
 const COPY_BYTES = 4 * 1024 * 1024;
@@ -276,6 +283,7 @@ async function createPglite({ dataDir, settings, snapshot }: NewPglite) {
     import('@electric-sql/pglite/contrib/unaccent'),
     import('@electric-sql/pglite/contrib/fuzzystrmatch'),
   ]);
+  setFlagsFromString(`--wasm-tiering-budget=${OPTIMISED_AFTER}`);
   const startParams = settings.length === 0 ? undefined : [...PGlite.defaultStartParams, ...settings.flatMap((setting) => ['-c', setting])];
   const pglite = await PGlite.create({ dataDir, loadDataDir: snapshot, startParams, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch, unwinding } });
   keepBuiltInParsers(pglite);
