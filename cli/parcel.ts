@@ -8,7 +8,7 @@ import type { Ask } from '../pipelines/deliver/columns.ts';
 import { EXIT, MappaleError } from '../pipelines/errors.ts';
 import { explain, type Explanation } from '../pipelines/operate/explain.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
-import { command, look } from './command.ts';
+import { command, compileOnce, look } from './command.ts';
 import { findParcel, goneParcel } from './parcel-id.ts';
 
 interface Options {
@@ -29,6 +29,7 @@ export function parcelCommand(): Command {
     .action(async (id: string | undefined, { include, stdin = false }: Options) => {
       const sections = parseInclude(include);
       if ((id === undefined) !== stdin) throw oneOf(id);
+      if (id !== undefined) compileOnce();
       await withContext({ access: 'read' }, async (context) => {
         if (id === undefined) process.exitCode = await printMany(context, sections);
         else process.stdout.write(`${JSON.stringify(await recordOf(context, id, sections), null, 2)}\n`);
