@@ -29,7 +29,11 @@ export async function check(
   const ofChanged = ({ incremental: how, reads }: SqlFile): boolean =>
     incremental !== null && (how?.by === 'parcels' || how?.by === 'sharing') && reads.every((read) => !made.has(read) || incremental.results.has(read));
   const whole = files.filter((file) => !ofChanged(file));
-  await inWorkspace(database, schema, async (session) => incremental?.provideIndexedParcels(session, whole.flatMap(({ reads }) => reads)));
+  await inWorkspace(database, schema, async (session) => {
+    // The headers of files of checks do not list layers.
+    if (files.length > 0) await incremental?.provideAllInputs(session);
+    await incremental?.provideIndexedParcels(session, whole.flatMap(({ reads }) => reads));
+  });
   const violations = (await inParallel(Math.min(parallel, database.parallel), whole, (file) =>
     inWorkspace(database, schema, (session) => runChecks(session, readChecks(file))))).flat();
   const changed = files.filter(ofChanged).flatMap(readChecks);

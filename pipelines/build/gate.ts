@@ -51,7 +51,11 @@ interface GateOptions {
  */
 export async function gate(database: Database, joined: Joined, { subject, acceptance, log, parallel }: GateOptions): Promise<Gated> {
   const { schema, region } = joined;
-  const [comuni, parcels] = await inWorkspace(database, schema, async (session) => [await listComuni(session), await listParcels(session, joined)] as const);
+  const [comuni, parcels] = await inWorkspace(database, schema, async (session) => {
+    const queries = joined.built.flatMap((product) => gateOf(product.relation)?.queries ?? []);
+    await joined.incremental?.provideInputs(session, queries.flatMap(({ file }) => readSqlFile(join(ROOT, file)).reads));
+    return [await listComuni(session), await listParcels(session, joined)] as const;
+  });
   // Tables on other nodes are measured one after another, because each must be copied first.
   const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
   const measured = (await inParallel(most, joined.built, async ({ relation, published, hasNewSource }) => {

@@ -11,7 +11,7 @@ import {
   type Reach,
 } from '../db/changed-rows.ts';
 import { analyze, dropOthers, dropTable, giveTable, lookInLocally, renameTable } from '../db/ddl.ts';
-import { provide, provideParcelsOf } from '../db/layers.ts';
+import { provideParcelsOf, viewOfPublished, type WaitingViews } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
 import { writeComuni, writePlaces } from '../db/figures.ts';
 import { providePublishedParcels } from '../db/register.ts';
@@ -69,6 +69,7 @@ export class IncrementalBuild {
   readonly #products: readonly Product[];
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
+  readonly #views: WaitingViews;
   /** Largest share of changed parcels for which tables are patched. */
   readonly #mostChanged: number;
   /** Tables of `schema` that later steps need. */
@@ -90,15 +91,26 @@ export class IncrementalBuild {
 
   constructor(
     region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>,
-    { log, mostChanged }: { readonly log: Log; readonly mostChanged: number },
+    { log, mostChanged, views }: { readonly log: Log; readonly mostChanged: number; readonly views: WaitingViews },
   ) {
     this.#region = region;
     this.#products = products;
     this.#published = published;
     this.#log = log;
+    this.#views = views;
     this.#mostChanged = mostChanged;
     this.#build = buildSchema(region);
     this.schema = changesSchema(region);
+  }
+
+  /** Creates the views of inputs in the region's workspace, before SQL reads the inputs. Call outside a transaction. */
+  provideInputs(session: Session, relations: readonly Relation[]): Promise<void> {
+    return this.#views.provide(session, relations);
+  }
+
+  /** Creates the views of all inputs in the region's workspace. Call outside a transaction. */
+  provideAllInputs(session: Session): Promise<void> {
+    return this.#views.provideRest(session);
   }
 
   /** Builds the possibly changed rows of a table. @returns false if the whole table must be built */
@@ -124,7 +136,7 @@ export class IncrementalBuild {
       await dropTable(session, this.#build, table);
       await session.query(publication('forget_built_table'), [this.#region, relation]);
     });
-    await this.#reused(session, relation);
+    this.#reused(relation);
     this.#log.debug(`  ${relation}: nothing changed`);
   }
 
@@ -143,6 +155,7 @@ export class IncrementalBuild {
   /** Lists the parcels of the comuni in which rows of a patched table differ from the published rows. All patched tables must be complete. */
   async placesReached(session: Session): Promise<PlacesReached> {
     if (this.#places !== null) return this.#places;
+    await this.provideInputs(session, [PARCELS]);
     const [was, now] = [this.#was(PARCELS), { schema: this.#build, table: 'parcel' }];
     const place = (table: string): Place => ({ schema: this.schema, table });
     const of = place('changed_comune');
@@ -199,6 +212,7 @@ export class IncrementalBuild {
   async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | 'whole' | null> {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
+    await this.provideInputs(session, product.file.reads);
     const old = this.#oldTable(relation);
     const sources = this.#inBuild(layers);
     // If two files contain the same parcel, the SQL chooses one of the files. The choice needs all rows.
@@ -234,7 +248,8 @@ export class IncrementalBuild {
     if (!this.#dependsOnlyOn(product)) return null;
     const changed = await this.#countChanged(session);
     if (changed > this.#oldTable(PARCELS).rows * this.#mostChanged) return null;
-    if (changed === 0) return this.#reused(session, relation);
+    if (changed === 0) return this.#reused(relation);
+    await this.provideInputs(session, product.file.reads);
     const table = tableOf(relation);
     const reach = await this.#reachOf(session, product);
     await this.#runFor(session, product, reach);
@@ -250,7 +265,7 @@ export class IncrementalBuild {
     for (const { relation: read } of this.#products.filter(({ relation: each, stale }) => stale !== null && file.reads.includes(each))) {
       if (read === PARCELS ? await this.#outlineDiffers(session) : this.results.get(read)?.patch !== null) return null;
     }
-    return this.#reused(session, relation);
+    return this.#reused(relation);
   }
 
   /** Returns whether the changed parcels alter the outline of all parcels together, on which some tables depend. */
@@ -258,7 +273,9 @@ export class IncrementalBuild {
     if ((await this.#countChanged(session)) === 0) return false;
     if (this.#differs !== null) return this.#differs;
     const lookHere = (): Promise<void> => lookInLocally(session, [this.schema, this.#build]);
-    const [{ differs } = { differs: true }] = await rowsOfFile<{ differs: boolean }>(session, readSqlFile(join(ROOT, OUTLINE)), lookHere);
+    const file = readSqlFile(join(ROOT, OUTLINE));
+    await this.provideInputs(session, file.reads);
+    const [{ differs } = { differs: true }] = await rowsOfFile<{ differs: boolean }>(session, file, lookHere);
     return (this.#differs = differs);
   }
 
@@ -268,12 +285,12 @@ export class IncrementalBuild {
       .every(({ relation }) => this.results.has(relation));
   }
 
-  /** Keeps the published table, and shows it in the workspace to the SQL of other tables. */
-  async #reused(session: Session, relation: Relation): Promise<Result> {
-    const { rows, digest, partition } = this.#oldTable(relation);
+  /** Keeps the published table. The SQL of other tables reads it through a view in the workspace. */
+  #reused(relation: Relation): Result {
+    const { rows, digest, partition, currentTable } = this.#oldTable(relation);
     const result = { patch: null, base: partition, rows, digest };
     this.results.set(relation, result);
-    await provide(session, this.#build, tableOf(relation), 'all_rows', { from: this.#was(relation) });
+    this.#views.add(relation, (session) => viewOfPublished(session, this.#build, relation, currentTable, 'one'));
     return result;
   }
 
@@ -313,7 +330,7 @@ export class IncrementalBuild {
     const { relation, file } = product;
     const was = this.#was(relation);
     this.#kept.add(from);
-    if (patch === null) return this.#reused(session, relation);
+    if (patch === null) return this.#reused(relation);
     for (const { table } of [patch.fids, patch.gone, patch.came]) this.#kept.add(table);
     const old = this.#oldTable(relation);
     const content = await patchedContent(session, patch, was, old);
@@ -330,6 +347,7 @@ export class IncrementalBuild {
     if (this.#changed !== null) return this.#changed;
     // The parcels are complete in the workspace, because this run completely rebuilt the table or an earlier run built it.
     const how = parcels.file.incremental;
+    await this.provideInputs(session, parcels.file.reads);
     await this.#findSame(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : []);
     return (this.#changed = await findChanged(session, this.schema, this.#was(PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }

@@ -4,7 +4,7 @@
  */
 import type { Database, Session } from '../db/index.ts';
 import { analyze, createSchema, dropOthers, dropSchema, giveTable, lookInLocally, schemasLike, tablesIn } from '../db/ddl.ts';
-import { inWorkspace, provideAll, provideMembers, provideRegion, viewOfLayer, viewOfPublished } from '../db/layers.ts';
+import { inWorkspace, provideMembers, provideRegion, viewOfLayer, viewOfPublished, WaitingViews } from '../db/layers.ts';
 import { OnNodes } from '../db/distributed.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
@@ -63,6 +63,8 @@ interface Build extends JoinOptions {
   readonly published: ReadonlyMap<Relation, PublishedTable>;
   readonly incremental: IncrementalBuild | null;
   readonly nodes: OnNodes | null;
+  /** Views of the inputs. If tables are patched, each view is created before its first use. */
+  readonly views: WaitingViews;
   /** Names of schemas in which tables are built. Each schema is used for one table at a time. */
   readonly lanes: readonly string[];
   /** Build time of each completely rebuilt table, in seconds. */
@@ -81,11 +83,13 @@ export async function join(
   const stale = products.filter((product) => product.stale !== null);
   await database.session((session) => prepare(session, schema, region, stale));
   const nodes = await OnNodes.open(database, region, published);
-  const incremental = nodes === null && products.some((product) => product.incremental) ? new IncrementalBuild(region, products, published, options) : null;
+  const views = new WaitingViews();
+  const isPatched = nodes === null && products.some((product) => product.incremental);
+  const incremental = isPatched ? new IncrementalBuild(region, products, published, { ...options, views }) : null;
   // In an incremental build, tables depend on each other's patches and are therefore built one after another.
   const width = incremental === null ? Math.max(1, Math.min(options.parallel, database.parallel)) : 1;
   const lanes = Array.from({ length: width }, (_, lane) => laneSchema(region, lane));
-  const build: Build = { ...options, database, region, schema, products, stale, published, incremental, nodes, lanes, seconds: new Map() };
+  const build: Build = { ...options, database, region, schema, products, stale, published, incremental, nodes, views, lanes, seconds: new Map() };
   const finished = await inWorkspace(database, schema, (session) => provideInputs(build, session));
   await buildTables(build, finished);
   await database.session(async (session) => {
@@ -98,7 +102,7 @@ export async function join(
 
 /** Provides the layers, members and published tables that a build reads. @returns names of tables that an interrupted run completed */
 async function provideInputs(build: Build, session: Session): Promise<ReadonlySet<string>> {
-  const { region, schema, products, stale, published, incremental, nodes, lanes, sources, inventory } = build;
+  const { region, schema, products, stale, published, incremental, nodes, views, lanes, sources, inventory } = build;
   const finished = new Set(await tablesIn(session, schema));
   for (const lane of lanes) await createSchema(session, lane);
   if (incremental !== null) await createSchema(session, incremental.schema);
@@ -108,16 +112,15 @@ async function provideInputs(build: Build, session: Session): Promise<ReadonlySe
     await providePublishedParcels(session, schema, parcels === undefined ? null : { schema: 'core', table: parcels.currentTable }, null);
   }
   await provideMembers(session, schema, rankFiles(inventory.used(region)));
-  const views: string[] = [];
   for (const { relation, stale: why, published: partition } of products) {
-    if (why === null) views.push(await viewOfPublished(session, schema, relation, partition, nodes === null ? 'one' : 'any'));
+    if (why === null) views.add(relation, (of) => viewOfPublished(of, schema, relation, partition, nodes === null ? 'one' : 'any'));
   }
   // The layers of completed tables are provided too, because checks and attributions read layers.
   const attributions = region === 0 ? [] : readSectionFiles('attribution');
   for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
-    if (schemaOf(read) === 'layer') views.push(await viewOfCurrentRows(session, schema, read, { sources, inventory, region }));
+    if (schemaOf(read) === 'layer') views.add(read, (of) => viewOfCurrentRows(of, schema, read, { sources, inventory, region }));
   }
-  await provideAll(session, views);
+  if (incremental === null) await views.provideRest(session);
   return finished;
 }
 
@@ -154,10 +157,11 @@ function onlyListsParcels({ incremental: how }: SqlFile): boolean {
 }
 
 /** Builds one table in a schema of its own and moves the table into the workspace. The same transaction records the table as built. */
-async function buildTable({ region, schema, nodes, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
+async function buildTable({ region, schema, nodes, views, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
   const { relation, file } = product;
   const table = tableOf(relation);
   const startedAt = performance.now();
+  await views.provide(session, file.reads);
   await session.transaction(async () => {
     await lookInLocally(session, [lane, schema]);
     if (nodes?.takes(file) === true) await nodes.run(session, lane, file);

@@ -32,9 +32,36 @@ export async function provide(session: Session, schema: string, table: string, s
   await session.query(viewOf(schema, table, statement, names));
 }
 
-/** Creates several views in one request, because a workspace has about a hundred views. @param views statements that create the views */
+/** Creates several views in one request. @param views statements that create the views */
 export async function provideAll(session: Session, views: readonly string[]): Promise<void> {
   if (views.length > 0) await session.script(views.join(';\n'), 'sql/statements/workspace.sql, view');
+}
+
+/** Views of a workspace that are created before SQL first reads them, because a refresh of few rows reads few of the about hundred inputs. */
+export class WaitingViews {
+  readonly #waiting = new Map<Relation, (session: Session) => Promise<string>>();
+
+  /** @param statement returns the statement that creates the view */
+  add(relation: Relation, statement: (session: Session) => Promise<string>): void {
+    this.#waiting.set(relation, statement);
+  }
+
+  /** Creates the views of these relations that do not exist yet. Call outside a transaction that may be rolled back. */
+  async provide(session: Session, relations: readonly Relation[]): Promise<void> {
+    const views: string[] = [];
+    for (const relation of new Set(relations)) {
+      const statement = this.#waiting.get(relation);
+      if (statement === undefined) continue;
+      this.#waiting.delete(relation);
+      views.push(await statement(session));
+    }
+    await provideAll(session, views);
+  }
+
+  /** Creates all views that do not exist yet. */
+  async provideRest(session: Session): Promise<void> {
+    await this.provide(session, [...this.#waiting.keys()]);
+  }
 }
 
 /** A place in a layer: series (half-year, year or kind), and code of a comune or other unit. A value is empty if the layer has no column for the value. */

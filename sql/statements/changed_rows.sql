@@ -93,15 +93,22 @@ analyze :"schema".same_parcel;
 
 -- statement: same_parcels_of_layer
 -- The other columns of a parcel follow from its row in the layer. Rows with equal values therefore give the published parcel again.
+-- With the condition "is true", PostgreSQL looks up the documents in a hash table. In a join, it would compare each parcel with all members.
 select
   w.fid,
   n.member_id,
   n.position
 from :"layer" n
-join :"build".current_member m on m.member_id = n.member_id
 join :"was" w on w.reference = n.reference
 where n.member_id in (:'members')
-  and w.document_id = m.document_id
+  and (
+    (n.member_id, w.document_id) in (
+      select
+        member_id,
+        document_id
+      from :"build".current_member
+    )
+  ) is true
   and row(:"n.columns") is not distinct from row(:"w.columns")
 
 -- statement: forget_same_parcels
@@ -161,7 +168,8 @@ select
   ) as repeats
 
 -- statement: changed_fid
--- offset 0 makes PostgreSQL select the rows before it converts them to text.
+-- offset 0 makes PostgreSQL select the rows before it converts them to text. With "not in", PostgreSQL looks up the document of each parcel in a hash table
+-- while it reads the parcels. The documents are few.
 create unlogged table :"schema".:"fids" as
 select fid
 from (
@@ -171,10 +179,9 @@ from (
   from (
     select *
     from :"was" r
-    where not exists (
-      select
-      from :"schema".same_document d
-      where d.document_id = r.document_id
+    where r.document_id not in (
+      select document_id
+      from :"schema".same_document
     )
       and not exists (
         select
