@@ -227,9 +227,12 @@ class Postgres extends SessionDatabase {
   }
 }
 
-/** Settings of every session. `synchronous_commit` is on only for publications. All other data can be built again after a crash. */
+/**
+ * Settings of every session. `synchronous_commit` is on only for publications. All other data can be built again after a crash. Statements start no parallel
+ * workers, because `--parallel` sets how many statements run at the same time.
+ */
 const SETTINGS = [
-  'jit=off', 'synchronous_commit=off',
+  'jit=off', 'synchronous_commit=off', 'max_parallel_workers_per_gather=0',
   ...SESSION_SETTINGS, 'statement_timeout=0',
   // With these settings, the server releases the locks of an unreachable client after two minutes.
   'tcp_keepalives_idle=60', 'tcp_keepalives_interval=15', 'tcp_keepalives_count=4',
