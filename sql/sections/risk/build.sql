@@ -137,33 +137,49 @@ select
   floor(placed.lat / grid.spacing_deg)::int4 as iy
 from (
   select
-    parcel.fid,
-    degrees(atan2(geocentric.y, geocentric.x)) as lon,
+    fid,
+    degrees(atan2(y, x)) as lon,
     degrees(atan2(
-      geocentric.z + 0.006768170197224 * 6356911.946127946 * power(sin(bowring.theta), 3),
-      bowring.p - 0.006722670022333 * 6378388 * power(cos(bowring.theta), 3)
+      z + 0.006768170197224 * 6356911.946127946 * power(sin(theta), 3),
+      p - 0.006722670022333 * 6378388 * power(cos(theta), 3)
     )) as lat
-  from parcel
-  cross join lateral (
+  -- Each offset 0 makes PostgreSQL compute the values of a level once instead of once per use.
+  from (
     select
-      radians(st_x(parcel.point)) as lambda,
-      radians(st_y(parcel.point)) as phi
-  ) as wgs84
-  -- Radius of curvature in the prime vertical, WGS 84.
-  cross join lateral (select 6378137 / sqrt(1 - 0.00669437999014 * power(sin(wgs84.phi), 2)) as n) as curvature
-  cross join lateral (
-    select
-      curvature.n * cos(wgs84.phi) * cos(wgs84.lambda) + 87 as x,
-      curvature.n * cos(wgs84.phi) * sin(wgs84.lambda) + 98 as y,
-      curvature.n * (1 - 0.00669437999014) * sin(wgs84.phi) + 121 as z
-  ) as geocentric
-  cross join lateral (
-    select
-      sqrt(power(geocentric.x, 2) + power(geocentric.y, 2)) as p,
-      atan2(geocentric.z * 6378388, sqrt(power(geocentric.x, 2) + power(geocentric.y, 2)) * 6356911.946127946) as theta
+      fid,
+      x,
+      y,
+      z,
+      sqrt(power(x, 2) + power(y, 2)) as p,
+      atan2(z * 6378388, sqrt(power(x, 2) + power(y, 2)) * 6356911.946127946) as theta
+    from (
+      select
+        fid,
+        n * cos(phi) * cos(lambda) + 87 as x,
+        n * cos(phi) * sin(lambda) + 98 as y,
+        n * (1 - 0.00669437999014) * sin(phi) + 121 as z
+      from (
+        select
+          fid,
+          lambda,
+          phi,
+          -- Radius of curvature in the prime vertical, WGS 84.
+          6378137 / sqrt(1 - 0.00669437999014 * power(sin(phi), 2)) as n
+        from (
+          select
+            fid,
+            radians(st_x(point)) as lambda,
+            radians(st_y(point)) as phi
+          from parcel
+          where exists (select from pga_node)
+          offset 0
+        ) as wgs84
+        offset 0
+      ) as curvature
+      offset 0
+    ) as geocentric
+    offset 0
   ) as bowring
-  where exists (select from pga_node)
-  -- offset 0 makes PostgreSQL compute these values once instead of once per grid.
   offset 0
 ) as placed
 cross join (select distinct spacing_deg from pga_node) as grid;

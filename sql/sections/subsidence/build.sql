@@ -51,17 +51,31 @@ where place > 1;
 create view cell_share as
 with shape as (
   select
-    p.fid,
-    p.area_m2,
-    l.geom,
-    floor(st_xmin(l.geom) / 100)::int4 as ix_first,
-    floor(st_xmax(l.geom) / 100)::int4 as ix_last,
-    floor(st_ymin(l.geom) / 100)::int4 as iy_first,
-    floor(st_ymax(l.geom) / 100)::int4 as iy_last
-  from parcel p
-  -- Splits the edges before the transformation, because edges are straight in degrees. offset 0 makes PostgreSQL transform each parcel once instead of once per
-  -- side of the box.
-  cross join lateral (select st_transform(st_segmentize(p.geom, 0.0001), 3035) as geom offset 0) l
+    fid,
+    area_m2,
+    geom,
+    floor(st_xmin(box) / 100)::int4 as ix_first,
+    floor(st_xmax(box) / 100)::int4 as ix_last,
+    floor(st_ymin(box) / 100)::int4 as iy_first,
+    floor(st_ymax(box) / 100)::int4 as iy_last
+  from (
+    select
+      fid,
+      area_m2,
+      geom,
+      box3d(geom) as box
+    from (
+      select
+        fid,
+        area_m2,
+        -- Splits the edges before the transformation, because edges are straight in degrees.
+        st_transform(st_segmentize(geom, 0.0001), 3035) as geom
+      from parcel
+      offset 0
+    ) as laea
+    -- Each offset 0 makes PostgreSQL transform a parcel, and compute its box, once instead of once per use.
+    offset 0
+  ) as boxed
 ),
 -- Set-returning functions in the select list make the planner read all cells once into a hash table. With a join instead, the planner would read all cells for
 -- every parcel.
