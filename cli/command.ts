@@ -1,7 +1,8 @@
 /** Provides parts that commands share, such as common options, output as text or JSON, and exit codes. */
+import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { openDatabase, type Database } from '../pipelines/db/index.ts';
 import { VERSION } from '../pipelines/program.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
@@ -29,6 +30,13 @@ export function command(name: string, examples: readonly string[]): Command {
 /** Collects the values of a repeatable path option. */
 export function collectPaths(path: string, before: readonly string[] = []): string[] {
   return [...before, path];
+}
+
+/** Returns the option that sets how much work is done at the same time. A statement uses one core of the server. */
+export function parallelOption(): Option {
+  return new Option('--parallel <n>', 'number of releases, regions or tables to work on at the same time')
+    .argParser(parseCount)
+    .default(Math.min(4, Math.max(2, availableParallelism())), 'number of cores, 2 to 4');
 }
 
 /** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list of regions and the most similar name */

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
 import { exitCodeOf, refresh } from '../pipelines/run/refresh.ts';
-import { acceptance, collectPaths, command, parseCount, parseRegion, print } from './command.ts';
+import { acceptance, collectPaths, command, parallelOption, parseRegion, print } from './command.ts';
 import { describe } from './refresh-report.ts';
 
 export interface RefreshArguments {
@@ -20,7 +20,7 @@ export interface RefreshArguments {
 export function refreshing(name: string, examples: readonly string[]): Command {
   return command(name, examples)
     .option('--data <folder>', 'folder with downloaded files, searched recursively; repeatable', collectPaths)
-    .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
+    .addOption(parallelOption())
     .option('--accept <reason>', 'publish even if the quality gate refuses; the ledger records user, reason and statistics')
     .option('--force', 'start even if the disk seems too small')
     .option('--concurrent', 'allow other runs with this option at the same time, on any host; these runs take turns to read files, and build different regions')

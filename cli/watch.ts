@@ -6,7 +6,7 @@ import { MappaleError } from '../pipelines/errors.ts';
 import { mustBePlace } from '../pipelines/formats/atomic-write.ts';
 import { makeLog } from '../pipelines/log.ts';
 import { withContext } from '../pipelines/run/context.ts';
-import { collectPaths, command, parseCount, parseRegion, MOST_MONTHS, parseWithin } from './command.ts';
+import { collectPaths, command, parallelOption, parseRegion, MOST_MONTHS, parseWithin } from './command.ts';
 import { continueWithoutOutput } from './output.ts';
 import { foldersOf } from './refresh.ts';
 import { retyped, withOption } from '../pipelines/typed.ts';
@@ -31,7 +31,7 @@ export function watchCommand(): Command {
   ])
     .argument('[regions...]', 'names or ISTAT codes; default: all published regions')
     .option('--data <folder>', 'data folder; repeatable; downloads are saved in the first folder, other folders may contain files that you add', collectPaths)
-    .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
+    .addOption(parallelOption())
     .option('--once', 'run once and exit with the exit code of the refresh, for cron and timers')
     .option('--at <time>', 'local time of the nightly run; the first run starts at once', parseTime, '02:15')
     .option('--webhook <url>', 'POST the summary as JSON to this URL; a failure is only reported in the summary', parseAddress)

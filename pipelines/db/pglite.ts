@@ -24,8 +24,8 @@ const READ_BUFFERS = 'shared_buffers=16MB';
 const NO_RECYCLED_LOG = 'wal_recycle=off';
 
 /**
- * Work after which V8 optimises a function of WebAssembly, in V8's unit, about the bytes of executed code. With V8's default (1.8 million in Node 20, 13 million
- * in Node 22 and 24), much of the CPU time of a short command compiles functions that are hardly used again.
+ * Work after which V8 optimises a function of WebAssembly, in V8's unit, about the bytes of executed code. With V8's default (1.8 million in Node 20,
+ * 13 million in Node 22 and 24), much of the CPU time of a short command compiles functions that are hardly used again.
  */
 const OPTIMISED_AFTER = 180_000_000;
 
