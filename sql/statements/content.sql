@@ -22,10 +22,10 @@ select row(:"t.columns")::text as content
 from :"table" t
 
 -- statement: contents_once
--- The offset makes PostgreSQL convert each row to text once instead of twice. With 0 of type int4, PostgreSQL would use no parallel workers.
+-- offset 0 makes PostgreSQL convert each row to text once instead of twice.
 select row(:"t.columns")::text as content
 from :"table" t
-offset int8 '0'
+offset 0
 
 -- statement: digest
 select
@@ -45,7 +45,7 @@ join unnest($3::text[], $4::text[]) as p (series, place) on p.series = concat_ws
   and p.place = coalesce(:"l.place", '')
 where l.release_id = any ($1::int4[])
   and m.file_id = $2
-offset int8 '0'
+offset 0
 
 -- statement: same
 with n as materialized (

@@ -33,7 +33,8 @@ with box as not materialized (
     floor(st_ymax(around.box) * 1000)::int4 as iy_last,
     (st_xmax(around.box) - st_xmin(around.box)) * (st_ymax(around.box) - st_ymin(around.box)) > 4096e-6 as is_large
   from parcel
-  cross join lateral (select box3d(parcel.geom) as box) as around
+  -- offset 0 makes PostgreSQL compute the box once instead of once per use.
+  cross join lateral (select box3d(parcel.geom) as box offset 0) as around
   where parcel.kind = 'land'
 ),
 -- Set-returning functions are in the select list for the reason in sql/sections/subsidence/build.sql.
@@ -139,7 +140,18 @@ measured as (
     p.reference,
     round(st_distance(p.geom::geography, o.geom::geography)::numeric, 2)::float8 as distance_m
   from outside o
-  join parcel p on p.geom && o.around
+  -- offset 0 makes PostgreSQL use only the index of boxes. Otherwise it also reads the index entries of all parcels of the comune for each point.
+  cross join lateral (
+    select
+      fid,
+      belfiore,
+      kind,
+      reference,
+      geom
+    from parcel
+    where geom && o.around
+    offset 0
+  ) p
   where p.kind = 'land'
     and p.belfiore = o.belfiore
 )
