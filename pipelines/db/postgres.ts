@@ -232,7 +232,7 @@ class Postgres extends SessionDatabase {
  * workers, because `--parallel` sets how many statements run at the same time.
  */
 const SETTINGS = [
-  'jit=off', 'synchronous_commit=off', 'max_parallel_workers_per_gather=0',
+  'jit=off', 'synchronous_commit=off', 'max_parallel_workers_per_gather=0', 'max_parallel_maintenance_workers=0',
   ...SESSION_SETTINGS, 'statement_timeout=0',
   // With these settings, the server releases the locks of an unreachable client after two minutes.
   'tcp_keepalives_idle=60', 'tcp_keepalives_interval=15', 'tcp_keepalives_count=4',

@@ -56,6 +56,14 @@ describeEngines('a database', (engine) => {
     expect(await (await engine.openDatabase(url)).query(joined)).toEqual([{ n: 0 }]);
   });
 
+  it('starts no parallel workers, even for statements that the planner would divide', async () => {
+    const plan = await database.session(async (session) => {
+      await session.script('set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; set parallel_leader_participation = off', 'set.sql');
+      return session.query<{ 'QUERY PLAN': string }>('explain select sum(i) from pair');
+    });
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/^Aggregate.*\n.*Seq Scan on pair/);
+  });
+
   it('intersects two polygons with the grid size that the engine needs', async () => {
     const rows = await database.query<{ area: number }>('select st_area(st_intersection(st_geomfromtext(a), st_geomfromtext(b), core.overlay_grid(1e-10))) as area from pair where i in (1, 50) order by i');
     // The expected area comes from the shoelace formula on the corners.
