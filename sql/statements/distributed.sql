@@ -211,6 +211,8 @@ begin
     set_config('search_path', v_schema || ', public', true),
     set_config('work_mem', '256MB', true),
     set_config('jit', 'off', true),
+    -- The shards of a node already run at the same time.
+    set_config('max_parallel_workers_per_gather', '0', true),
     set_config('client_min_messages', 'warning', true),
     set_config('citus.enable_ddl_propagation', 'off', true),
     set_config('citus.enable_manual_changes_to_shards', 'on', true);
