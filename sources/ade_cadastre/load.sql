@@ -145,15 +145,25 @@ from surplus
 where not same;
 
 -- Record members that repeat references of other members. The choice of the kept row depends on both members. Members that repeat references of each other
--- are therefore reused only together.
+-- are therefore reused only together. A reference that only one member repeats does not depend on other members.
 create table entangled as
-select member_id
-from raw_parcel
-where hashtextextended(reference, 0) in (select hash from repeated where layer = 'parcel')
-union
-select member_id
-from raw_sheet
-where hashtextextended(reference, 0) in (select hash from repeated where layer = 'sheet');
+select distinct r.member_id
+from (
+  select
+    c.member_id,
+    min(c.member_id) over whole <> max(c.member_id) over whole as is_shared
+  from (
+    select 'parcel' as layer, member_id, hashtextextended(reference, 0) as hash
+    from raw_parcel
+    where hashtextextended(reference, 0) in (select hash from repeated where layer = 'parcel')
+    union all
+    select 'sheet', member_id, hashtextextended(reference, 0)
+    from raw_sheet
+    where hashtextextended(reference, 0) in (select hash from repeated where layer = 'sheet')
+  ) c
+  window whole as (partition by c.layer, c.hash)
+) r
+where r.is_shared;
 
 create unlogged table dropped as
 select layer, member_id, position from refused

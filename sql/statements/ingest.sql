@@ -191,7 +191,7 @@ update ledger.member m
 set rows = case when k.row_member_id is null then coalesce(c.rows, 0) else m.rows end,
   rejects = m.rejects + coalesce(r.records, 0),
   duplicates = m.duplicates + coalesce(d.records, 0),
-  alone = r.member_id is null and d.member_id is null and not exists (select from entangled e where e.member_id = k.member_id)
+  alone = not exists (select from entangled e where e.member_id = k.member_id)
 from ledger.member k
 join ledger.file f using (file_id)
 left join counted c using (member_id)
@@ -330,10 +330,13 @@ where release_id = $1
 drop table if exists member
 
 -- statement: entangled
--- Creates a table that load.sql fills if polygons of a member depend on each other.
-create table if not exists entangled (
-  member_id int4
-)
+-- Lists the members that a later release must read again. If load.sql did not create the table, a reject or duplicate may depend on another member.
+create table if not exists entangled as
+select member_id
+from reject
+union
+select member_id
+from duplicate
 
 -- statement: forget_staging
 delete from ledger.release

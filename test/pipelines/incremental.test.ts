@@ -219,10 +219,10 @@ describeDatabase('an incremental build', (engine) => {
       `select (select count(*) from core.parcel where belfiore = 'Z010') as parcels,
          (select count(*) from layer.cadastral_parcel where release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')) as loaded`,
     );
-    // The rows of Z005 are also loaded. The rows of this comune are never reused, because the comune has a repeated parcel.
     expect(await written('core.parcel')).toBe(3);
     expect(comune!.parcels).toBeGreaterThan(20);
-    expect(comune!.loaded).toBeGreaterThanOrEqual(comune!.parcels);
+    // The rows of other comuni are reused, also of the comune with a repeated parcel.
+    expect(comune!.loaded).toBe(comune!.parcels);
     expect(comune!.loaded).toBeLessThan(after.get('core.parcel')!.rows / 4);
     for (const table of ['section.terrain', 'section.risk', 'section.subsidence']) expect(await written(table)).toBeLessThanOrEqual(3);
     for (const relation of copied()) expect([relation, after.get(relation as never)!.heldIn]).toEqual([relation, before.get(relation as never)!.heldIn]);
@@ -232,6 +232,34 @@ describeDatabase('an incremental build', (engine) => {
     await withdraw(context.database, REGION, await openRun(context.database), null);
     await rollback(context.database, REGION, await openRun(context.database));
     expect(await recount(context.database)).toEqual(found);
+  });
+
+  it('reads members that repeat records of other members again, and reuses members with other rejects and duplicates', async () => {
+    const releases = (): Promise<unknown[]> => context.database.query(
+      "select records, rows, rejects, duplicates from ledger.release where source_id = 'ade_cadastre' and region_code = $1 and state = 'loaded' order by release_id desc limit 1", [REGION],
+    );
+    const problems = (): Promise<unknown[]> => context.database.query(
+      `select m.path, r.step, r.position, r.code, r.message, r.raw, null as records from ledger.reject r join ledger.member m using (member_id)
+       where r.release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')
+       union all
+       select m.path, null, null, d.code, null, null, d.records from ledger.duplicate d join ledger.member m using (member_id)
+       where d.release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')
+       order by 1, 2, 3, 4`,
+    );
+    const before = [await releases(), await problems()];
+    await edit(files.folder, 'Z011', (member, index) => (index === 4 ? moved(member) : member));
+    await run();
+    expect([await releases(), await problems()]).toEqual(before);
+    const read = await context.database.query<{ path: string; alone: boolean; refused: boolean }>(
+      `select regexp_replace(path, '.*/', '') as path, alone, rejects + duplicates > 0 as refused from ledger.member
+       where release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre') and taken_from is null order by path`,
+    );
+    expect(read.filter(({ alone }) => alone).map(({ path, refused }) => [path.slice(0, 4), refused])).toEqual([['Z011', false]]);
+    const [reused] = await context.database.query<{ n: number }>(
+      `select count(*)::int4 as n from ledger.member where rejects + duplicates > 0 and taken_from is not null
+         and release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')`,
+    );
+    expect(reused!.n).toBeGreaterThan(0);
   });
 
   it('explains a copied value from the current files, even after the previous publication was pruned', async () => {
