@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { patchedContent, sameRows, type Content } from '../db/comparing.ts';
 import {
-  findChanged, findFids, findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, findWith, forgetSameParcels, freshMembersOf, indexParcels,
-  keepReached, makeParcelPatch, makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf, repeatsInFiles, type Patch,
-  type Reach,
+  areReached, findChanged, findFids, findMeeting, findNear, findSameDocuments, findSameParcels, findSharing, findWith, forgetSameParcels, freshMembersOf,
+  indexParcels, keepReached, makeParcelPatch, makePatch, newRows, provideFresh, provideNew, providePatched, providePatchedRowsOf, provideRowsOf,
+  repeatsInFiles, type Patch, type Reach,
 } from '../db/changed-rows.ts';
 import { analyze, dropOthers, dropTable, giveTable, lookInLocally, renameTable } from '../db/ddl.ts';
 import { provideParcelsOf, viewOfPublished, type WaitingViews } from '../db/layers.ts';
@@ -360,6 +360,8 @@ export class IncrementalBuild {
     // If an input table was also rebuilt for other parcels, this table is rebuilt for those parcels too.
     const others = reads.flatMap((read) => ((this.#reaches.get(read) ?? 'changed') === 'changed' ? [] : this.results.get(read)?.patch?.fids ?? []));
     const parcels = this.#was(PARCELS);
+    const known = how.by === 'sharing' ? await this.#knownSharing(session, reads, how.column, others) : null;
+    if (known !== null) return known;
     if (how.by === 'parcels' || how.by === 'sharing') {
       const start = others.length === 0 ? 'changed' : this.#name(`${table}_start`, file, table);
       if (start !== 'changed') await findWith(session, this.schema, start, parcels, others);
@@ -378,6 +380,18 @@ export class IncrementalBuild {
     if (how.by === 'near') await findNear(session, this.schema, parcels, how.withinM);
     else await findMeeting(session, this.schema, parcels, this.#inBuild(how.layers));
     return how.by;
+  }
+
+  /**
+   * Returns the set of an input table that shares the same column, if the set has all parcels whose inputs changed. The values of the column come from this
+   * input, so the set also has all parcels that share a value. Returns null if there is no such set. @param others tables with the fids of the parcels whose
+   * inputs changed, except changed parcels
+   */
+  async #knownSharing(session: Session, reads: readonly Relation[], column: string, others: readonly Place[]): Promise<Reach | null> {
+    const shares = ({ relation, file: { incremental: how } }: Product): boolean => reads.includes(relation) && how?.by === 'sharing' && how.column === column;
+    const reach = this.#products.filter(shares).map(({ relation }) => this.#reaches.get(relation)).find((each) => each !== undefined);
+    if (reach === undefined) return null;
+    return (await areReached(session, this.schema, reach, others)) ? reach : null;
   }
 
   /** Registers the name of a set of parcels, and keeps the tables of the set. @param key connection between the parcels */

@@ -195,6 +195,14 @@ export async function findSharing(session: Session, schema: string, { reach, sta
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
 }
 
+/** Returns whether a set has all parcels of these tables. @param others tables with the fids of the parcels */
+export async function areReached(session: Session, schema: string, reach: Reach, others: readonly Place[]): Promise<boolean> {
+  for (const table of others) {
+    if (!(await one<{ reached: boolean }>(session, changedRows('are_reached', { schema, fids: `${reach}_fid`, table }))).reached) return false;
+  }
+  return true;
+}
+
 /** Returns the name of the table with the new rows of some parcels. */
 export function newRows(table: string): string {
   return `${table}_new`;

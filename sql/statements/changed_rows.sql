@@ -259,6 +259,18 @@ union
 select fid
 from :"table"
 
+-- statement: are_reached
+select
+  not exists (
+    select
+    from :"table" o
+    where not exists (
+      select
+      from :"schema".:"fids" f
+      where f.fid = o.fid
+    )
+  ) as reached
+
 -- statement: features
 -- Each shape looks up its features in the index of the layer. The planner has no statistics for st_expand, which returns the box of the shape.
 select f.geom
