@@ -282,6 +282,8 @@ export type Layers = Readonly<Record<string, Layer>>;
 export interface Groups {
   readonly layer: string;
   readonly columns: readonly string[];
+  /** Column with the number of rows of the member in the group. */
+  readonly rows: string;
 }
 
 export interface Source {

@@ -1,7 +1,7 @@
 /** Finds the parcels whose rows an incremental build must create, and the published rows to replace. */
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { contentColumns } from './comparing.ts';
-import { columnNames, countRows } from './ddl.ts';
+import { columnNames, columnsOf, countRows } from './ddl.ts';
 import { provide } from './layers.ts';
 import { placeOf, statementsOf, type Names, type Part, type Place } from './statements.ts';
 import { one, type Session } from './types.ts';
@@ -276,7 +276,9 @@ export interface Patch {
  * @returns null if all rows are equal
  */
 export async function makePatch(session: Session, schema: string, table: string, was: Place, reached: string): Promise<Patch | null> {
-  return patchOf(session, schema, table, was, { statement: 'other_rows', names: { reached } });
+  const columns = await columnsOf(session, was);
+  const isSingle = columns.some(({ name, key }) => name === 'fid' && key);
+  return patchOf(session, schema, table, was, { statement: isSingle ? 'other_row' : 'other_rows', names: { reached }, columns: columns.map(({ name }) => name) });
 }
 
 /**
@@ -285,15 +287,19 @@ export async function makePatch(session: Session, schema: string, table: string,
  * @returns null if no parcel must be replaced
  */
 export async function makeParcelPatch(session: Session, schema: string, table: string, was: Place): Promise<Patch | null> {
-  return patchOf(session, schema, table, was, { statement: 'other_parcels', names: {} });
+  return patchOf(session, schema, table, was, { statement: 'other_parcels', names: {}, columns: await columnNames(session, was) });
 }
 
-/** Creates the tables of a patch. @param statement name of the statement that finds the parcels whose rows differ */
-async function patchOf(
-  session: Session, schema: string, table: string, was: Place, { statement, names }: { readonly statement: 'other_rows' | 'other_parcels'; readonly names: Names },
-): Promise<Patch | null> {
+/** The statement that finds the parcels whose rows differ, with the names in the statement and the columns of the published table. */
+interface Finding {
+  readonly statement: 'other_row' | 'other_rows' | 'other_parcels';
+  readonly names: Names;
+  readonly columns: readonly string[];
+}
+
+/** Creates the tables of a patch. */
+async function patchOf(session: Session, schema: string, table: string, was: Place, { statement, names, columns }: Finding): Promise<Patch | null> {
   const patch = { fids: `${table}_patch`, gone: `${table}_gone`, came: `${table}_came` };
-  const columns = await columnNames(session, was);
   await make(session, statement, { schema, table, was, columns, ...patch, ...names });
   if ((await countRows(session, schema, patch.fids)) === 0) return null;
   await make(session, 'known_fids', { schema, fids: patch.fids });

@@ -2,12 +2,11 @@
 import type { PlaceColumns } from '../contract/source.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import { isOnNodes } from './at-hand.ts';
-import { columnNames } from './ddl.ts';
+import { columnNames, columnsOf } from './ddl.ts';
 import type { SeriesPlace } from './layers.ts';
 import { placeOf, statementsOf, type Part, type Place } from './statements.ts';
-import { ident, one, type Row, type Session } from './types.ts';
+import { one, type Row, type Session } from './types.ts';
 
-const catalog = statementsOf('catalog');
 const content = statementsOf('content');
 
 /** Columns with the provenance of a row, which do not count as content. */
@@ -72,7 +71,7 @@ export interface TableDifference extends Row {
 export async function compareTables(
   session: Session, { was, now }: { readonly was: Place | Part; readonly now: Place }, parcels: Readonly<Record<'was' | 'now', Place | Part>>,
 ): Promise<TableDifference[]> {
-  const found = await session.query<{ name: string; key: boolean }>(catalog('columns'), [ident(now.schema, now.table)]);
+  const found = await columnsOf(session, now);
   const columns = found.map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
   const isPlaced = columns.includes('belfiore');
   const single = found.some(({ name, key }) => name === 'fid' && key);

@@ -1,7 +1,7 @@
 /** Creates, renames, moves and drops schemas and tables whose names the program generates. */
 import { runEach, statementsOf, type Place } from './statements.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
-import { ident, one, type Session } from './types.ts';
+import { ident, one, type Row, type Session } from './types.ts';
 
 const catalog = statementsOf('catalog');
 
@@ -69,10 +69,25 @@ export async function countRows(session: Session, schema: string, table: string)
   return (await one<{ n: number }>(session, catalog('count_rows', { table: { schema, table } }))).n;
 }
 
+/** Returns the sum of a column of row counts. */
+export async function sumOfRows(session: Session, schema: string, table: string, column: string): Promise<number> {
+  return (await one<{ n: number }>(session, catalog('sum_of_rows', { table: { schema, table }, column }))).n;
+}
+
 /** Returns the names of a table's columns in alphabetical order, without the given names. */
 export async function columnNames(session: Session, { schema, table }: Place, without: readonly string[] = []): Promise<string[]> {
-  const columns = await session.query<{ name: string }>(catalog('columns'), [ident(schema, table)]);
-  return columns.map(({ name }) => name).filter((name) => !without.includes(name));
+  return (await columnsOf(session, { schema, table })).map(({ name }) => name).filter((name) => !without.includes(name));
+}
+
+/** A column of a table. `key` is true if the column alone is the primary key. */
+interface Column extends Row {
+  readonly name: string;
+  readonly key: boolean;
+}
+
+/** Returns the columns of a table, in alphabetical order. */
+export async function columnsOf(session: Session, { schema, table }: Place): Promise<readonly Column[]> {
+  return session.query<Column>(catalog('columns'), [ident(schema, table)]);
 }
 
 /**

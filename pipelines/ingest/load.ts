@@ -3,7 +3,7 @@
  */
 import { one, type Database, type Session } from '../db/index.ts';
 import { copyMembers } from '../db/changed-rows.ts';
-import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, lookIn, renameIndexes, tablesIn } from '../db/ddl.ts';
+import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, lookIn, renameIndexes, sumOfRows, tablesIn } from '../db/ddl.ts';
 import { countByMember, inWorkspace, provide, provideRelease, provideWithReferred, recordPlaces, recordWholeFiles, repeatingMembers } from '../db/layers.ts';
 import { attach, proveBound } from '../db/partitions.ts';
 import { inputError } from '../errors.ts';
@@ -196,7 +196,8 @@ async function account(session: Session, { schema, releaseId, located }: Staged,
   const rows = new Map<number, number>();
   const held: Record<string, number> = {};
   for (const layer of source.layer.writes.map(tableOf)) {
-    held[layer] = await countRows(session, whole, layer);
+    const groups = source.groups?.[layer];
+    held[layer] = groups === undefined ? await countRows(session, whole, layer) : await sumOfRows(session, whole, groups.layer, groups.rows);
     if (!source.manifest.layers.includes(layer)) continue;
     const found = await countByMember(session, schema, layer);
     for (const { member_id: id, n, distinct_n: distinct } of found) {

@@ -15,7 +15,7 @@ export default defineSource({
   keys: { raw_parcel: ['reference'], raw_sheet: ['reference'] },
   places: { cadastral_parcel: { place: 'belfiore' }, cadastral_sheet: { place: 'belfiore' }, cadastral_coverage: { place: 'belfiore' } },
   unique: { cadastral_parcel: ['reference'], cadastral_sheet: ['reference'] },
-  groups: { cadastral_parcel: { layer: 'cadastral_coverage', columns: ['sheet_reference'] } },
+  groups: { cadastral_parcel: { layer: 'cadastral_coverage', columns: ['sheet_reference'], rows: 'parcels' } },
   recognise,
   read,
 });

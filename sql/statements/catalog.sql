@@ -48,6 +48,10 @@ reset default_statistics_target;
 select count(*) as n
 from :"table"
 
+-- statement: sum_of_rows
+select coalesce(sum(:"column"), 0)::int8 as n
+from :"table"
+
 -- statement: partition_key
 select pg_get_partkeydef(to_regclass($1)) as key
 

@@ -356,6 +356,31 @@ from :"schema".:"table" n
 join :"was" w using (fid)
 where n.document_id <> w.document_id;
 
+-- statement: other_row
+-- Selects parcels whose row differs in any column, in a table with at most one row per parcel. One join takes less than half the time of the comparison in
+-- other_rows. offset 0 makes PostgreSQL convert the rows to text before the join.
+create unlogged table :"schema".:"fids" as
+select fid
+from (
+  select
+    t.fid,
+    row(:"t.columns")::text as content
+  from :"schema".:"table" t
+  offset 0
+) n
+full join (
+  select
+    t.fid,
+    row(:"t.columns")::text as content
+  from (
+    select r.*
+    from :"was" r
+    join :"schema".:"reached" using (fid)
+  ) t
+  offset 0
+) w using (fid)
+where n.content is distinct from w.content;
+
 -- statement: other_rows
 -- Selects parcels whose rows differ in any column. A parcel may have several rows.
 create unlogged table :"schema".:"fids" as
