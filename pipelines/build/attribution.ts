@@ -71,7 +71,7 @@ export async function citationsOf(database: Database, joined: Joined, sources: r
   const kept = await inWorkspace(database, schema, async (session) => {
     const same = await keptSections(session, joined, tables, sources);
     const others = tables.filter(({ section }) => !same.sections.has(section));
-    await joined.incremental?.provideInputs(session, others.flatMap(({ file }) => file?.reads ?? []));
+    await joined.incremental?.views.provide(session, others.flatMap(({ file }) => file?.reads ?? []));
     await citeRows(session, others, cite);
     return same;
   });
@@ -178,7 +178,7 @@ async function isSameCitation(session: Session, { products, incremental, sources
   if (stale.some((result) => result === undefined)) return false;
   if (stale.every((result) => result?.patch === null)) return true;
   if (how?.by !== 'parcels') return false;
-  await incremental.provideInputs(session, file.reads);
+  await incremental.views.provide(session, file.reads);
   const isSame = async (which: 'changed' | 'comuni'): Promise<boolean> => {
     const { before, after } = await incremental.rowsBeforeAndAfter(session, factsOf(file), { reads, which });
     return sameRows(before, after);

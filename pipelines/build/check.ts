@@ -31,7 +31,7 @@ export async function check(
   const whole = files.filter((file) => !ofChanged(file));
   await inWorkspace(database, schema, async (session) => {
     // The headers of files of checks do not list layers.
-    if (files.length > 0) await incremental?.provideAllInputs(session);
+    if (files.length > 0) await incremental?.views.provideRest(session);
     await incremental?.provideIndexedParcels(session, whole.flatMap(({ reads }) => reads));
   });
   const violations = (await inParallel(Math.min(parallel, database.parallel), whole, (file) =>

@@ -53,7 +53,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
   const { schema, region } = joined;
   const [comuni, parcels] = await inWorkspace(database, schema, async (session) => {
     const queries = joined.built.flatMap((product) => gateOf(product.relation)?.queries ?? []);
-    await joined.incremental?.provideInputs(session, queries.flatMap(({ file }) => readSqlFile(join(ROOT, file)).reads));
+    await joined.incremental?.views.provide(session, queries.flatMap(({ file }) => readSqlFile(join(ROOT, file)).reads));
     return [await listComuni(session), await listParcels(session, joined)] as const;
   });
   // Tables on other nodes are measured one after another, because each must be copied first.

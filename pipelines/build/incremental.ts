@@ -64,12 +64,13 @@ export class IncrementalBuild {
   readonly results = new Map<Relation, Result>();
   /** Schema in which `parcel` has only the changed parcels, and other tables have only the rows of these parcels. */
   readonly schema: string;
+  /** Views of the inputs in the region's workspace, which are created before SQL first reads the inputs. */
+  readonly views: WaitingViews;
   readonly #build: string;
   readonly #region: number;
   readonly #products: readonly Product[];
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
-  readonly #views: WaitingViews;
   /** Largest share of changed parcels for which tables are patched. */
   readonly #mostChanged: number;
   /** Tables of `schema` that later steps need. */
@@ -97,20 +98,10 @@ export class IncrementalBuild {
     this.#products = products;
     this.#published = published;
     this.#log = log;
-    this.#views = views;
+    this.views = views;
     this.#mostChanged = mostChanged;
     this.#build = buildSchema(region);
     this.schema = changesSchema(region);
-  }
-
-  /** Creates the views of inputs in the region's workspace, before SQL reads the inputs. Call outside a transaction. */
-  provideInputs(session: Session, relations: readonly Relation[]): Promise<void> {
-    return this.#views.provide(session, relations);
-  }
-
-  /** Creates the views of all inputs in the region's workspace. Call outside a transaction. */
-  provideAllInputs(session: Session): Promise<void> {
-    return this.#views.provideRest(session);
   }
 
   /** Builds the possibly changed rows of a table. @returns false if the whole table must be built */
@@ -155,7 +146,7 @@ export class IncrementalBuild {
   /** Lists the parcels of the comuni in which rows of a patched table differ from the published rows. All patched tables must be complete. */
   async placesReached(session: Session): Promise<PlacesReached> {
     if (this.#places !== null) return this.#places;
-    await this.provideInputs(session, [PARCELS]);
+    await this.views.provide(session, [PARCELS]);
     const [was, now] = [this.#was(PARCELS), { schema: this.#build, table: 'parcel' }];
     const place = (table: string): Place => ({ schema: this.schema, table });
     const of = place('changed_comune');
@@ -212,7 +203,7 @@ export class IncrementalBuild {
   async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | 'whole' | null> {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
-    await this.provideInputs(session, product.file.reads);
+    await this.views.provide(session, product.file.reads);
     const old = this.#oldTable(relation);
     const sources = this.#inBuild(layers);
     // If two files contain the same parcel, the SQL chooses one of the files. The choice needs all rows.
@@ -249,7 +240,7 @@ export class IncrementalBuild {
     const changed = await this.#countChanged(session);
     if (changed > this.#oldTable(PARCELS).rows * this.#mostChanged) return null;
     if (changed === 0) return this.#reused(relation);
-    await this.provideInputs(session, product.file.reads);
+    await this.views.provide(session, product.file.reads);
     const table = tableOf(relation);
     const reach = await this.#reachOf(session, product);
     await this.#runFor(session, product, reach);
@@ -274,7 +265,7 @@ export class IncrementalBuild {
     if (this.#differs !== null) return this.#differs;
     const lookHere = (): Promise<void> => lookInLocally(session, [this.schema, this.#build]);
     const file = readSqlFile(join(ROOT, OUTLINE));
-    await this.provideInputs(session, file.reads);
+    await this.views.provide(session, file.reads);
     const [{ differs } = { differs: true }] = await rowsOfFile<{ differs: boolean }>(session, file, lookHere);
     return (this.#differs = differs);
   }
@@ -290,7 +281,7 @@ export class IncrementalBuild {
     const { rows, digest, partition, currentTable } = this.#oldTable(relation);
     const result = { patch: null, base: partition, rows, digest };
     this.results.set(relation, result);
-    this.#views.add(relation, (session) => viewOfPublished(session, this.#build, relation, currentTable, 'one'));
+    this.views.add(relation, (session) => viewOfPublished(session, this.#build, relation, currentTable, 'one'));
     return result;
   }
 
@@ -347,7 +338,7 @@ export class IncrementalBuild {
     if (this.#changed !== null) return this.#changed;
     // The parcels are complete in the workspace, because this run completely rebuilt the table or an earlier run built it.
     const how = parcels.file.incremental;
-    await this.provideInputs(session, parcels.file.reads);
+    await this.views.provide(session, parcels.file.reads);
     await this.#findSame(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : []);
     return (this.#changed = await findChanged(session, this.schema, this.#was(PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }
