@@ -37,6 +37,9 @@ import { publishedBy, type Service } from './service.ts';
 import type { SignIn } from './sign-in.ts';
 import { alone, type Shared } from './workers.ts';
 
+/** Length of a pause of the event loop, in milliseconds, after which the server refuses requests. */
+const LONGEST_STALL_MS = 5000;
+
 export interface ServerOptions {
   readonly reader: Reader;
   /** Version of the program, for `/health` and the OpenAPI document. */
@@ -177,7 +180,10 @@ async function registerCommon(app: FastifyInstance, { reader, enrich: takesTable
   });
   await app.register(underPressure, {
     // The embedded database runs in this thread, so a slow query delays the event loop even if the server is not overloaded.
-    maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: () => {
+    maxEventLoopDelay: reader.engine === 'pglite' ? 0 : LONGEST_STALL_MS,
+    // The plugin refuses requests after an interval in which the event loop never ran. With a shorter interval, a shorter pause would be an overload.
+    sampleInterval: LONGEST_STALL_MS,
+    pressureHandler: () => {
       throw refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'event_loop');
     },
   });

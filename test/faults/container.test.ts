@@ -40,16 +40,15 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
   };
 
   it.each([['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]] as const)('ends at once if it receives %s while its code is being loaded, with exit code %i', async (signal, code) => {
-    // The next module that is imported never finishes loading.
-    const hooks = 'export const resolve = (name, context, next) => name.startsWith("tsx") ? new Promise(() => {}) : next(name, context)';
+    // The first module of the loader never finishes loading. The hook reports when the program asks for that module.
+    const hooks = `import { writeSync } from 'node:fs';
+      export const resolve = (name, context, next) => name.startsWith('tsx') ? new Promise(() => writeSync(1, 'waiting\\n')) : next(name, context);`;
     const hold = join(folder, 'hold.mjs');
     await writeFile(hold, `import { register } from 'node:module';
-      register('data:text/javascript,${encodeURIComponent(hooks)}');
-      setInterval(() => process.stdout.write('waiting\\n'), 20);`);
+      register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});
+      setInterval(() => {}, 1000);`);
     const container = run(['--import', hold, 'pipelines/mappale.mjs', '--version'], {});
-    // By the fifth line, the loader is waiting for the module.
-    const lines = createInterface(container.stdout!);
-    for (let line = 0; line < 5; line += 1) await once(lines, 'line');
+    expect(await once(createInterface(container.stdout!), 'line')).toEqual(['waiting']);
     const ended = once(container, 'exit');
     process.kill(inside(container), signal);
     expect(await ended).toEqual([code, null]);
