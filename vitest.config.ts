@@ -16,9 +16,16 @@ const ORDER: readonly Lane[] = ['random', 'random-faults', 'faults', 'real', 'al
 /** Number of workers: one more than cores, because workers also wait for the database server and for child processes. */
 const workers = Math.min(8, availableParallelism() + 1);
 
+/** Longest wait of `expect.poll`. The machine may be busy. A short interval takes CPU time, because some polls count the pixels of a map. */
+const POLL = { timeout: 120_000, interval: 200 };
+
 /** Returns the settings of a lane. Each worker may have an embedded database of 1 GB. */
 function project(name: Lane) {
-  return { test: { name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, maxWorkers: workers, isolate: name === 'alone' } };
+  return {
+    test: {
+      name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: POLL }, maxWorkers: workers, isolate: name === 'alone',
+    },
+  };
 }
 
 /** Sorts the test files by lane, so that the next file of a worker can use the same process. The longest files of a lane are first. */

@@ -6,7 +6,7 @@ import { baseMapOf, originOfTiles } from '../../api/base-map.ts';
 import { CHROMIUM, PICTURES } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { regionService, serviceOn } from './harness.ts';
-import { openMapBrowser, overlaps, PHONE, pixels, SOON, type MapBrowser } from './map-browser.ts';
+import { openMapBrowser, overlaps, PHONE, pixels, type MapBrowser } from './map-browser.ts';
 
 /** A PNG of one pixel, and its colour. */
 const [PIXEL, COLOUR] = ['iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGM4obEAAANMAZEBDUXwAAAAAElFTkSuQmCC', 'rgb(200, 40, 160)'];
@@ -71,7 +71,7 @@ describeEngines('a server with a base map', (engine) => {
         const page = await phone.open('#map=6/42/14', { ...PHONE, isAwaited: false });
         await page.locator('#loading', { hasText: 'Loading the map …' }).waitFor();
         expect(await page.locator('#base-credit').isVisible()).toBe(true);
-        await expect.poll(() => overlaps(page), SOON).toEqual([]);
+        await expect.poll(() => overlaps(page)).toEqual([]);
         await page.screenshot({ path: `${PICTURES}map-base-loading-390.png` });
       } finally {
         await phone.close();
@@ -86,7 +86,7 @@ describeEngines('a server with a base map', (engine) => {
       for (const [viewport, name] of [[{ width: 1280, height: 800 }, '1280'], [{ width: 390, height: 844 }, '390']] as const) {
         asked.length = 0;
         const page = await map.open(`#map=18/${lat}/${lng}&layer=parcels`, { viewport });
-        await expect.poll(async () => (await pixels(page)).get(COLOUR) ?? 0, SOON).toBeGreaterThan(10_000);
+        await expect.poll(async () => (await pixels(page)).get(COLOUR) ?? 0).toBeGreaterThan(10_000);
         const credit = page.locator('#base-credit');
         expect([await credit.isVisible(), await credit.textContent()]).toEqual([true, '© <b>Example</b> 2026']);
         await page.screenshot({ path: `${PICTURES}map-base-${name}.png` });
@@ -95,7 +95,7 @@ describeEngines('a server with a base map', (engine) => {
         for (const { headers } of asked) expect([headers['x-api-key'], headers.referer, headers.cookie]).toEqual([undefined, undefined, undefined]);
         await page.evaluate("document.querySelector('#layers').setAttribute('open', '')");
         await page.locator('#base input').uncheck();
-        await expect.poll(async () => (await pixels(page)).get(COLOUR) ?? 0, SOON).toBe(0);
+        await expect.poll(async () => (await pixels(page)).get(COLOUR) ?? 0).toBe(0);
         expect(await credit.isVisible()).toBe(false);
         await page.reload();
         await page.locator('body[data-ready]').waitFor();

@@ -38,15 +38,15 @@ describeDatabase('uploads:', (engine) => {
   const broken = (key: string): Promise<Socket> => send(`${head(key, 'Content-Length: 1000')}fid\n1`);
   const whole = async (key: string): Promise<number> => statusOf(await send(`${head(key, 'Content-Length: 6')}fid\n1\n`));
   /** Repeats a request until the server no longer refuses the request because the token is busy. */
-  const settled = async (ask: () => Promise<number>): Promise<number> => vi.waitFor(async () => {
-    const status = await ask();
-    expect(status).not.toBe(429);
+  const settled = async (ask: () => Promise<number>): Promise<number> => {
+    let status = 429;
+    await expect.poll(async () => (status = await ask())).not.toBe(429);
     return status;
-  }, { timeout: 10_000, interval: 50 });
+  };
   /** Starts three uploads that never end, and waits until the server refuses a further upload of the token. */
   const threeBroken = async (key: string): Promise<Socket[]> => {
     const sockets = await Promise.all([broken(key), broken(key), broken(key)]);
-    await vi.waitFor(async () => expect(await whole(key)).toBe(429), { timeout: 10_000, interval: 50 });
+    await expect.poll(() => whole(key)).toBe(429);
     return sockets;
   };
 

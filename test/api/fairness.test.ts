@@ -127,9 +127,9 @@ describe('map tiles', () => {
   it('use at most five of ten connections, wait behind other requests, get 429 if 64 tiles already wait, and are never counted', async () => {
     const { app, begun, counted, release, ask, tile } = await held();
     const tiles = Array.from({ length: 5 + 64 + 3 }, () => tile('map'));
-    await vi.waitFor(() => expect(begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5));
+    await expect.poll(() => begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5);
     const question = ask('map');
-    await vi.waitFor(() => expect(begun.at(-1)).toBe('map'));
+    await expect.poll(() => begun.at(-1)).toBe('map');
     const refused = (await Promise.all(tiles.slice(-3))).map(({ statusCode, headers, payload }) => [statusCode, headers['retry-after'], (JSON.parse(payload) as { details: unknown }).details]);
     expect(refused).toEqual(Array.from({ length: 3 }, () => [429, '1', { retry_after_seconds: 1, limit: 8 }]));
     // A tile of another client waits and is then served.
@@ -145,9 +145,9 @@ describe('a token with sixty requests at once', () => {
   it('has at most three requests in progress at a time, and another token is served meanwhile', async () => {
     const { app, begun, release, ask } = await held();
     const greedy = Array.from({ length: 60 }, () => ask('greedy'));
-    await vi.waitFor(() => expect(begun.length).toBe(3));
+    await expect.poll(() => begun.length).toBe(3);
     const modest = ask('modest');
-    await vi.waitFor(() => expect(begun).toEqual(['greedy', 'greedy', 'greedy', 'modest']));
+    await expect.poll(() => begun).toEqual(['greedy', 'greedy', 'greedy', 'modest']);
     release();
     expect((await Promise.all([...greedy, modest])).filter(({ statusCode }) => statusCode !== 200)).toEqual([]);
     expect(begun.length).toBe(61);
@@ -198,11 +198,9 @@ describe('a client that disconnects while it waits', () => {
       socket.write(`GET ${BASE}/admin/regions HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\n\r\n`);
       return socket;
     }));
-    await vi.waitFor(() => expect(begun.length).toBe(3));
+    await expect.poll(() => begun.length).toBe(3);
     for (const socket of sockets) socket.resetAndDestroy();
-    await vi.waitFor(async () => {
-      expect(await promisify(app.server.getConnections.bind(app.server))()).toBe(0);
-    });
+    await expect.poll(() => promisify(app.server.getConnections.bind(app.server))()).toBe(0);
     release();
     await app.close();
     await settled();
@@ -216,7 +214,7 @@ describe('requests without a key', () => {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const ask = (): Promise<number> => app.inject({ method: 'GET', url: `${BASE}/health` }).then(({ statusCode }) => statusCode);
     const crowd = Array.from({ length: 40 }, ask);
-    await vi.waitFor(() => expect(begun.length).toBe(1));
+    await expect.poll(() => begun.length).toBe(1);
     release();
     expect(new Set(await Promise.all(crowd))).toEqual(new Set([200]));
     clock.mockReturnValue(1_999);

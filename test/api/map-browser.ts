@@ -11,8 +11,8 @@ const FLAGS = [
   '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--disable-gpu-rasterization',
 ];
-/** The timeout is long because the machine may be busy. */
-export const SOON = { timeout: 30_000 };
+/** Longest wait for an element of a page, in milliseconds. The machine may be busy. */
+const PATIENCE_MS = 120_000;
 /** Draws the map without antialiasing. With antialiasing, the processor draws four samples of each pixel. */
 const PLAIN_EDGES = `{
   const { getContext } = HTMLCanvasElement.prototype;
@@ -43,6 +43,7 @@ export interface MapBrowser {
 /** Opens a browser context in which maps are drawn without antialiasing. */
 export async function newContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: WIDE, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   await context.addInitScript(PLAIN_EDGES);
   return context;
 }
@@ -58,7 +59,6 @@ export async function openMapBrowser(service: Service): Promise<MapBrowser> {
     async open(hash, { signed = true, isAwaited = true, ...options } = {}) {
       const context = await newContext(browser, { locale: 'en-GB', ...options });
       const page = await context.newPage();
-      page.setDefaultTimeout(SOON.timeout);
       page.on('console', (message) => {
         if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
       });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, PICTURES } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { regionService } from './harness.ts';
-import { COARSE, openMapBrowser, overlaps, PHONE, pixels, SOON, type MapBrowser } from './map-browser.ts';
+import { COARSE, openMapBrowser, overlaps, PHONE, pixels, type MapBrowser } from './map-browser.ts';
 
 describeEngines('the map in use', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
@@ -54,16 +54,16 @@ describeEngines('the map in use', (engine) => {
         const page = await map.open(`#map=14.5/${house!.lat}/${house!.lng}`);
         const tiles: string[] = [];
         page.on('request', (request) => void tiles.push(request.url()));
-        await expect.poll(() => drawn(page, 'parcel-area').then(({ length }) => length), SOON).toBeGreaterThan(0);
+        await expect.poll(() => drawn(page, 'parcel-area').then(({ length }) => length)).toBeGreaterThan(0);
         expect(tiles.filter((url) => url.includes('layer=footprints'))).toEqual([]);
         await page.goto(page.url().replace(/#.*/, `#map=18.5/${house!.lat}/${house!.lng}`));
-        await expect.poll(() => drawn(page, 'building').then(({ length }) => length), SOON).toBeGreaterThan(0);
+        await expect.poll(() => drawn(page, 'building').then(({ length }) => length)).toBeGreaterThan(0);
         const box = (await page.locator('#map canvas').first().boundingBox())!;
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-        await expect.poll(() => page.url(), SOON).toContain(`parcel=${house!.fid}`);
+        await expect.poll(() => page.url()).toContain(`parcel=${house!.fid}`);
         // If a section is drawn, buildings have only an outline.
         await page.locator('#choices input[value=terrain]').check();
-        await expect.poll(() => drawn(page, 'building-line').then(({ length }) => length), SOON).toBeGreaterThan(0);
+        await expect.poll(() => drawn(page, 'building-line').then(({ length }) => length)).toBeGreaterThan(0);
         expect(await drawn(page, 'building')).toEqual([]);
         await page.context().close();
       });
@@ -76,10 +76,10 @@ describeEngines('the map in use', (engine) => {
         );
         const [{ name, lat, lng, numbers }] = streets as [(typeof streets)[number]];
         const page = await map.open(`#map=16.5/${lat}/${lng}`);
-        await expect.poll(() => drawn(page, 'street-name', 'square-name').then((found) => found.map((each) => each['name'])), SOON).toContain(name);
+        await expect.poll(() => drawn(page, 'street-name', 'square-name').then((found) => found.map((each) => each['name']))).toContain(name);
         await page.goto(page.url().replace(/#.*/, `#map=18.5/${known.lat}/${known.lng}`));
         const every = (await service.database.query<{ number: string }>('select distinct api.street_number(a.number, a.exponent, a.colour, a.metric_m) as number from core.access_point a')).map(({ number }) => number);
-        await expect.poll(() => drawn(page, 'house-number').then(({ length }) => length), SOON).toBeGreaterThan(0);
+        await expect.poll(() => drawn(page, 'house-number').then(({ length }) => length)).toBeGreaterThan(0);
         const shown = (await drawn(page, 'house-number')).map((each) => String(each['number']));
         expect(shown.filter((number) => !every.includes(number) || number === 'SNC')).toEqual([]);
         expect(numbers.length).toBeGreaterThan(3);
@@ -89,8 +89,8 @@ describeEngines('the map in use', (engine) => {
       it.each([[1280, 800], [390, 844]] as const)('is saved as a screenshot of %i × %i pixels in both colour schemes', async (width, height) => {
         for (const colorScheme of ['light', 'dark'] as const) {
           const page = await map.open(`#map=17.4/${known.lat}/${known.lng}&layer=parcels`, { viewport: { width, height }, colorScheme });
-          await expect.poll(() => drawn(page, 'building').then(({ length }) => length), SOON).toBeGreaterThan(0);
-          await expect.poll(() => drawn(page, 'street-name', 'square-name').then(({ length }) => length), SOON).toBeGreaterThan(0);
+          await expect.poll(() => drawn(page, 'building').then(({ length }) => length)).toBeGreaterThan(0);
+          await expect.poll(() => drawn(page, 'street-name', 'square-name').then(({ length }) => length)).toBeGreaterThan(0);
           await picture(page, `ground-${width}-${colorScheme}`);
           expect(await overlaps(page)).toEqual([]);
           await page.context().close();
@@ -106,20 +106,20 @@ describeEngines('the map in use', (engine) => {
         for (const text of [known.reference, `${beginning} foglio ${known.sheet} particella ${known.label}`, `${known.belfiore} fg. ${known.sheet} mapp. ${known.label}`]) {
           // A selection that is made during the load is kept.
           await page.goto(page.url().replace(/#.*/, ''));
-          await expect.poll(() => page.locator('#content h2').first().textContent(), SOON).toBe('Published data');
+          await expect.poll(() => page.locator('#content h2').first().textContent()).toBe('Published data');
           await query.fill(text);
           await query.press('Enter');
-          await expect.poll(() => page.locator('#content h2').first().textContent(), { ...SOON, message: text }).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
+          await expect.poll(() => page.locator('#content h2').first().textContent(), { message: text }).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
           expect(page.url()).toContain(`parcel=${known.fid}`);
           // The reference is the same in both languages.
           expect(await query.inputValue()).toBe(known.reference);
         }
         await query.fill(`${known.comune}, foglio ${known.sheet}`);
-        await expect.poll(() => page.locator('#suggestions [data-kind=parcel]').count(), SOON).toBeGreaterThan(1);
+        await expect.poll(() => page.locator('#suggestions [data-kind=parcel]').count()).toBeGreaterThan(1);
         expect(await page.locator('#suggestions [data-kind=parcel] small').first().textContent()).toMatch(/^no\. .+ · [\d,]+ m²$/);
         await query.fill(`${known.comune}, foglio 999 particella 1`);
         await query.press('Enter');
-        await expect.poll(() => page.locator('#status').textContent(), SOON).toMatch(/^Nothing found for /);
+        await expect.poll(() => page.locator('#status').textContent()).toMatch(/^Nothing found for /);
         await page.context().close();
       });
 
@@ -131,7 +131,7 @@ describeEngines('the map in use', (engine) => {
         const names = await streets.locator('span').allTextContents();
         expect([names.some((name) => /\d/.test(name)), new Set(names).size]).toEqual([false, names.length]);
         await streets.first().click();
-        await expect.poll(() => page.locator('#status').textContent(), SOON).toBe(names[0]);
+        await expect.poll(() => page.locator('#status').textContent()).toBe(names[0]);
         expect(page.url()).toMatch(/#map=17/);
         expect(page.url()).not.toContain('parcel=');
         await page.context().close();
@@ -141,9 +141,9 @@ describeEngines('the map in use', (engine) => {
         const page = await map.open('', COARSE);
         const message = 'Roma is in Lazio, which is not loaded.';
         await page.locator('#query').fill('Roma');
-        await expect.poll(() => page.locator('#status').textContent(), SOON).toBe(message);
+        await expect.poll(() => page.locator('#status').textContent()).toBe(message);
         await page.locator('#query').press('Enter');
-        await expect.poll(() => page.locator('#status').textContent(), SOON).toBe(message);
+        await expect.poll(() => page.locator('#status').textContent()).toBe(message);
         expect(await page.locator('#content h2').first().textContent()).toBe('Published data');
         await page.context().close();
       });
@@ -166,7 +166,7 @@ describeEngines('the map in use', (engine) => {
         release();
         await page.locator('#content [data-region]').waitFor();
         await page.locator('body[data-ready]').waitFor();
-        await expect.poll(() => page.locator('#loading').isVisible(), SOON).toBe(false);
+        await expect.poll(() => page.locator('#loading').isVisible()).toBe(false);
         await page.context().close();
       });
 
@@ -177,7 +177,7 @@ describeEngines('the map in use', (engine) => {
         await page.locator('#query').fill(known.reference);
         await page.locator('#query').press('Enter');
         await page.locator('[data-section=attributions]').waitFor();
-        await expect.poll(() => asked, SOON).toBe(1);
+        await expect.poll(() => asked).toBe(1);
         expect(await page.locator('#record').getAttribute('aria-busy')).toBeNull();
         await page.context().close();
       });
@@ -205,7 +205,7 @@ describeEngines('the map in use', (engine) => {
           await page.evaluate('window.noted.length = 0');
           await page.locator('#query').fill(text);
           await page.locator('#query').press('Enter');
-          await expect.poll(() => page.evaluate("window.noted.includes('shown')"), SOON).toBe(true);
+          await expect.poll(() => page.evaluate("window.noted.includes('shown')")).toBe(true);
           return page.evaluate<string[]>('window.noted');
         };
         for (const text of [String(known.fid), known.reference]) {
@@ -244,7 +244,7 @@ describeEngines('the map in use', (engine) => {
           await expect.poll(async () => {
             const drawn = await pixels(page);
             return (await swatches(page)).slice(0, -3).filter((colour) => (drawn.get(colour) ?? 0) > 5_000).length;
-          }, { ...SOON, message: opacity }).toBeGreaterThan(0);
+          }, { message: opacity }).toBeGreaterThan(0);
         }
         await page.context().close();
       });
@@ -275,21 +275,21 @@ describeEngines('the map in use', (engine) => {
         await expect.poll(async () => {
           await button.click();
           return await button.textContent() === 'Default classes' && (await rows.allTextContents()).join() !== usual.join();
-        }, SOON).toBe(true);
+        }).toBe(true);
         await expect.poll(async () => {
           const drawn = await pixels(page);
           return (await swatches(page)).slice(0, await rows.count()).filter((colour) => (drawn.get(colour) ?? 0) > 500).length;
-        }, SOON).toBeGreaterThan(1);
+        }).toBeGreaterThan(1);
         await button.click();
         expect(await rows.allTextContents()).toEqual(usual);
         const colour = async (): Promise<number> => {
           const drawn = await pixels(page);
           return Math.max(...(await swatches(page)).slice(0, usual.length).map((each) => drawn.get(each) ?? 0));
         };
-        await expect.poll(colour, SOON).toBeGreaterThan(500);
+        await expect.poll(colour).toBeGreaterThan(500);
         for (const row of await rows.all()) await row.press('Space');
         expect(await page.locator('#legend [aria-checked=false]').count()).toBe(usual.length);
-        await expect.poll(colour, SOON).toBeLessThan(500);
+        await expect.poll(colour).toBeLessThan(500);
         await page.context().close();
       });
 
@@ -303,7 +303,7 @@ describeEngines('the map in use', (engine) => {
           return features.map(({ id }) => id);
         };
         const lines = async (): Promise<number> => (await pixels(page)).get('rgb(111, 106, 94)') ?? 0;
-        await expect.poll(lines, SOON).toBeGreaterThan(500);
+        await expect.poll(lines).toBeGreaterThan(500);
         const all = await drawn();
         const rows = await service.database.query<{ fid: number; area_m2: number; level: string | null }>(
           'select p.fid, p.area_m2, r.flood_level as level from core.parcel p left join section.risk r using (fid) where p.fid = any ($1)', [all],
@@ -313,16 +313,16 @@ describeEngines('the map in use', (engine) => {
         await page.locator('#conditions select').selectOption('parcels');
         await page.locator('[data-filter=parcels] [name=from]').fill(String(middle));
         const large = rows.filter((each) => Math.round(each.area_m2) >= middle).map(({ fid }) => fid).sort();
-        await expect.poll(async () => (await drawn()).sort(), SOON).toEqual(large);
+        await expect.poll(async () => (await drawn()).sort()).toEqual(large);
         expect(large.length).toBeLessThan(all.length);
         await page.locator('[data-filter=parcels] [name=from]').fill('1e9');
-        await expect.poll(lines, SOON).toBe(0);
+        await expect.poll(lines).toBe(0);
         await page.locator('[data-filter=parcels] button').click();
         await page.locator('#conditions select').selectOption('risk');
         await page.locator('[data-filter=risk] input[value=""]').uncheck();
         const threatened = rows.filter(({ level }) => level !== null).map(({ fid }) => fid).sort();
         expect(threatened.length).toBeGreaterThan(0);
-        await expect.poll(async () => (await drawn()).sort(), SOON).toEqual(threatened);
+        await expect.poll(async () => (await drawn()).sort()).toEqual(threatened);
         await page.context().close();
       });
 
@@ -346,9 +346,9 @@ describeEngines('the map in use', (engine) => {
         expect(await other.locator('#conditions').isVisible()).toBe(true);
         expect(new URL(other.url()).hash).toBe(new URL(address).hash);
         await other.evaluate("location.hash += '&filter=buildings'");
-        await expect.poll(() => state(other), SOON).toHaveLength(3);
+        await expect.poll(() => state(other)).toHaveLength(3);
         await other.goBack();
-        await expect.poll(() => state(other), SOON).toEqual(chosen);
+        await expect.poll(() => state(other)).toEqual(chosen);
         await other.context().close();
       });
 
@@ -357,7 +357,7 @@ describeEngines('the map in use', (engine) => {
         await page.locator('[data-group=people] summary').click();
         expect(await page.locator('[data-group=people] input').first().isVisible()).toBe(false);
         await page.locator('#language').click();
-        await expect.poll(() => page.locator('[data-group=hazards] summary').textContent(), SOON).toBe('Pericoli');
+        await expect.poll(() => page.locator('[data-group=hazards] summary').textContent()).toBe('Pericoli');
         expect(await page.locator('[data-group=people] input').first().isVisible()).toBe(false);
         await page.context().close();
       });
@@ -383,7 +383,7 @@ describeEngines('the map in use', (engine) => {
       await page.getByRole('button', { name: 'Compare' }).click();
       expect(await page.locator('#status').textContent()).toBe(`Choose the parcel to compare with parcel ${known.label}.`);
       await page.locator('[data-section=neighbours] button').first().click();
-      await expect.poll(() => page.locator('#content h2').textContent(), SOON).toBe('Comparison');
+      await expect.poll(() => page.locator('#content h2').textContent()).toBe('Comparison');
       const named = await page.locator('#content > header td button').allTextContents();
       expect([named[0], new Set(named).size]).toEqual([known.reference, 2]);
       // Each reference is on one line inside its cell.
@@ -398,7 +398,7 @@ describeEngines('the map in use', (engine) => {
       // A missing hazard level is shown as its reason, not as a dash.
       expect(await page.locator('[data-section=risk] tr', { hasText: 'hazard' }).locator('td').allTextContents()).not.toContain('–');
       await page.locator('#content > header td button').first().click();
-      await expect.poll(() => page.locator('#content h2').textContent(), SOON).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
+      await expect.poll(() => page.locator('#content h2').textContent()).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
       await page.context().close();
     });
 
@@ -422,8 +422,8 @@ describeEngines('the map in use', (engine) => {
           for (const language of ['en', 'it']) {
             if (await page.locator('html').getAttribute('lang') !== language) await page.locator('#language').click();
             const name = [size.replace('×', 'x'), language, colorScheme, step].join('-');
-            await expect.poll(() => overlaps(page), { ...SOON, message: name }).toEqual([]);
-            await expect.poll(() => page.locator('#loading').isVisible(), SOON).toBe(false);
+            await expect.poll(() => overlaps(page), { message: name }).toEqual([]);
+            await expect.poll(() => page.locator('#loading').isVisible()).toBe(false);
             await page.screenshot({ path: `${PICTURES}map-${name}.png` });
           }
         }
@@ -454,7 +454,7 @@ describeEngines('the map in use', (engine) => {
         const read = async (fid: number, field: string): Promise<string | null> => {
           await page.locator('#query').fill(String(fid));
           await page.locator('#query').press('Enter');
-          await expect.poll(() => page.url(), SOON).toContain(`parcel=${fid}`);
+          await expect.poll(() => page.url()).toContain(`parcel=${fid}`);
           return page.locator(field).textContent();
         };
         const fields = { cover: '[data-section=land_cover] [data-field=description] td', use: '[data-section=land_use] [data-field=class] td' };

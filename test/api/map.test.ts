@@ -24,7 +24,7 @@ import { CHROMIUM, PICTURES } from '../harness/browser.ts';
 import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
-import { COARSE, coloured, newContext, openMapBrowser, PHONE, SOON, WIDE, type MapBrowser } from './map-browser.ts';
+import { COARSE, coloured, newContext, openMapBrowser, PHONE, type MapBrowser } from './map-browser.ts';
 import { auditOf, countsOf, markupOf, writeMarkup } from '../harness/markup.ts';
 
 /** Sections that have values for every land parcel. */
@@ -122,7 +122,7 @@ describeEngines('the web pages', (engine) => {
       const comuni = await page.locator('#content [data-region] tbody th').allTextContents();
       expect(comuni.sort()).toEqual(service.region.comuni.map(({ italianName }) => italianName).sort());
       expect(await page.locator('#legend li').count()).toBe(4);
-      await expect.poll(() => coloured(page, ['#2b7bba', '#79b1da', '#bcd7ec']), SOON).toBeGreaterThan(20_000);
+      await expect.poll(() => coloured(page, ['#2b7bba', '#79b1da', '#bcd7ec'])).toBeGreaterThan(20_000);
       expect(await page.locator('#status').textContent()).toContain('Sign in to see parcels');
       expect(await page.locator('#token').isVisible()).toBe(false);
       expect(await pale(page, 'body *')).toEqual([]);
@@ -133,7 +133,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#content [data-section=coverage] tr').count()).toBeGreaterThanOrEqual(SECTIONS.length - 1);
       expect(new URL(page.url()).hash).toMatch(/comune=\w{4}/);
       await page.goBack();
-      await expect.poll(() => title(page), SOON).toBe('Published data');
+      await expect.poll(() => title(page)).toBe('Published data');
       expect(map.paid).toEqual([]);
       await page.context().close();
     });
@@ -143,19 +143,19 @@ describeEngines('the web pages', (engine) => {
       await page.locator('header #sign').click();
       await page.getByLabel('Token', { exact: true }).fill('mpl_wrong');
       await page.keyboard.press('Enter');
-      await expect.poll(() => page.locator('#status').textContent(), SOON).toMatch(/not known, has expired or was revoked/);
+      await expect.poll(() => page.locator('#status').textContent()).toMatch(/not known, has expired or was revoked/);
       await page.locator('#status button').click();
       await page.getByLabel('Token', { exact: true }).fill(key);
       await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
-      await expect.poll(() => page.locator('#status').textContent(), SOON).toBe('Signed in.');
+      await expect.poll(() => page.locator('#status').textContent()).toBe('Signed in.');
       await page.locator('#query').fill(String(known.fid));
       await page.keyboard.press('Enter');
-      await expect.poll(() => title(page), SOON).toContain(`Parcel ${known.label}`);
+      await expect.poll(() => title(page)).toContain(`Parcel ${known.label}`);
       await page.locator('#query').fill('38.5, 6.5');
       await page.keyboard.press('Enter');
-      await expect.poll(() => page.locator('#status').textContent(), SOON).toMatch(/No parcel at/);
+      await expect.poll(() => page.locator('#status').textContent()).toMatch(/No parcel at/);
       await page.locator('header #sign').click();
-      await expect.poll(() => title(page), SOON).toBe('Published data');
+      await expect.poll(() => title(page)).toBe('Published data');
       expect(await page.evaluate("sessionStorage.getItem('token')")).toBe(null);
       await page.context().close();
     });
@@ -166,7 +166,7 @@ describeEngines('the web pages', (engine) => {
         const page = await context.newPage();
         page.on('request', (request) => void map.asked.add(request.url().startsWith(home) ? origin : new URL(request.url()).origin));
         await page.goto(`${home}${BASE}/map${hash}`);
-        await page.locator('body[data-ready]').waitFor(SOON);
+        await page.locator('body[data-ready]').waitFor();
         return page;
       };
       const first = await at(`#signin=${link.secret}`);
@@ -177,14 +177,14 @@ describeEngines('the web pages', (engine) => {
       await first.locator('#query').fill(String(known.fid));
       await first.locator('#query').press('Enter');
       await first.getByRole('button', { name: 'Show the files' }).click();
-      await expect.poll(() => first.locator('[data-section=files] tbody tr').count(), SOON).toBeGreaterThan(5);
+      await expect.poll(() => first.locator('[data-section=files] tbody tr').count()).toBeGreaterThan(5);
       const asking = first.waitForResponse(/\/map\/explain\//);
       const section = first.locator('[data-section=address]');
       await section.getByRole('button', { name: /^Why/ }).press('Enter');
       const answer = (await (await asking).json()) as Explanation;
       const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'explain', String(known.fid), 'address', '--json'], { env: { DATABASE_URL: service.url, PATH: '/usr/bin:/bin' } });
       expect(answer).toEqual(JSON.parse(stdout));
-      await section.locator('.ran[data-reproduced=true]').waitFor(SOON);
+      await section.locator('.ran[data-reproduced=true]').waitFor();
       const shown = await section.locator('ul.evidence li').allTextContents();
       expect([shown.length, answer.evidence.length > 0]).toEqual([answer.evidence.length, true]);
       for (const { value, source, vintage, file, position } of answer.evidence) {
@@ -193,9 +193,9 @@ describeEngines('the web pages', (engine) => {
       }
       expect(await section.locator('.reasons code').textContent()).toBe(`mappale explain ${known.fid} address`);
       const second = await at(`#parcel=${known.fid}`);
-      await second.locator('[data-section=attributions]').waitFor(SOON);
+      await second.locator('[data-section=attributions]').waitFor();
       const third = await at(`#signin=${link.secret}`);
-      await expect.poll(() => third.locator('#status').textContent(), SOON).toMatch(/already used/);
+      await expect.poll(() => third.locator('#status').textContent()).toMatch(/already used/);
       await close();
     });
 
@@ -206,7 +206,7 @@ describeEngines('the web pages', (engine) => {
       await query.focus();
       await query.pressSequentially(`${known.text}, ${service.region.comuni.find(({ belfiore }) => belfiore === known.belfiore)!.italianName}`);
       const options = page.locator('#suggestions [role=option]');
-      await expect.poll(() => options.count(), SOON).toBeGreaterThan(0);
+      await expect.poll(() => options.count()).toBeGreaterThan(0);
       expect(await query.getAttribute('aria-expanded')).toBe('true');
       await query.press('Escape');
       expect(await page.locator('#suggestions').isVisible()).toBe(false);
@@ -226,9 +226,9 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('[data-section=neighbours] button').count()).toBeGreaterThan(1);
       const before = await title(page);
       await page.locator('[data-section=neighbours] button').first().press('Enter');
-      await expect.poll(() => title(page), SOON).not.toBe(before);
+      await expect.poll(() => title(page)).not.toBe(before);
       await page.goBack();
-      await expect.poll(() => title(page), SOON).toBe(before);
+      await expect.poll(() => title(page)).toBe(before);
       await page.context().close();
     });
 
@@ -244,14 +244,14 @@ describeEngines('the web pages', (engine) => {
         expect(new URL(page.url()).hash).toContain(`layer=${name}`);
         // The remaining sections may have no values at this place.
         const colours = classes.map(({ color }) => color);
-        if (EVERYWHERE.includes(name)) await expect.poll(() => coloured(page, colours), SOON).toBeGreaterThan(5_000);
+        if (EVERYWHERE.includes(name)) await expect.poll(() => coloured(page, colours)).toBeGreaterThan(5_000);
       }
       expect(await pale(page, '#legend *')).toEqual([]);
       await picture(page, 'layer');
       const last = drawn.find(({ name }) => name === EVERYWHERE[0])!;
       await page.locator(`#choices input[value=${last.name}]`).check();
       await page.locator('#opacity input').fill('100');
-      await expect.poll(() => coloured(page, last.classes.map(({ color }) => color), 1), SOON).toBeGreaterThan(5_000);
+      await expect.poll(() => coloured(page, last.classes.map(({ color }) => color), 1)).toBeGreaterThan(5_000);
       await page.context().close();
     });
 
@@ -263,8 +263,8 @@ describeEngines('the web pages', (engine) => {
       await expect.poll(async () => {
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
         return page.locator('[data-section=basic]').count();
-      }, { ...SOON, interval: 5_000 }).toBe(1);
-      await expect.poll(() => title(page), SOON).toContain(`Parcel ${known.label}`);
+      }, { interval: 5_000 }).toBe(1);
+      await expect.poll(() => title(page)).toContain(`Parcel ${known.label}`);
       expect(await page.locator('[data-field=area_m2] .unit').textContent()).toBe('m²');
       expect(await page.locator('[data-section=terrain] [data-field=elevation_mean] td').textContent()).toMatch(/\d m$/);
       for (const { name } of SECTIONS) expect(await page.locator(`[data-section=${name}] .source`).textContent(), name).toMatch(/^Source: .+/);
@@ -276,7 +276,7 @@ describeEngines('the web pages', (engine) => {
       expect(await risk.locator('.reasons code').textContent()).toBe(`mappale explain ${known.fid} risk`);
       expect(await risk.locator('.reasons p').count()).toBeGreaterThan(1);
       await page.getByRole('button', { name: 'Show the files' }).click();
-      await expect.poll(() => page.locator('[data-section=files] tbody tr').count(), SOON).toBeGreaterThan(5);
+      await expect.poll(() => page.locator('[data-section=files] tbody tr').count()).toBeGreaterThan(5);
       await risk.scrollIntoViewIfNeeded();
       await picture(page, 'record');
       expect(await page.locator('#content .value, #content td.number').count()).toBeGreaterThan(20);
@@ -327,14 +327,13 @@ describeEngines('the web pages', (engine) => {
       await page.locator('[data-section=attributions]').waitFor();
       expect(page.url()).toBe(address);
       await page.locator('#language').click();
-      await expect.poll(() => title(page), SOON).toContain(`Parcel ${known.label}`);
+      await expect.poll(() => title(page)).toContain(`Parcel ${known.label}`);
       await page.context().close();
     });
 
     it('show each rule, each description of a field and each reason for a refusal in Italian', async () => {
       const { link, home, context, close } = await signedIn('it-IT');
       const page = await context.newPage();
-      page.setDefaultTimeout(SOON.timeout);
       await page.goto(`${home}${BASE}/map#signin=${link.secret}`);
       await page.locator('body[data-ready]').waitFor();
       const ask = async (): Promise<void> => {
@@ -355,7 +354,7 @@ describeEngines('the web pages', (engine) => {
       await page.route(`**/parcels/${known.fid}`, (route) => route.fulfill({ status: STATUS[code as ErrorCode], json: { error: code, message: 'a message in English', details: { id: known.fid } } }));
       for (code of Object.keys(STATUS)) {
         await ask();
-        await expect.poll(() => page.locator('#status.problem').textContent(), { ...SOON, message: code }).not.toMatch(/a message in English|Lettura/);
+        await expect.poll(() => page.locator('#status.problem').textContent(), { message: code }).not.toMatch(/a message in English|Lettura/);
         await page.locator('#query').fill('1');
         await page.evaluate("document.querySelector('#status').classList.remove('problem')");
       }
@@ -374,11 +373,11 @@ describeEngines('the web pages', (engine) => {
       await page.locator('#query').fill(String(known.fid));
       await page.locator('#query').press('Enter');
       await page.locator('[data-section=basic]').waitFor();
-      await expect.poll(async () => (await page.locator('#record').boundingBox())!.y, SOON).toBeGreaterThan(844 * 0.45);
+      await expect.poll(async () => (await page.locator('#record').boundingBox())!.y).toBeGreaterThan(844 * 0.45);
       expect(await page.locator('#suggestions').isVisible()).toBe(false);
       await picture(page, 'phone');
       await page.locator('#sheet').press('Enter');
-      await expect.poll(async () => (await page.locator('#record').boundingBox())!.y, SOON).toBeLessThan(844 * 0.2);
+      await expect.poll(async () => (await page.locator('#record').boundingBox())!.y).toBeLessThan(844 * 0.2);
       await page.context().close();
     });
 
@@ -423,7 +422,7 @@ describeEngines('the web pages', (engine) => {
       expect([await lightness() < 120, folded > 0]).toEqual([true, true]);
       const printed = picturesOf(await page.pdf({ printBackground: true }));
       expect([printed.length > 0, printed.filter((each) => each < 220)]).toEqual([true, []]);
-      await expect.poll(lightness, SOON).toBeLessThan(120);
+      await expect.poll(lightness).toBeLessThan(120);
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       // The browser prints directly after this event.
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
@@ -442,7 +441,7 @@ describeEngines('the web pages', (engine) => {
       await page.evaluate("dispatchEvent(new Event('afterprint'))");
       await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
       expect(await page.locator('#content details:not([open])').count()).toBe(folded);
-      await expect.poll(lightness, SOON).toBeLessThan(120);
+      await expect.poll(lightness).toBeLessThan(120);
       await page.context().close();
     });
 
@@ -463,9 +462,9 @@ describeEngines('the web pages', (engine) => {
     });
 
     it('show the OpenAPI document with forms to try requests', async () => {
-      const page = await browser.newPage({ viewport: WIDE });
+      const page = await (await newContext(browser, {})).newPage();
       await page.goto(`${origin}${BASE}/docs`);
-      await page.getByText('Search addresses').waitFor(SOON);
+      await page.getByText('Search addresses').waitFor();
       expect(await page.locator('.opblock').count()).toBeGreaterThanOrEqual(9);
       await page.screenshot({ path: `${PICTURES}docs.png` });
       await page.setViewportSize(PHONE.viewport);
@@ -512,7 +511,6 @@ describeEngines('the web pages', (engine) => {
       it('shows the markup as text in lists, suggestions, records and explanations of the map', async () => {
         const { link, home, context, close } = await signedIn('en-GB', NO_POLICY);
         const page = await context.newPage();
-        page.setDefaultTimeout(SOON.timeout);
         const served = (await page.goto(`${home}${BASE}/map#signin=${link.secret}`))!;
         const harmless = { ran: false, counts: countsOf(await served.text()), handlers: [], urls: [] };
         expect(scriptsOf(served)).toEqual(["'self'"]);
@@ -538,7 +536,7 @@ describeEngines('the web pages', (engine) => {
         for (const language of ['en', 'it']) {
           expect(await page.locator('html').getAttribute('lang')).toBe(language);
           for (const why of await page.locator('#content .why').all()) await why.click();
-          await expect.poll(() => page.locator('#content .ran').count(), SOON).toBe(SECTIONS.length);
+          await expect.poll(() => page.locator('#content .ran').count()).toBe(SECTIONS.length);
           await page.locator('#content [data-section=files] button').click();
           await page.locator('#content [data-section=files] tbody tr').first().waitFor();
           expect(await auditOf(page, marked), language).toEqual({ ...harmless, shown: expect.arrayContaining(inRecords) });
@@ -548,7 +546,7 @@ describeEngines('the web pages', (engine) => {
       });
 
       it('shows markup of publishers as text in the report and in quality passports', async () => {
-        const page = await (await browser.newContext(NO_POLICY)).newPage();
+        const page = await (await newContext(browser, NO_POLICY)).newPage();
         for (const [index, text] of (await writtenPages()).entries()) {
           await page.setContent(text);
           const ofLedger = ['file.name', 'reject.message', 'attribution.attribution', 'attribution.license', 'attribution.source'];
@@ -561,8 +559,7 @@ describeEngines('the web pages', (engine) => {
       });
 
       it('shows the markup as text in answers on the documentation page', async () => {
-        const page = await (await browser.newContext(NO_POLICY)).newPage();
-        page.setDefaultTimeout(SOON.timeout);
+        const page = await (await newContext(browser, NO_POLICY)).newPage();
         await page.setExtraHTTPHeaders({ 'x-api-key': key });
         // The server has cached the licences without markup, so the route adds the markup to their texts.
         await page.route((url) => url.pathname.endsWith(`/parcels/${parcel.fid}`), async (route) => {
@@ -582,7 +579,7 @@ describeEngines('the web pages', (engine) => {
         await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
         // Swagger UI shows the status before the text of a long answer.
         const expected = ['core.comune.name', 'core.parcel.label', 'ledger.attribution.attribution', 'ledger.attribution.license'];
-        await expect.poll(async () => (await auditOf(page, marked)).shown, SOON).toEqual(expect.arrayContaining(expected));
+        await expect.poll(async () => (await auditOf(page, marked)).shown).toEqual(expect.arrayContaining(expected));
         const { shown: _, ...harmless } = await auditOf(page, marked);
         expect([none, harmless, without.handlers, without.urls, without.ran]).toEqual([[], without, [], [], false]);
         await page.context().close();
@@ -592,7 +589,6 @@ describeEngines('the web pages', (engine) => {
         const names = Object.getOwnPropertyNames(Object.prototype);
         const { link, home, context, close } = await signedIn('en-GB');
         const page = await context.newPage();
-        page.setDefaultTimeout(SOON.timeout);
         const record = (await service.ask(`/parcels/${parcel.fid}`, { key })).body as { basic: object; poi: object[] };
         const poi = names.map((name) => ({ ...record.poi[0], name }));
         const basic = { ...record.basic, ...Object.fromEntries(names.map((name, index) => [`made_${index}`, name])) };

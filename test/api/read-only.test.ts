@@ -93,7 +93,7 @@ describeEngines('a read-only database', (engine: TestEngine) => {
     await setReadOnly('set default_transaction_read_only to on');
     await reconnect(database);
     // The result of /health is cached for a second.
-    await expect.poll(async () => (await service.ask('/health')).body?.['database'], { timeout: 20_000 }).toBe('read_only');
+    await expect.poll(async () => (await service.ask('/health')).body?.['database']).toBe('read_only');
     await holds(service, key);
     expect(await used()).toEqual(counted);
     for (const command of [['migrate'], ['token', 'create', '--scopes', 'parcels:read'], ['refresh']]) {
@@ -102,7 +102,7 @@ describeEngines('a read-only database', (engine: TestEngine) => {
     }
     await setReadOnly('reset default_transaction_read_only');
     await reconnect(database);
-    await expect.poll(async () => (await service.ask('/health')).body?.['database'], { timeout: 20_000 }).toBe('ok');
+    await expect.poll(async () => (await service.ask('/health')).body?.['database']).toBe('ok');
     expect((await service.ask(PATHS[0]!, { key })).status).toBe(200);
     expect(await used()).not.toEqual(counted);
   });

@@ -78,7 +78,7 @@ describeDatabase('a slow client', (engine) => {
     if (engine.name !== 'postgres') return;
     await expect.poll(() => service.database.query(
       "select state, query from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state is distinct from 'idle' and backend_type = 'client backend'",
-    ), { timeout: 20_000 }).toEqual([]);
+    )).toEqual([]);
   };
 
   it.each(['OGC items', 'tiles'])('holds no slot and no connection to the database while it reads %s', async (what) => {
@@ -94,7 +94,7 @@ describeDatabase('a slow client', (engine) => {
   it('loses its connection and all pending answers if it reads OGC items for longer than the time limit', async () => {
     bounds(1000, BODY_MS);
     await Promise.all(Array.from({ length: CLIENTS }, () => readSlowly('/ogc/collections/parcels/items?limit=1000')));
-    await expect.poll(connections, { timeout: 20_000 }).toBe(0);
+    await expect.poll(connections).toBe(0);
     await idle();
     expect(await ask('/admin/regions')).toBe(200);
   });

@@ -174,7 +174,7 @@ describeDatabase('the socket', (engine) => {
     expect(new Set(replies.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
   });
 
-  it('survives a thousand mutilated requests', { timeout: 60_000 }, async () => {
+  it('survives a thousand mutilated requests', async () => {
     const random = randomOf('socket', 1);
     const words = [
       '\0', '\r\n', '\n', '\r', ' ', '\t', ':', '%', '%zz', '%00', '?', '&', '=', '/', '..', '#', ';', ',', '\u00ff', '\u00c3', 'HTTP/1.1', 'HTTP/0.9', '99999999999999999999', '-1', 'Content-Length: 5\r\n', 'Content-Length: -1\r\n',

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createToken } from '../../cli/token.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { connectionsOfEach } from '../../pipelines/db/reader.ts';
@@ -37,7 +37,7 @@ class Serving {
   }
 
   async base(): Promise<string> {
-    await Promise.race([vi.waitFor(() => expect(this.out.length).toBe(1), { timeout: 60_000 }), this.ended]);
+    await Promise.race([expect.poll(() => this.out.length).toBe(1), this.ended]);
     if (this.out.length === 0) throw new Error(`it ended: ${this.said.join('\n')}`);
     return this.out[0]!;
   }
@@ -87,7 +87,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     return serving;
   };
 
-  it('answers with both workers, adds up their metrics, continues when a worker is killed, and ends all workers on SIGTERM', { timeout: 180_000 }, async () => {
+  it('answers with both workers, adds up their metrics, continues when a worker is killed, and ends all workers on SIGTERM', async () => {
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
     await migrate(database, await loadSources());
@@ -100,7 +100,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
       return (await ask(`${base}/metrics`)).text;
     };
     for (let count = 0; count < 6; count += 1) expect((await ask(`${base}/admin/regions`, { 'x-api-key': token })).status).toBe(200);
-    await vi.waitFor(() => expect(serving.answering().length).toBe(2));
+    await expect.poll(() => serving.answering().length).toBe(2);
     const route = 'route="/api/v2/admin/regions",method="GET",status="2xx"';
     const before = await metrics();
     expect([figure(before, 'mappale_workers'), figure(before, 'mappale_requests_total', route)]).toEqual([2, 6]);
@@ -111,12 +111,12 @@ describeEngines('mappale serve --workers 2', (engine) => {
 
     const [victim] = serving.answering();
     process.kill(victim!, 'SIGKILL');
-    await vi.waitFor(() => expect(serving.said.some((line) => line.includes(`worker ${victim} ended (SIGKILL)`))).toBe(true));
+    await expect.poll(() => serving.said.some((line) => line.includes(`worker ${victim} ended (SIGKILL)`))).toBe(true);
     for (let count = 0; count < 4; count += 1) expect((await ask(`${base}/health`)).status).toBe(200);
-    await vi.waitFor(async () => {
+    await expect.poll(async () => {
       await ask(`${base}/health`);
-      expect(serving.answering().length).toBe(3);
-    }, { timeout: 60_000, interval: 500 });
+      return serving.answering().length;
+    }).toBe(3);
     const after = await metrics();
     // The requests that the killed worker had reported are still counted.
     expect(['requests_total', 'workers', 'workers_lost_total'].map((name) => figure(after, `mappale_${name}`, name === 'requests_total' ? route : ''))).toEqual([7, 2, 1]);
@@ -132,12 +132,12 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect(workers.filter((pid) => isAlive(pid))).toEqual([]);
   });
 
-  it('prints one link for all workers, and the link signs a browser in once through any worker', { timeout: 120_000 }, async () => {
+  it('prints one link for all workers, and the link signs a browser in once through any worker', async () => {
     const url = await engine.createDatabase();
     await migrate(await engine.openDatabase(url), await loadSources());
     const serving = new Serving(url, 'human', '--workers', '2');
     started.push(serving);
-    await vi.waitFor(() => expect(serving.out.length).toBe(2), { timeout: 60_000 });
+    await expect.poll(() => serving.out.length).toBe(2);
     const [base = '', link = ''] = serving.out;
     const secret = link.slice(`${base}/map#signin=`.length);
     expect(link).toBe(`${base}/map#signin=${secret}`);
@@ -163,7 +163,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect([code, said.filter((line) => line.includes(secret) || line.includes(cookie.split('=')[1]!))]).toEqual([0, []]);
   });
 
-  it('ends cleanly if all processes get the signal at once, even if a worker got the signal earlier', { timeout: 120_000 }, async () => {
+  it('ends cleanly if all processes get the signal at once, even if a worker got the signal earlier', async () => {
     const url = await engine.createDatabase();
     await migrate(await engine.openDatabase(url), await loadSources());
     const serving = start(url);
@@ -175,7 +175,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect((await serving.ended).code).toBe(0);
   });
 
-  it('reports once why it cannot start, and ends with the exit code of the error', { timeout: 120_000 }, async () => {
+  it('reports once why it cannot start, and ends with the exit code of the error', async () => {
     const url = await engine.createDatabase();
     const empty = await start(url).ended;
     expect([empty.code, empty.out]).toEqual([6, []]);
@@ -217,7 +217,7 @@ describe('connections of several processes', () => {
 describe('invalid settings for several processes', () => {
   it.each([
     ['pglite:/nowhere', ['--workers', '2'], '[WORKERS_EMBEDDED]'], ['postgres://nobody@127.0.0.1:1/none', ['--workers', '8'], '--connections 12 or more'], ['postgres://nobody@127.0.0.1:1/none', ['--workers', '0'], '[NUMBER_EXPECTED]'],
-  ] as const)('are refused with exit code 2 before a database is opened: %s %j', { timeout: 60_000 }, async (url, args, words) => {
+  ] as const)('are refused with exit code 2 before a database is opened: %s %j', async (url, args, words) => {
     const serving = new Serving(url, 'json', ...args);
     const { code, said } = await serving.ended;
     expect([code, said.join('\n').includes(words)]).toEqual([2, true]);

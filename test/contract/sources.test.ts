@@ -59,7 +59,7 @@ let survey: Survey;
 beforeAll(async () => {
   await writeAll(folder);
   survey = await locate([folder], sources, { get: () => undefined, set() {} });
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('the registry lists every folder under sources as a source', () => {

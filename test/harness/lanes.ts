@@ -25,13 +25,13 @@ const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|onc
 const NOT_TRIED = /^test\/(citus|site)\//;
 
 /**
- * Files that take more than a minute on two cores, longest first. Vitest knows durations only from earlier runs, and continuous integration begins without
- * earlier runs.
+ * Files that take more than a minute on two cores, roughly longest first. Vitest knows durations only from earlier runs, and continuous integration begins
+ * without earlier runs. Files that start a browser or the type checker are apart, so that they do not run at the same time on a small machine.
  */
 export const LONGEST: readonly string[] = [
-  'api/map', 'api/map-use', 'pipelines/changes', 'api/contract', 'truth/region', 'architecture/check', 'citus/citus', 'faults/full-disk', 'pipelines/incremental',
-  'pipelines/history', 'api/tiles', 'contract/columns', 'site/first-hour', 'faults/kills-postgres', 'real/left-out', 'pipelines/arrival', 'pipelines/gate',
-  'faults/server', 'api/plans', 'pipelines/withhold', 'faults/kills-pglite', 'site/package', 'pipelines/lineage', 'migration/readers', 'faults/readers',
+  'api/map', 'pipelines/changes', 'api/contract', 'truth/region', 'citus/citus', 'faults/full-disk', 'pipelines/incremental',
+  'pipelines/history', 'api/map-use', 'api/tiles', 'contract/columns', 'site/first-hour', 'faults/kills-postgres', 'real/left-out', 'pipelines/arrival', 'pipelines/gate',
+  'faults/server', 'api/plans', 'pipelines/withhold', 'architecture/check', 'faults/kills-pglite', 'site/package', 'pipelines/lineage', 'migration/readers', 'faults/readers',
   'faults/deadlock', 'api/ogc-bytes', 'sections/goldens', 'contract/added-source', 'api/base-map', 'pipelines/partial', 'migration/migration',
 ].map((name) => `test/${name}.test.ts`);
 

@@ -1,4 +1,7 @@
-/** Prints the summary of a run: the slowest files, failed and skipped tests by name, and one line for programs. */
+/**
+ * Prints the failures of each file when the file ends, so that they are known even if the run is stopped. At the end of the run, prints the slowest files, all
+ * failed and skipped tests by name, and one line for programs.
+ */
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
 
 const SLOWEST = 15;
@@ -8,6 +11,10 @@ export default class Summary implements Reporter {
 
   onInit(vitest: Vitest): void {
     this.#vitest = vitest;
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    for (const line of failuresOf(module)) this.#vitest?.logger.log(line);
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
@@ -33,13 +40,18 @@ export default class Summary implements Reporter {
     const seconds = (module: TestModule): number => Math.round(module.diagnostic().duration / 1000);
     const slowest = [...modules].sort((a, b) => seconds(b) - seconds(a)).slice(0, SLOWEST).filter((module) => seconds(module) > 0);
     if (modules.length > SLOWEST) log(`slowest: ${slowest.map((module) => `${module.relativeModuleId.replace(/^test\/|\.test\.ts$/g, '')} ${seconds(module)} s`).join(', ')}`);
-    for (const module of modules) {
-      for (const each of [module, ...module.children.allSuites()]) for (const { message } of each.errors()) log(`failed: ${nameOf(module, each)}: ${firstLine(message)}`);
-      for (const test of module.children.allTests('failed')) log(`failed: ${nameOf(module, test)}: ${firstLine(test.result().errors?.[0]?.message)}`);
-    }
+    for (const line of modules.flatMap(failuresOf)) log(line);
     for (const [name, tests] of skipped) log(`not run: ${name}${tests > 1 ? ` (${tests} tests)` : ''}`);
     log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
   }
+}
+
+/** Returns a line for each error of the file, of its hooks and of its tests. */
+function failuresOf(module: TestModule): string[] {
+  return [
+    ...[module, ...module.children.allSuites()].flatMap((each) => each.errors().map(({ message }) => `failed: ${nameOf(module, each)}: ${firstLine(message)}`)),
+    ...[...module.children.allTests('failed')].map((test) => `failed: ${nameOf(module, test)}: ${firstLine(test.result().errors?.[0]?.message)}`),
+  ];
 }
 
 /** Returns the outermost suite that was skipped as a whole, or else the test. */

@@ -155,7 +155,7 @@ describeDatabase('a file with an added column', (engine) => {
     expect([exitCodeOf(report), report.warnings]).toEqual([0, []]);
     expect(warningsIn(await metricsOf(context))).toEqual([]);
     plain = await content(context);
-  }, 300_000);
+  });
   afterAll(() => made?.remove());
   beforeEach(async ({ task, onTestFinished }) => {
     random = randomOf(`added ${task.name}`, seed);
@@ -212,7 +212,7 @@ describeDatabase('a file with an added column', (engine) => {
       expect(regionPage(region, [])).toContain(column);
     }
     expect(warningsIn(withoutValues[1]!)).toEqual(warningsIn(metrics));
-  }, 300_000);
+  });
 
   it(`names the added column, without its values, in the line of watch and in the webhook, seed ${seed}`, async () => {
     const files = await addToTwo();
@@ -245,7 +245,7 @@ describeDatabase('a file with an added column', (engine) => {
       hook.closeAllConnections();
       hook.close();
     }
-  }, 300_000);
+  });
 
   it(`names the added column if its member is reused, until a version of the reader supports the column, seed ${seed}`, async () => {
     const added = draw();
@@ -296,5 +296,5 @@ describeDatabase('a file with an added column', (engine) => {
     expect(third.loaded.map(({ source }) => source)).toEqual(['ade_cadastre']);
     expect([exitCodeOf(third), named(third), named(await readStatus(later)), warningsIn(await metricsOf(later))]).toEqual([0, [], [], []]);
     expect(await content(later)).toEqual(plain);
-  }, 300_000);
+  });
 });

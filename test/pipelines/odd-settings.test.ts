@@ -38,7 +38,7 @@ describeEngines('a database with unusual session settings', (engine) => {
     } finally {
       await files.remove();
     }
-  }, 300_000);
+  });
   afterAll(() => Promise.all(made.map((service) => service.close())));
 
   it('stores the same rows as any other database', async () => {

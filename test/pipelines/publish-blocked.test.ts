@@ -34,7 +34,7 @@ describeEngines('a swap during a long read', (engine) => {
     const [parcel] = await reader.query<{ fid: number }>("select fid from core.parcel where kind = 'land' order by fid limit 1");
     ({ fid } = parcel!);
     await seismicZones(files.folder, '4');
-  }, 120_000);
+  });
   afterAll(() => files.remove());
 
   const zone = async (): Promise<number> => {
@@ -85,7 +85,7 @@ describeEngines('a swap during a long read', (engine) => {
     const { failures, units } = await refreshed;
     expect([failures, units.map(({ unit }) => unit)]).toEqual([[], [REGION]]);
     expect(await zone()).toBe(4);
-  }, 120_000);
+  });
 
   it('reports the blocking session and the command that ends this session, and changes nothing', async () => {
     const before = await currentContent(database);
@@ -100,5 +100,5 @@ describeEngines('a swap during a long read', (engine) => {
     expect(await long.end()).toMatchObject({ kind: 'database' });
     await rollback(database, REGION, run);
     expect(await zone()).toBe(1);
-  }, 120_000);
+  });
 }, ['postgres']);

@@ -53,7 +53,7 @@ describeDatabase('rasters that were removed from the data folder', (engine) => {
     await load();
     changed = (await context.database.query<{ fid: number }>("select fid from core.parcel where belfiore = 'Z003' and kind = 'land' order by fid")).map(({ fid }) => fid);
     expect(changed.length).toBeGreaterThan(30);
-  }, 300_000);
+  });
   afterAll(() => files.remove());
 
   const holds = async (): Promise<void> => {

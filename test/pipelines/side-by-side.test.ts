@@ -9,7 +9,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   beforeAll(async () => {
     files = await syntheticFiles(400, 9);
-  }, 120_000);
+  });
   afterAll(() => files?.remove());
 
   it('gives the same digests with one and four parallel builds, and leaves no workspace', async () => {
@@ -24,7 +24,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
     }
     expect(digests[0]!.length).toBeGreaterThan(40);
     expect(digests[1]).toEqual(digests[0]);
-  }, 240_000);
+  });
 
   it('reports the error of a table when all other tables are finished, and builds that table in the next run', async () => {
     const context = await freshContext(engine);
@@ -40,7 +40,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
     await context.database.query('drop event trigger stop_here');
     expect((await refresh(context, loadOptions([files.folder], [14], { parallel: 4 }))).failures).toEqual([]);
     expect(await context.database.query("select nspname from pg_namespace where starts_with(nspname, 'build_')")).toEqual([]);
-  }, 240_000);
+  });
 
   it('starts with the table that took longest in the last run', async () => {
     const context = await freshContext(engine);
@@ -57,5 +57,5 @@ describeDatabase('a region with tables built in parallel', (engine) => {
         where p.state = 'current' and t.relation = any ($1) order by c.oid`, [tables]);
       expect(made.map(({ relation }) => relation)).toEqual([longest, ...tables.filter((each) => each !== longest)]);
     }
-  }, 240_000);
+  });
 });

@@ -77,7 +77,7 @@ describe('the two engines', () => {
     const layers = await sameOf(paths);
     expect(layers.filter(({ features }) => features > 0).length).toBeGreaterThan(40);
     for (const kind of ['.shp', '.gdb', '.kml']) expect(layers.some(({ file }) => file.includes(kind)), kind).toBe(true);
-  }, 300_000);
+  });
 
   it('write and read the same synthetic region', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
@@ -90,7 +90,7 @@ describe('the two engines', () => {
     const [native, wasm] = read.map((layers) => layers.map(withoutTime));
     expect(wasm).toEqual(native);
     for (const kind of ['.shp', '.gpkg', '.gdb']) expect(read[0]!.some(({ file, features }) => file.includes(kind) && features > 0), kind).toBe(true);
-  }, 300_000);
+  });
 
   it('read the same values of every type, including missing and empty values', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
@@ -102,7 +102,7 @@ describe('the two engines', () => {
     const layers = await sameOf(paths.map(([, path]) => path));
     // ogr2ogr does not write features without geometry to KML.
     expect(layers.map(({ features, error }) => [features, error])).toEqual(paths.map(([format]) => [format === 'KML' ? 2 : 3, null]));
-  }, 120_000);
+  });
 
   it('read blank cells of a shapefile as null', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
@@ -112,7 +112,7 @@ describe('the two engines', () => {
       features: [{ geometry: { type: 'point', point: [1, 2] }, values: ['a', 1, 1.5, '2026-01-31'] }, { geometry: { type: 'point', point: [1, 2] }, values: [null, null, null, null] }],
     });
     expect((await sameOf([join(folder, 'blank.shp')])).map(({ features, error }) => [features, error])).toEqual([[2, null]]);
-  }, 120_000);
+  });
 
   it('read the same geometries, including curves, empty geometries, collections and heights', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
@@ -127,7 +127,7 @@ describe('the two engines', () => {
     const path = join(folder, 'geometries.gpkg');
     await run('ogr2ogr', ['-f', 'GPKG', path, table, '-nlt', 'GEOMETRY', '-a_srs', 'EPSG:32632', '-oo', 'AUTODETECT_TYPE=YES']);
     expect((await sameOf([path])).map(({ features }) => features)).toEqual([shapes.length + 1]);
-  }, 120_000);
+  });
 
   it('read a shapefile whose files are symbolic links', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
@@ -136,7 +136,7 @@ describe('the two engines', () => {
     for (const name of readdirSync(from).filter((each) => each.startsWith('aggregates.'))) await symlink(join(from, name), join(linked, name));
     const [layer] = await sameOf([join(linked, 'aggregates.shp')]);
     expect(layer?.features).toBeGreaterThan(0);
-  }, 120_000);
+  });
 
   it('reject damaged files with the same code', async (context) => {
     if (!isComparable) return context.skip('gdal-async is not installed');
@@ -154,7 +154,7 @@ describe('the two engines', () => {
     await truncate(kml, Math.floor((await readFile(whole)).length / 2));
     const layers = await sameOf([damaged, text, kml]);
     expect(layers.map(({ error }) => error)).not.toContain(null);
-  }, 120_000);
+  });
 
   const real = realData();
   it.skipIf(real === null)('read the same rows from the files of the publishers', async (context) => {
@@ -162,5 +162,5 @@ describe('the two engines', () => {
     const paths = vectorFiles(real!).filter((path) => /\.(?:shp|gpkg|kml)$|gpkg\.zip$/i.test(path));
     const layers = await sameOf(paths);
     expect(layers.filter(({ features }) => features > 0).length).toBeGreaterThan(10);
-  }, 300_000);
+  });
 });

@@ -92,7 +92,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     whole = await content(context);
     await context.database.close();
     expect(filesOf.size).toBeGreaterThan(20);
-  }, 300_000);
+  });
   afterAll(() => made.remove());
   beforeEach(async ({ task, onTestFinished }) => {
     random = randomOf(`withhold ${task.name}`, seed);
@@ -157,7 +157,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect((await readStatus(repaired)).regions.find(({ unit }) => unit === MOLISE)!.left_out).toEqual([]);
     expect((await load(repaired)).runId).toBeNull();
     await repaired.database.close();
-  }, 300_000);
+  });
 
   it('leaves all other files of its release in use if its source is optional', async () => {
     const bad = someOptional(2, (paths) => paths.length > 1);
@@ -166,7 +166,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect([exitCodeOf(report), report.units.map(({ unit }) => unit)]).toEqual([3, [0, MOLISE]]);
     expect(leftOut(report)).toEqual([...bad].map(([id, path]) => [id, nameOf(path)]).sort());
     expect(await content(context)).toEqual(await freshWithout([...bad.values()]));
-  }, 240_000);
+  });
 
   it('leaves the earlier release in use if the source is optional, and does not stop the publication of other releases', async () => {
     const bad = someOptional(3);
@@ -188,21 +188,21 @@ describeDatabase('a file that cannot be used', (engine) => {
       for (const { sections } of regions) for (const each of sections) expect([each.state, each.vintages.every((vintage) => vintages.includes(vintage)), each.vintages.length > 0]).toEqual(['kept', true, true]);
     }
     await context.database.close();
-  }, 240_000);
+  });
 
   it.each([['input', 3], ['rejects', 4]] as const)('withholds the region if it has parcels, addresses or comuni: %s, exit %s', async (kind, exit) => {
     const id = pick(WITHHOLDING.filter((each) => filesOf.has(each)));
     const context = await open(new Map([[nameOf(filesOf.get(id)!.at(-1)!), kind]]));
     const report = await load(context);
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, exit, [], []]);
-  }, 120_000);
+  });
 
   it('withholds the region if the checks of a source fail, even if the source is optional', async () => {
     const [[, path] = []] = [...someOptional(1)];
     const context = await open(new Map([[nameOf(path!), 'checks']]));
     const report = await load(context);
     expect([exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([5, [], []]);
-  }, 120_000);
+  });
 
   it('is left out if it contradicts another file of its optional source, and the published file stays in use', async () => {
     const path = filesOf.get('dpc_seismic')![0]!;
@@ -213,7 +213,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     const report = await load(published);
     expect([codes(report), exitCodeOf(report), leftOut(report)]).toEqual([['FILES_CONTRADICT'], 3, [['dpc_seismic', basename(other)]]]);
     expect(await content(published)).toEqual(whole);
-  }, 240_000);
+  });
 
   it('withholds the region if its source is mandatory and the file is not recognised, and the publication stays unchanged', async () => {
     const ids = WITHHOLDING.filter((id) => id !== 'istat_comuni' && filesOf.has(id));
@@ -233,7 +233,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect([id, exitCodeOf(again), again.units.filter(({ unit }) => unit === MOLISE)]).toEqual([id, 3, []]);
     expect(await content(published)).toEqual(whole);
     await published.database.close();
-  }, 120_000);
+  });
 
   it('is listed with its sections in the log line and the JSON of watch', async () => {
     const bad = someOptional(2);
@@ -252,5 +252,5 @@ describeDatabase('a file that cannot be used', (engine) => {
     const names = [...[...bad.values()].map((path) => nameOf(path)), ...sections];
     for (const name of names) expect([name, text.split('left out ')[1]?.includes(name), json.includes(name)]).toEqual([name, true, true]);
     await context.database.close();
-  }, 120_000);
+  });
 });

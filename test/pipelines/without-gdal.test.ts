@@ -47,7 +47,7 @@ it('gdal3.js reads the GeoJSON of every source that accepts GeoJSON', async () =
   const verdicts = JSON.parse(stdout) as { path: string; source: string; rows: number; findings: { code: string }[] }[];
   expect(JSON.stringify(verdicts)).not.toContain('GDAL_MISSING');
   expect(verdicts.map(({ path, source, rows }) => [path, source, rows]).sort()).toEqual(files.map(({ id, path, rows }) => [path, id, rows]).sort());
-}, 120_000);
+});
 
 describeDatabase('a machine without gdal-async', (database) => {
   /** Loads the demo region with the compiled program. @returns the digests of its tables, and the engine that read vector files */
@@ -72,5 +72,5 @@ describeDatabase('a machine without gdal-async', (database) => {
   it('names the engine in `doctor`', async () => {
     const { stdout } = await mappale(['doctor'], 'hidden', { DATABASE_URL: await database.createDatabase() });
     expect(stdout).toContain(`GDAL ${WASM_VERSION} (gdal3.js; faster with gdal-async: make setup-gdal)`);
-  }, 120_000);
+  });
 });

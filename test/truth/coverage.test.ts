@@ -59,7 +59,7 @@ describeDatabase('the coverage of every section', (engine) => {
       return some.length <= DRAWN ? some : Array.from({ length: DRAWN }, () => random.pick(some));
     });
     for (const { fid } of parcels) records.set(fid, (await one<{ record: ParcelRecord }>(context.database, 'select api.parcel($1, $2) as record', [fid, SECTION_NAMES])).record);
-  }, 300_000);
+  });
   afterAll(() => files?.remove());
 
   const about = `seed ${seed}, without ${[...leftOut].join(', ')}`;
@@ -166,5 +166,5 @@ describeEngines('the coverage of the census', (engine) => {
     } finally {
       await files.remove();
     }
-  }, 300_000);
+  });
 });

@@ -36,7 +36,7 @@ describeDatabase('terrain compared with gdaldem', (engine) => {
     context = await freshContext(engine);
     const report = await refresh(context, loadOptions([files.folder], [files.region.code]));
     expect(report.failures.map((failure) => failure.report())).toEqual([]);
-  }, 300_000);
+  });
   afterAll(() => files?.remove());
 
   it('is equal in every field of more than 2,000 parcels, except for rounding', async () => {

@@ -240,5 +240,5 @@ describeDatabase('the coverage of hazard maps', (engine) => {
       }
       expect(await build(files, boundaries(drawn)), `round ${round}`).toEqual(expected);
     }
-  }, 120_000);
+  });
 });
