@@ -85,12 +85,13 @@ function watchRequests(registers: Registry[]): { readonly requests: Counter<'rou
     name: 'mappale_request_duration_seconds', help: 'Time in seconds from the headers of a request to the end of the answer.', labelNames: ['route'], buckets: BUCKETS, registers,
   });
   const inFlight = new Gauge({ name: 'mappale_requests_in_flight', help: 'Requests whose answer is not complete yet.', registers });
+  const templates = new Map<string, string>();
   const observe = (request: FastifyRequest, reply: FastifyReply): void => {
     const begun = performance.now();
     inFlight.inc();
     reply.raw.once('close', () => {
       inFlight.dec();
-      const route = routeOf(request);
+      const route = routeOf(request, templates);
       requests.inc({ route, method: methodOf(request), status: reply.raw.writableEnded ? classOf(reply.raw.statusCode) : 'gone' });
       duration.observe({ route }, (performance.now() - begun) / 1000);
     });
@@ -108,9 +109,12 @@ function countRefusals(registers: Registry[]): Counter<'reason'> {
   return turnedAway;
 }
 
-/** Returns the template of a route, or `other` if the path has no route. */
-function routeOf({ is404, routeOptions: { url } }: FastifyRequest): string {
-  return is404 || url === undefined || url === '*' ? 'other' : templateOf(url);
+/** Returns the template of a route, or `other` if the path has no route. @param templates templates by route, so that each is made only once */
+function routeOf({ is404, routeOptions: { url } }: FastifyRequest, templates: Map<string, string>): string {
+  if (is404 || url === undefined || url === '*') return 'other';
+  let template = templates.get(url);
+  if (template === undefined) templates.set(url, template = templateOf(url));
+  return template;
 }
 
 /** Returns the method of a request. Most paths accept only `GET` and `OPTIONS`, so all other methods share one label. */

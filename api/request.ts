@@ -82,6 +82,7 @@ export function tagOf(version: string, publication: string, path: string, given:
 
 /** @throws ApiError `INVALID_PARAMS` for a parameter that is not UTF-8. The query parser would accept such a parameter. */
 function requireDecodable(url: string): void {
+  if (!url.includes('%')) return;
   for (const pair of url.slice(url.indexOf('?') + 1).split('&')) {
     try {
       decodeURIComponent(pair);

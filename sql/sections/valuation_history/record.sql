@@ -4,7 +4,7 @@
 -- grain: one object per parcel, one element per half-year; for columns one row per parcel
 -- crs: none
 
-create or replace function api.values_valuation_history(p_quotation core.quotation)
+create or replace function api.values_valuation_history(p_purchase_min numeric, p_purchase_max numeric, p_rental_min numeric, p_rental_max numeric)
 returns table (
   purchase_min numeric,
   purchase_max numeric,
@@ -16,21 +16,21 @@ returns table (
 )
 language sql immutable parallel safe as $$
   select
-    (p_quotation).purchase_min_eur_m2::numeric,
-    (p_quotation).purchase_max_eur_m2::numeric,
+    p_purchase_min,
+    p_purchase_max,
     trim_scale(round(m.purchase_mid, 2)),
-    trim_scale((p_quotation).rental_min_eur_m2_month::numeric),
-    trim_scale((p_quotation).rental_max_eur_m2_month::numeric),
+    trim_scale(p_rental_min),
+    trim_scale(p_rental_max),
     trim_scale(round(m.rental_mid, 2)),
     -- The gross yield is 12 monthly rents divided by the price, with the middle of both ranges.
     trim_scale(round(1200 * m.rental_mid / nullif(m.purchase_mid, 0), 2))
   from (
     select
-      ((p_quotation).purchase_min_eur_m2::numeric + (p_quotation).purchase_max_eur_m2) / 2 as purchase_mid,
-      ((p_quotation).rental_min_eur_m2_month::numeric + (p_quotation).rental_max_eur_m2_month::numeric) / 2 as rental_mid
+      (p_purchase_min + p_purchase_max) / 2 as purchase_mid,
+      (p_rental_min + p_rental_max) / 2 as rental_mid
   ) m
 $$;
-comment on function api.values_valuation_history(core.quotation) is 'Values of a half-year: prices in €/m², rents in €/m² per month, and, with 2 decimals, the middle of each range and the gross yield (percent per year). A value is null if OMI does not quote it';
+comment on function api.values_valuation_history(numeric, numeric, numeric, numeric) is 'Values of a half-year: prices in €/m², rents in €/m² per month, and, with 2 decimals, the middle of each range and the gross yield (percent per year). A value is null if OMI does not quote it';
 
 create or replace function api.price_range(p_min numeric, p_max numeric, p_mid numeric) returns text
 -- Declared stable, because concat is stable. PostgreSQL cannot inline an immutable function that calls stable functions.
@@ -86,7 +86,13 @@ begin
       from generate_series(r.since::int4, r.until::int4) as s (half_year)
       -- Type 20 is Abitazioni civili (civil dwellings). The half-years of a row are one range of the index.
       left join (
-        select *
+        -- Converts each number once, because the values below use each number several times.
+        select
+          i.half_year,
+          i.purchase_min_eur_m2::numeric as purchase_min,
+          i.purchase_max_eur_m2::numeric as purchase_max,
+          i.rental_min_eur_m2_month::numeric as rental_min,
+          i.rental_max_eur_m2_month::numeric as rental_max
         from quotation i
         where i.region_code = core.region_of(p_fid)
           and i.belfiore = r.then_belfiore
@@ -96,7 +102,7 @@ begin
           and i.stato = 'NORMALE'
         offset 0
       ) o on o.half_year = s.half_year
-      cross join lateral api.values_valuation_history(row(o.*)::core.quotation) v
+      cross join lateral api.values_valuation_history(o.purchase_min, o.purchase_max, o.rental_min, o.rental_max) v
     ) q
   )
   select
@@ -179,7 +185,11 @@ begin
     -- Type 20 is Abitazioni civili (civil dwellings). Looks up each zone in the index. In the tables of an earlier publication, PostgreSQL would read all
     -- quotations for a join.
     cross join lateral (
-      select *
+      select
+        o.purchase_min_eur_m2::numeric as purchase_min,
+        o.purchase_max_eur_m2::numeric as purchase_max,
+        o.rental_min_eur_m2_month::numeric as rental_min,
+        o.rental_max_eur_m2_month::numeric as rental_max
       from quotation o
       where o.region_code = a.region_code
         and o.belfiore = a.then_belfiore
@@ -189,7 +199,7 @@ begin
         and o.stato = 'NORMALE'
       offset 0
     ) q
-    cross join lateral api.values_valuation_history(row(q.*)::core.quotation) v
+    cross join lateral api.values_valuation_history(q.purchase_min, q.purchase_max, q.rental_min, q.rental_max) v
   )
   select
     r.fid,
