@@ -196,12 +196,6 @@ function byRank(a: Product, b: Product): number {
   return rankOf(a) - rankOf(b);
 }
 
-/** Returns the existing workspaces of some regions. A workspace belongs to an interrupted run, a refused build or a current run. */
-export async function leftBuilds(session: Session, regions: readonly number[]): Promise<string[]> {
-  const there = new Set(await schemasLike(session, 'build_'));
-  return regions.map(buildSchema).filter((schema) => there.has(schema));
-}
-
 /** Drops the workspace of a region and the schemas of parallel jobs, and deletes the records of the build in the ledger. */
 export async function dropBuild(session: Session, region: number): Promise<void> {
   for (const schema of [...(await leftLanes(session, region)), buildSchema(region)]) await dropSchema(session, schema);

@@ -1,6 +1,5 @@
 /** Opens databases. Only this folder imports `pg` and PGlite. */
 import { MappaleError } from '../errors.ts';
-import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
 import type { Access, Database } from './types.ts';
 
@@ -25,7 +24,8 @@ export async function onDatabase<T>(url: string, access: Access, work: (database
  */
 export async function openDatabase(url: string, access: Access = 'write'): Promise<Database> {
   if (url.startsWith('postgres://') || url.startsWith('postgresql://')) return openPostgres(url, access);
-  if (url.startsWith('pglite:')) return openPglite(url.slice('pglite:'.length), access);
+  // Imported on demand, because a database server does not need the embedded database.
+  if (url.startsWith('pglite:')) return (await import('./pglite.ts')).openPglite(url.slice('pglite:'.length), access);
   throw new MappaleError('DATABASE_URL has an unknown scheme', {
     code: 'DATABASE_URL_UNKNOWN', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: 'expected postgres://user:password@host:port/database or pglite:<folder>, found another scheme',
     hint: `${/(?:^|\s)(?:host|hostaddr|port|dbname|user|password)\s*=/i.test(url) ? 'Write the address in the form postgres://user:password@host:port/database' : 'Correct it'}, or unset it to use the embedded database.`, fix: 'unset DATABASE_URL',

@@ -24,6 +24,12 @@ export function buildSchema(region: number): string {
   return `build_${region}`;
 }
 
+/** Returns the existing workspaces of some regions. A workspace belongs to an interrupted run, a refused build or a current run. */
+export async function leftBuilds(session: Session, regions: readonly number[]): Promise<string[]> {
+  const there = new Set(await schemasLike(session, 'build_'));
+  return regions.map(buildSchema).filter((schema) => there.has(schema));
+}
+
 /** Returns the name of the schema in which a parallel job builds a table. @param lane number of the job */
 export function laneSchema(region: number, lane: number): string {
   return `${buildSchema(region)}_lane_${lane}`;

@@ -166,12 +166,19 @@ async function recordPlacesOf(session: Session, schema: string, source: Register
   }
 }
 
+/** A release that an older version of the program loaded without places. */
+export interface OldRelease extends Record<string, unknown> {
+  readonly id: number;
+  /** Id of the source. */
+  readonly source: string;
+}
+
 /**
  * Records the places of releases that older versions of the program loaded without places. Reads the places from the layers, because the files may no longer
  * exist.
  */
-export async function notePlacesOfOldReleases(database: Database, sources: readonly RegisteredSource[]): Promise<void> {
-  for (const { id, source: sourceId } of await database.query<{ id: number; source: string }>(statement('releases_without_places'))) {
+export async function notePlacesOfOldReleases(database: Database, sources: readonly RegisteredSource[], releases: readonly OldRelease[]): Promise<void> {
+  for (const { id, source: sourceId } of releases) {
     const source = sources.find((each) => each.id === sourceId);
     if (source === undefined) continue;
     const schema = stagingSchema(id);

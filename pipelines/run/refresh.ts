@@ -1,12 +1,10 @@
 /** Updates regions in phases. The phases survey the data folders, load new files, find the regions of comuni, and build and publish Italy and the regions. */
 import { basename } from 'node:path';
-import { dropBuild, leftBuilds } from '../build/join.ts';
 import { onEngine } from '../contract/registry.ts';
 import type { Survey } from '../contract/survey.ts';
 import { isDistributed } from '../db/distributed.ts';
-import { leftStaging } from '../db/workspace.ts';
+import { leftBuilds, leftStaging } from '../db/workspace.ts';
 import { EXIT, MappaleError } from '../errors.ts';
-import { recoverStaging } from '../ingest/load.ts';
 import { locate } from '../ingest/locate.ts';
 import { readExperience } from '../ledger/experience.ts';
 import { Inventory } from '../ledger/inventory.ts';
@@ -16,15 +14,14 @@ import { publications } from '../ledger/published.ts';
 import { isDone, plan, type LeftFile, type Plan, type UnusedFile } from '../plan/plan.ts';
 import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
 import { secondsSince } from '../progress.ts';
-import { buildItaly, buildRegions, type BuildReport } from './build-phase.ts';
+import type { BuildReport } from './build-phase.ts';
 import { VERSION } from '../program.ts';
 import type { Context } from './context.ts';
 import { vectorEngineUsed } from '../formats/vector.ts';
 import { leftOutByRegion, leftOutOf, omittedEntries, sameLeftOut, withholdingEntries, type LeftOut } from './left-out.ts';
-import { loadReleases, type ReleaseReport } from './load-phase.ts';
+import type { ReleaseReport } from './load-phase.ts';
 import { nothingPublished } from './no-parcels.ts';
-import { placeComuni } from './place-phase.ts';
-import { readAll, readKnown, Trouble, type Refreshing, type RefreshOptions } from './refreshing.ts';
+import { readAll, Trouble, type RefreshOptions } from './refreshing.ts';
 
 export type { ReleaseReport, RefreshOptions, BuildReport };
 
@@ -99,6 +96,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   return withRun(database, aboutRun(context, options), async (run) => {
     log.runId = run.runId;
     const refreshing = { context, options, run, survey, trouble, parallel: Math.min(options.parallel, database.parallel) };
+    const { buildRegions, loadAndPlan } = await phases();
     const { loaded, unused, held, regions, inventory, italy } = await loadAndPlan(refreshing, planned);
     for (const { region } of regions) seenRegions.add(region);
     const built = await buildRegions(refreshing, regions, inventory);
@@ -110,28 +108,15 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   }, { endingOf: (done) => ending(done, options, seenRegions), concurrent: options.concurrent ?? false });
 }
 
+/** Imports the phases on demand, because a refresh without work does not need the phases. */
+const phases = (): Promise<typeof import('./phases.ts')> => import('./phases.ts');
+
 /** Returns the failures for unrecognised files. A failure either leaves out the file or prevents the publication of regions. */
 function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, survey: Survey): Trouble {
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
   const broken = survey.broken.map(({ path, error }) => ({ path, name: basename(path), error: error.at === undefined ? error.knowing({ at: path }) : error }));
   return new Trouble(log, {
     failures: broken.map(({ error }) => error), omissions: omittedEntries(broken, sources), withholding: withholdingEntries(broken, sources, regions),
-  });
-}
-
-/**
- * Loads new files, finds the regions of their comuni, and builds Italy's tables. Concurrent runs perform this step one after another. @returns the regions to
- * build, and the results of this step
- */
-async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
-  const { context, options, run } = refreshing;
-  return run.shared(async () => {
-    const { loaded, unused } = await loadReleases(refreshing, planned);
-    const inventory = await placeComuni(refreshing);
-    const { held, builds } = plan(await readKnown(context, inventory), null, options.regions);
-    for (const each of held) context.log.info(each);
-    const italy = await buildItaly(refreshing, builds.filter(({ region }) => region === 0), inventory);
-    return { loaded, unused, held, inventory, italy, regions: builds.filter(({ region }) => region > 0) };
   });
 }
 
@@ -214,10 +199,7 @@ async function tidy(context: Context, options: RefreshOptions, regions: readonly
   const { database } = context;
   const left = [...(await leftStaging(database)), ...(await leftBuilds(database, regions)), ...(await openRuns(database))];
   if (left.length === 0) return;
-  await withRun(database, aboutRun(context, options), (run) => run.step('recover', 'workspaces', async () => {
-    await recoverStaging(database);
-    for (const region of regions) await dropBuild(database, region);
-  })).catch((error: unknown) => {
+  await withRun(database, aboutRun(context, options), (run) => run.step('recover', 'workspaces', async () => (await phases()).recover(database, regions))).catch((error: unknown) => {
     if (!(error instanceof MappaleError) || error.kind !== 'locked') throw error;
   });
 }

@@ -1,11 +1,15 @@
 import { REGIONS } from '../../pipelines/contract/regions.ts';
-import { defineSource } from '../../pipelines/contract/source.ts';
+import { defineSource, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import { REGION_NAMES } from './download.ts';
 import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
-import { read } from './read.ts';
 import { recognise } from './recognise.ts';
 import { tables } from './tables.ts';
+
+/** Imports the reader on demand, because a refresh without new files does not need the reader. */
+async function read(file: InputFile, sink: Sink): Promise<void> {
+  await (await import('./read.ts')).read(file, sink);
+}
 
 export default defineSource({
   manifest,

@@ -1,9 +1,8 @@
 import { basename } from 'node:path';
-import { defineSource, inputError, stagedColumns, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { defineSource, inputError, stagedColumns, type Probe, type Recognition, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { layers, STREET } from './layers.ts';
 import { manifest } from './manifest.ts';
-import { parseHeader, read } from './read.ts';
 
 /** The publisher's codes of areas. TREN is Trentino-Alto Adige, FRIU Friuli-Venezia Giulia, VALL Valle d'Aosta. */
 const AREAS: Readonly<Record<string, number | null>> = {
@@ -26,8 +25,9 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 }
 
 /** @throws `COLUMNS_CHANGED`, `ANNCSU_AREA_UNKNOWN`, `ANNCSU_VINTAGE_UNKNOWN` if the file has an ANNCSU header */
-function describe(at: string, names: readonly string[], head: Buffer, modified: string | null): Recognition | null {
+async function describe(at: string, names: readonly string[], head: Buffer, modified: string | null): Promise<Recognition | null> {
   const end = head.indexOf(0x0a);
+  const { parseHeader } = await import('./read.ts');
   const header = parseHeader(head.subarray(0, end < 0 ? head.length : end), at);
   if (header === null) return null;
   const vintage = vintageOf(names) ?? modified;
@@ -71,6 +71,11 @@ function areaOf(names: readonly string[], at: string): { readonly region: number
     if (region !== undefined) return { region: region.code };
   }
   return null;
+}
+
+/** Imports the reader on demand, because a refresh without new files does not need the reader. */
+async function read(file: InputFile, sink: Sink): Promise<void> {
+  await (await import('./read.ts')).read(file, sink);
 }
 
 export default defineSource({

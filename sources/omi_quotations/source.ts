@@ -1,8 +1,7 @@
-import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { defineSource, inputError, type Probe, type Recognition, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import type { ZipEntry } from '../../pipelines/formats/zip.ts';
 import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
-import { read } from './read.ts';
 import { parseDocumentName, parseTitle, tables, type Title } from './schema.ts';
 import { decodeLine } from './text.ts';
 
@@ -76,6 +75,11 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   }
   const perimeter = perimeterOf(probe.head, probe.name);
   return perimeter === null ? null : recognition('PERIMETER', [perimeter]);
+}
+
+/** Imports the reader on demand, because a refresh without new files does not need the reader. */
+async function read(file: InputFile, sink: Sink): Promise<void> {
+  await (await import('./read.ts')).read(file, sink);
 }
 
 export default defineSource({

@@ -1,0 +1,33 @@
+/** Loads files and builds Italy's tables, and removes the workspaces of a killed run. */
+import { dropBuild } from '../build/join.ts';
+import type { Database } from '../db/index.ts';
+import { recoverStaging } from '../ingest/load.ts';
+import { plan, type Plan } from '../plan/plan.ts';
+import { buildItaly } from './build-phase.ts';
+import { loadReleases } from './load-phase.ts';
+import { placeComuni } from './place-phase.ts';
+import { readKnown, type Refreshing } from './refreshing.ts';
+
+export { buildRegions } from './build-phase.ts';
+
+/**
+ * Loads new files, finds the regions of their comuni, and builds Italy's tables. Concurrent runs perform this step one after another. @returns the regions to
+ * build, and the results of this step
+ */
+export async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
+  const { context, options, run } = refreshing;
+  return run.shared(async () => {
+    const { loaded, unused } = await loadReleases(refreshing, planned);
+    const inventory = await placeComuni(refreshing);
+    const { held, builds } = plan(await readKnown(context, inventory), null, options.regions);
+    for (const each of held) context.log.info(each);
+    const italy = await buildItaly(refreshing, builds.filter(({ region }) => region === 0), inventory);
+    return { loaded, unused, held, inventory, italy, regions: builds.filter(({ region }) => region > 0) };
+  });
+}
+
+/** Removes the workspaces of a killed run. @param regions regions whose workspaces are removed */
+export async function recover(database: Database, regions: readonly number[]): Promise<void> {
+  await recoverStaging(database);
+  for (const region of regions) await dropBuild(database, region);
+}
