@@ -16,6 +16,11 @@ const LITTER = /(?:^|\/)(?:__MACOSX\/|(?:\.DS_Store|Thumbs\.db|[^/]*\.gfs)$)/i;
 
 /** Minimum size of a zip that is read with threads. Reading a smaller zip takes less time than starting a thread. */
 const THREADED_BYTES = 4 * 1024 * 1024;
+/**
+ * Number of compressed bytes of documents after which threads start. Reading these bytes takes about as long as starting a thread. A refresh with few changed
+ * documents therefore starts no thread.
+ */
+const UNTHREADED_BYTES = 1024 * 1024;
 /** Maximum number of threads. Two threads produce rows as fast as COPY accepts rows. Each thread needs about 70 MB. */
 const MOST_THREADS = 2;
 /** Number of documents per thread that are read or queued ahead of the current document. Comuni differ in size, so threads read ahead. */
@@ -25,27 +30,51 @@ const AHEAD = 3;
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   // Leaves one processor to this thread and the database.
   const threads = Math.max(1, Math.min(MOST_THREADS, availableParallelism() - 1));
-  await readIn(file.size < THREADED_BYTES ? 0 : threads, file, sink);
+  await readIn(file.size < THREADED_BYTES ? 0 : threads, file, sink, UNTHREADED_BYTES);
 }
 
 /**
  * @param threads number of threads that read documents ahead; with 0 the calling thread reads the documents. The sink receives the same rows in the
  *   same order with any number of threads.
+ * @param unthreadedBytes number of compressed bytes of documents that the calling thread reads before threads start
  */
-export async function readIn(threads: number, file: InputFile, sink: Sink): Promise<void> {
+export async function readIn(threads: number, file: InputFile, sink: Sink, unthreadedBytes = 0): Promise<void> {
   if (file.role === 'gml') {
     await readDocument({ path: '', name: file.name, at: file.name, from: () => file.open() as AsyncIterable<Buffer> }, sink, (bytes) => sink.progress(bytes));
     return;
   }
-  // Start the threads before the zip is opened. The threads are then ready when the first province has been inflated.
-  const pool = threads === 0 ? null : new Threads<Input, SinkMessage>(new URL('./thread.ts', import.meta.url), threads);
+  const lanes = new Lanes(threads, unthreadedBytes);
   let archive: ZipArchive | null = null;
   try {
     archive = await file.zip();
-    await readArchive(archive, pool, threads * AHEAD, sink);
+    await readArchive(archive, lanes, threads * AHEAD, sink);
   } finally {
-    await pool?.close();
+    await lanes.close();
     await archive?.close();
+  }
+}
+
+/** Threads that start when enough documents must be read. */
+class Lanes {
+  readonly #count: number;
+  #unthreadedBytes: number;
+  #pool: Threads<Input, SinkMessage> | null = null;
+
+  constructor(count: number, unthreadedBytes: number) {
+    this.#count = count;
+    this.#unthreadedBytes = unthreadedBytes;
+  }
+
+  /** Starts to read a document in a thread. Returns null if the calling thread must read the document. @param weight number of compressed bytes */
+  begin(input: Input, weight: number): AsyncGenerator<SinkMessage, void, undefined> | null {
+    this.#unthreadedBytes -= weight;
+    if (this.#count === 0 || this.#unthreadedBytes > 0) return null;
+    this.#pool ??= new Threads(new URL('./thread.ts', import.meta.url), this.#count);
+    return this.#pool.start(input, input.at);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool?.close();
   }
 }
 
@@ -60,7 +89,7 @@ interface Found {
 }
 
 /** @param ahead number of steps that may start before the current step ends */
-async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessage> | null, ahead: number, sink: Sink): Promise<void> {
+async function readArchive(outermost: ZipArchive, lanes: Lanes, ahead: number, sink: Sink): Promise<void> {
   let done = 0;
   const begunSteps: (() => Promise<void>)[] = [];
   for await (const step of steps(outermost)) {
@@ -71,7 +100,7 @@ async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessa
     } else if ('leave' in step) begunSteps.push(() => step.leave.close());
     else {
       const { input, facts, weight } = step;
-      const begun = pool === null || sink.reusable?.(facts) === true ? null : pool.start(input, input.at);
+      const begun = sink.reusable?.(facts) === true ? null : lanes.begin(input, weight);
       begunSteps.push(async () => {
         const progress = (bytes: number): void => sink.progress(Math.round(done + (bytes / Math.max(1, facts.size ?? 0)) * weight));
         if (!(await sink.reuse(facts))) await (begun === null ? readDocument(input, sink, progress) : replay(begun, sink, progress));

@@ -67,13 +67,13 @@ interface Outcome extends Pick<Collected, 'members' | 'rows'> {
 }
 
 /** Returns the data that the sink received, and the failure. The number of rows seen is undetermined for the member that failed. */
-async function outcome(threads: number, path: string): Promise<Outcome> {
+async function outcome(threads: number, path: string, unthreadedBytes = 0): Promise<Outcome> {
   let failure: Outcome['failure'] = null;
   const collected = await collect({
     ...source,
     read: async (file, sink) => {
       try {
-        await readIn(threads, file, sink);
+        await readIn(threads, file, sink, unthreadedBytes);
       } catch (error) {
         if (!(error instanceof MappaleError)) throw error;
         failure = { ...error.toJSON(), kind: error.kind };
@@ -101,6 +101,25 @@ describe('a zip of the cadastre', () => {
     // The buffers are compared as text, which finds a difference among a hundred thousand buffers within a second.
     const text = (rows: Collected['rows']): string => JSON.stringify(rows, (_key, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value));
     expect(text(threaded.rows) === text(alone.rows)).toBe(true);
+  });
+
+  it.each([[2, 0], [0, Infinity]])('starts %i threads, and gives the same result, if the calling thread reads the first %d bytes of documents', async (expected, unthreadedBytes) => {
+    const path = join(folder, `${expected}-threads.zip`);
+    await writeZip(path, [province([50, 2000, 20])]);
+    let started = 0;
+    const count = (): void => void (started += 1);
+    process.on('worker', count);
+    const read = await outcome(2, path, unthreadedBytes);
+    process.off('worker', count);
+    expect(started).toBe(expected);
+    expect(read).toEqual(await outcome(0, path));
+  });
+
+  it('gives the same result if threads start after the first documents', async () => {
+    const path = join(folder, 'later-threads.zip');
+    await writeZip(path, [province([50, 2000, 20, 300, 40])]);
+    const { size } = await inputFile(path, { role: 'regione' });
+    expect(await outcome(2, path, size / 2)).toEqual(await outcome(0, path));
   });
 
   it('is read up to an unknown entry, and the entry is reported as an error', async () => {
