@@ -12,9 +12,10 @@ import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { ROOT } from '../harness/architecture/project.ts';
 import { describeEngines } from '../harness/database.ts';
 import { answerGoldenOf, goldenText, readGolden } from '../harness/golden.ts';
-import { BASE, DOCUMENT, violationsOf, REGIONS, regionService, VERSION, type Answered } from './harness.ts';
+import { BASE, DOCUMENT, violationsOf, regionService, VERSION, type Answered } from './harness.ts';
 import { STATEMENTS } from './statements.ts';
 import { Trial } from '../harness/api-trial.ts';
+import { REGIONS } from '../harness/loaded-region.ts';
 
 type Service = Awaited<ReturnType<typeof regionService>>;
 type Json = Record<string, unknown>;

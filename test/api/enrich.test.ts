@@ -6,7 +6,8 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { emptyService, REGIONS, regionService, serviceOn, type Answered, type Service } from './harness.ts';
+import { REGIONS } from '../harness/loaded-region.ts';
+import { emptyService, regionService, serviceOn, type Answered, type Service } from './harness.ts';
 
 const PATH = '/tools/enrich';
 const HEADERS = { 'content-type': 'text/csv' };

@@ -6,14 +6,14 @@ import type { Scope } from '../../api/access.ts';
 import { SCOPES } from '../../api/access.ts';
 import { buildServer, type ServerOptions } from '../../api/server.ts';
 import { createToken } from '../../cli/token.ts';
-import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import type { Database } from '../../pipelines/db/index.ts';
 import { openReader, type Reader } from '../../pipelines/db/reader.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Log } from '../../pipelines/log.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
 import type { TestEngine } from '../harness/database.ts';
 import { migratedDatabase } from '../harness/fresh-context.ts';
-import { contextOn, syntheticFiles, syntheticRegion, loadOptions, type SyntheticChoice } from '../harness/region.ts';
+import { loadedRegion, REGIONS, type RegionParameters } from '../harness/loaded-region.ts';
+import { syntheticRegion } from '../harness/region.ts';
 
 export const VERSION = '1.2.3';
 export const BASE = '/api/v2';
@@ -84,35 +84,10 @@ export async function emptyService(engine: TestEngine, options: Pick<ServerOptio
   return serviceOn(await engine.openDatabase(url), url, options);
 }
 
-/** Regions that several suites use, as parameters of `regionService`. A run loads each region once per engine. */
-export const REGIONS = {
-  /** Has every source, with every half-year of quotations. The third comune has a name in two languages. */
-  whole: [500, 11, { comuni: 4, everySemester: true }],
-  /** Has parcels, addresses, floods and boundaries only. */
-  floods: [400, 17, { comuni: 3, only: ['ade_cadastre', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'anncsu_addresses'] }],
-} as const satisfies Readonly<Record<string, readonly [parcels: number, seed: number, choice: SyntheticChoice]>>;
-
-/**
- * Starts the server on a synthetic region, which is loaded like a user's region. Suites that request the same region share one load, and each suite gets a
- * copy.
- */
-export async function regionService(
-  engine: TestEngine,
-  parcels = 400,
-  seed = 11,
-  choice: SyntheticChoice = {},
-): Promise<Service & { readonly region: SyntheticRegion }> {
-  const url = await engine.sharedDatabase(`region ${JSON.stringify([parcels, seed, choice])}`, async (prepared) => {
-    const database = await openDatabase(prepared);
-    const files = await syntheticFiles(parcels, seed, choice);
-    try {
-      const report = await refresh(await contextOn(database), loadOptions([files.folder], [files.region.code]));
-      if (report.failures.length > 0) throw report.failures[0]!;
-    } finally {
-      await files.remove();
-      await database.close();
-    }
-  }, () => migratedDatabase(engine));
+/** Starts the server on a synthetic region, by default `REGIONS.usual`. Suites that request the same region share one load, and each suite gets a copy. */
+export async function regionService(engine: TestEngine, ...parameters: RegionParameters | []): Promise<Service & { readonly region: SyntheticRegion }> {
+  const [parcels, seed, choice] = parameters.length === 0 ? REGIONS.usual : parameters;
+  const url = await loadedRegion(engine, parcels, seed, choice);
   return { ...(await serviceOn(await engine.openDatabase(url), url)), region: syntheticRegion(parcels, seed, choice) };
 }
 

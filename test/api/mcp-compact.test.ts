@@ -66,7 +66,7 @@ describe('a shortened record', () => {
 describeEngines('the largest records of a region with every source', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   beforeAll(async () => {
-    service = await regionService(engine, 400, 11);
+    service = await regionService(engine);
   });
   afterAll(() => service?.close());
 

@@ -12,7 +12,8 @@ import { ROOT } from '../../pipelines/config.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
-import { REGIONS, regionService } from './harness.ts';
+import { REGIONS } from '../harness/loaded-region.ts';
+import { regionService } from './harness.ts';
 
 type Json = Record<string, unknown>;
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };

@@ -10,7 +10,8 @@ import { FILTER_PROPERTIES } from '../../api/cql2.ts';
 import { COLLECTIONS, CONFORMS_TO, INDEXED } from '../../api/ogc.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { BASE, DOCUMENT, violationsOf, REGIONS, regionService, type Answered } from './harness.ts';
+import { REGIONS } from '../harness/loaded-region.ts';
+import { BASE, DOCUMENT, violationsOf, regionService, type Answered } from './harness.ts';
 
 type Json = Record<string, unknown>;
 type Link = { href: string; rel: string; type?: string };

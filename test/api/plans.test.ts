@@ -45,7 +45,7 @@ describeEngines('the query plans of the REST API', (engine) => {
   let questions: Readonly<Record<string, readonly string[]>>;
 
   beforeAll(async () => {
-    service = await regionService(engine, PARCELS, 3);
+    service = await regionService(engine, PARCELS, 3, {});
     type Found = Record<'fid' | 'lat' | 'lng' | 'x' | 'y', number> & Record<'belfiore' | 'sheet' | 'label' | 'reference', string>;
     const parcels = await service.database.query<Found>(
       'select fid, reference, belfiore, sheet, label, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng, st_x(st_transform(point, 32633)) as x, st_y(st_transform(point, 32633)) as y from core.parcel order by hashint4(fid) limit 40',

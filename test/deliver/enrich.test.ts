@@ -14,10 +14,8 @@ import type { Key } from '../../pipelines/deliver/keys.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
-import { migratedDatabase } from '../harness/fresh-context.ts';
-import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { loadedRegion, REGIONS } from '../harness/loaded-region.ts';
 import { queryRecords } from '../harness/records.ts';
 
 type Row = Readonly<Record<string, string>>;
@@ -25,15 +23,12 @@ type Row = Readonly<Record<string, string>>;
 const LF = '\n';
 
 describeEngines('enriching a table', (engine) => {
-  let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let folder: string;
   let database: Database;
 
   beforeAll(async () => {
-    files = await syntheticFiles(200, 41, { comuni: 2, dense: true });
     folder = await mkdtemp(join(tmpdir(), 'mappale-enrich-'));
-    database = await engine.openDatabase(await migratedDatabase(engine));
-    await refresh(await contextOn(database), loadOptions([files.folder], [14]));
+    database = await engine.openDatabase(await loadedRegion(engine, ...REGIONS.usual));
     // A comune of an unpublished region. The lists and boundaries of all Italy contain the comune.
     await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, region_code) values ('X998', '058998', 'Fuoriporta', '258', 'Roma', 12)");
     await database.query(
@@ -44,7 +39,6 @@ describeEngines('enriching a table', (engine) => {
   });
 
   afterAll(async () => {
-    await files.remove();
     await rm(folder, { recursive: true, force: true });
   });
 

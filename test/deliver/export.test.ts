@@ -22,12 +22,10 @@ import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { gdal } from '../../pipelines/formats/vector.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
-import { freshContext } from '../harness/fresh-context.ts';
 import { openPmtiles } from '../harness/pmtiles.ts';
-import { loadOptions, syntheticFiles } from '../harness/region.ts';
+import { loadedRegion, REGIONS } from '../harness/loaded-region.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -55,12 +53,8 @@ describeDatabase('exporting a region', (engine) => {
   let cells: ReadonlyMap<number, readonly Cell[]>;
 
   beforeAll(async () => {
-    const files = await syntheticFiles(220, 61, { comuni: 2, dense: true });
     folder = await mkdtemp(join(tmpdir(), 'mappale-export-'));
-    const context = await freshContext(engine);
-    ({ database } = context);
-    await refresh(context, loadOptions([files.folder], [14]));
-    await files.remove();
+    database = await engine.openDatabase(await loadedRegion(engine, ...REGIONS.usual));
     duck = await (await DuckDBInstance.create(':memory:')).connect();
     // Rings in publishers' files have either direction.
     await database.query('update core.parcel set geom = st_reverse(geom) where fid % 3 = 0');

@@ -1,5 +1,6 @@
 /** Tests that the dossier of a parcel shows its values with the texts of the sections, in both languages. The dossier is a page without other files. */
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dossierPage } from '../../api/report/dossier.ts';
@@ -10,11 +11,9 @@ import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { findBrowser, printPdf } from '../../pipelines/formats/pdf.ts';
 import { readDossier, type Dossier } from '../../pipelines/operate/dossier.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
 import { CHROMIUM, lookAt } from '../harness/browser.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { freshContext } from '../harness/fresh-context.ts';
-import { loadOptions, syntheticFiles } from '../harness/region.ts';
+import { loadedRegion, REGIONS } from '../harness/loaded-region.ts';
 
 /** Matches markup that would make a browser fetch, run or send something. */
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
@@ -32,19 +31,16 @@ function hostile(dossier: Dossier): Dossier {
 describeDatabase('the dossier of a parcel', (engine) => {
   let database: Database;
   let dossier: Dossier;
-  let files: Awaited<ReturnType<typeof syntheticFiles>>;
+  let folder: string;
 
   beforeAll(async () => {
-    files = await syntheticFiles(200, 4, { comuni: 2 });
-    const context = await freshContext(engine);
-    ({ database } = context);
-    const { failures } = await refresh(context, loadOptions([files.folder], [14]));
-    if (failures.length > 0) throw failures[0]!;
+    folder = await mkdtemp(join(tmpdir(), 'mappale-dossier-'));
+    database = await engine.openDatabase(await loadedRegion(engine, ...REGIONS.usual));
     // The parcel has addresses, and most sections have values for it.
     const [parcel] = await database.query<{ fid: number }>("select p.fid from core.parcel p join section.address a using (fid) where p.kind = 'land' order by p.fid limit 1");
     dossier = (await readDossier(database, parcel!.fid))!;
   });
-  afterAll(() => files.remove());
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const pageIn = async (language: (typeof LANGUAGES)[number], shown = dossier): Promise<string> => dossierPage(shown, panelsIn(language), language);
 
@@ -119,13 +115,13 @@ describeDatabase('the dossier of a parcel', (engine) => {
   });
 
   it('is refused as PDF if the browser writes no PDF file', async () => {
-    const out = join(files.folder, 'none.pdf');
+    const out = join(folder, 'none.pdf');
     expect(await printPdf('/bin/false', await pageIn('en'), out).catch((error: unknown) => error)).toMatchObject({ code: 'PDF_NOT_WRITTEN', at: '/bin/false', detail: 'expected a PDF file, found none (exit code 1)' });
   });
 
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
     it('is printed as PDF on A4 pages', async () => {
-      const out = join(files.folder, 'dossier.pdf');
+      const out = join(folder, 'dossier.pdf');
       await printPdf(CHROMIUM!, await pageIn('it'), out);
       const pdf = (await readFile(out)).toString('latin1');
       expect(pdf.slice(0, 5)).toBe('%PDF-');

@@ -13,6 +13,7 @@ import type { Reader } from '../../pipelines/db/reader.ts';
 import { regionService, type Service } from '../api/harness.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
+import { loadedRegion, REGIONS } from '../harness/loaded-region.ts';
 
 async function split(...chunks: readonly (string | Buffer)[]): Promise<string[]> {
   const lines: string[] = [];
@@ -94,7 +95,7 @@ describeDatabase('parcel --stdin', (engine) => {
 
   /** Starts the program on a copy of the database, because an embedded database allows one process at a time. */
   async function start(): Promise<ReturnType<typeof spawn>> {
-    const url = engine.name === 'pglite' ? await engine.sharedDatabase(`region ${JSON.stringify([400, 11, {}])}`, () => Promise.reject(new Error('expected a loaded region'))) : service.url;
+    const url = engine.name === 'pglite' ? await loadedRegion(engine, ...REGIONS.usual) : service.url;
     return spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'parcel', '--stdin', '--include', 'basic'], { env: childEnvironment({ DATABASE_URL: url }), stdio: 'pipe' });
   }
 
