@@ -25,10 +25,21 @@ const LICENCE = /^(?:licen[cs]e|notice)/i;
 
 rmSync(DIST, { recursive: true, force: true });
 execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'tsconfig-build.json', '--outDir', DIST], { cwd: ROOT, stdio: 'inherit' });
+checkImports();
 copyFiles();
 copyLibraries();
 writeManifest();
 await writeDigests();
+
+/** tsc leaves the extension of some dynamic imports unchanged. @throws Error if a compiled module imports a TypeScript file */
+function checkImports(): void {
+  for (const entry of readdirSync(DIST, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !entry.name.endsWith('.js')) continue;
+    const path = join(entry.parentPath, entry.name);
+    const [found] = /^\s*(?!\/\/|\*).*\b(?:import\(|from )'\.[^']*\.ts'/m.exec(readFileSync(path, 'utf8')) ?? [];
+    if (found !== undefined) throw new Error(`expected an import of a .js file in ${path}, found ${found.trim()}; give the function with this import a return type`);
+  }
+}
 
 function copyFiles(): void {
   for (const folder of FOLDERS) {
