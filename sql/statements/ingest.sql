@@ -186,20 +186,43 @@ said_twice as (
     count(*) as records
   from duplicate
   group by member_id
+),
+found as (
+  select
+    m.member_id,
+    f.name,
+    m.path,
+    m.records,
+    case when m.row_member_id is null then coalesce(c.rows, 0) else m.rows end as rows,
+    m.rejects + coalesce(r.records, 0) as rejects,
+    m.duplicates + coalesce(d.records, 0) as duplicates,
+    not exists (select from entangled e where e.member_id = m.member_id) as alone
+  from ledger.member m
+  join ledger.file f using (file_id)
+  left join counted c using (member_id)
+  left join refused r using (member_id)
+  left join said_twice d using (member_id)
+  where m.release_id = $1
+),
+-- Most members of a release are reused, and their counts stay the same.
+changed as (
+  update ledger.member m
+  set rows = n.rows,
+    rejects = n.rejects,
+    duplicates = n.duplicates,
+    alone = n.alone
+  from found n
+  where m.member_id = n.member_id
+    and (m.rows, m.rejects, m.duplicates, m.alone) is distinct from (n.rows, n.rejects, n.duplicates, n.alone)
 )
-update ledger.member m
-set rows = case when k.row_member_id is null then coalesce(c.rows, 0) else m.rows end,
-  rejects = m.rejects + coalesce(r.records, 0),
-  duplicates = m.duplicates + coalesce(d.records, 0),
-  alone = not exists (select from entangled e where e.member_id = k.member_id)
-from ledger.member k
-join ledger.file f using (file_id)
-left join counted c using (member_id)
-left join refused r using (member_id)
-left join said_twice d using (member_id)
-where m.member_id = k.member_id
-  and m.release_id = $1
-returning f.name, m.path, m.records, m.rows, m.rejects, m.duplicates
+select
+  name,
+  path,
+  records,
+  rows,
+  rejects,
+  duplicates
+from found
 
 -- statement: without_value
 select count(*)::int4 as records
