@@ -1,9 +1,10 @@
 /** Starts the server on a synthetic region, and checks answers against its OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifyInstance } from 'fastify';
+import pLimit from 'p-limit';
 import { document } from '../../api/openapi.ts';
 import type { Scope } from '../../api/access.ts';
-import { SCOPES } from '../../api/access.ts';
+import { PER_TOKEN, SCOPES } from '../../api/access.ts';
 import { buildServer, type ServerOptions } from '../../api/server.ts';
 import { createToken } from '../../cli/token.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -76,6 +77,15 @@ export async function serviceOn(database: Database, url: string, options: Pick<S
       await reader.close();
     },
   };
+}
+
+/**
+ * Sends requests with one key, as many at a time as a token may have in progress. If all requests were sent at once, the last requests would wait in the
+ * token's queue, and a busy machine would refuse them.
+ */
+export function askEach(service: Pick<Service, 'ask'>, paths: readonly string[], key: string): Promise<Answered[]> {
+  const within = pLimit(PER_TOKEN);
+  return Promise.all(paths.map((path) => within(() => service.ask(path, { key }))));
 }
 
 /** Starts the server on a database without data. Rights on the database object itself are missing. */

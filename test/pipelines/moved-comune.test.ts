@@ -10,7 +10,7 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { cadastralName } from '../../sources/ade_cadastre/synthetic.ts';
-import { serviceOn, type Service } from '../api/harness.ts';
+import { askEach, serviceOn, type Service } from '../api/harness.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { migratedDatabase } from '../harness/fresh-context.ts';
@@ -195,7 +195,8 @@ describeDatabase('a comune that was merged while the cadastre keeps its code', (
 
   const recordsOf = async (belfiore: string): Promise<Map<string, Record<string, Json>>> => {
     const rows = await service.database.query<{ reference: string; fid: number }>("select reference, fid from core.parcel where belfiore = $1 and kind = 'land'", [belfiore]);
-    return new Map(await Promise.all(rows.map(async ({ reference, fid }) => [reference, (await service.ask(`/parcels/${fid}`, { key })).body as Record<string, Json>] as const)));
+    const answers = await askEach(service, rows.map(({ fid }) => `/parcels/${fid}`), key);
+    return new Map(rows.map(({ reference }, index) => [reference, answers[index]!.body as Record<string, Json>]));
   };
 
   it(`keeps every parcel with its quotations, and has the seismic zone, incomes and postal codes of the comune that absorbed it (seed ${seed})`, async () => {

@@ -19,7 +19,7 @@ import { sectionObjects } from '../../pipelines/db/section-objects.ts';
 import { partsOf } from '../../pipelines/db/state.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { regionService, serviceOn, type Service } from '../api/harness.ts';
+import { askEach, regionService, serviceOn, type Service } from '../api/harness.ts';
 import { mappale } from '../harness/faults/machine.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
@@ -267,7 +267,7 @@ describeEngines(`a dump${dumpVersion > 0 ? '' : ' [not run: pg_dump is not insta
       try {
         const key = await service.token();
         const paths = ['/geocode/search?q=via%20roma%201', '/geocode/search?q=via%20rmoa', `/geocode/search?q=${encodeURIComponent(files.region.comuni[0].name.slice(0, -1))}`, `/parcels/${files.region.code}00000000`];
-        return await Promise.all(paths.map(async (path) => [path, (await service.ask(path, { key })).status]));
+        return (await askEach(service, paths, key)).map(({ status }, index) => [paths[index], status]);
       } finally {
         await service.close();
       }

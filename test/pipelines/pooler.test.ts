@@ -14,7 +14,7 @@ import { openReader } from '../../pipelines/db/reader.ts';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { withRun } from '../../pipelines/ledger/runs.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { DOCUMENT, serviceOn, type Service } from '../api/harness.ts';
+import { askEach, DOCUMENT, serviceOn, type Service } from '../api/harness.ts';
 import { describeEngines, type TestEngine } from '../harness/database.ts';
 import { PGBOUNCER, PgBouncer } from '../harness/pgbouncer.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
@@ -210,10 +210,8 @@ function suite(engine: TestEngine): void {
     const paths = [...found, '/parcels/1', ...examples];
     const { token } = await createToken(direct, SCOPES, 'test', null);
     // Requests run simultaneously, on fewer connections than the server has.
-    const [plain, ...pooled] = await Promise.all(services.map(async (service) => Promise.all(paths.map(async (path) => {
-      const { status, text } = await service.ask(path, { key: token });
-      return `${path} ${status} ${text.replace(DIFFERING, '$1$2$3')}`;
-    }))));
+    const [plain, ...pooled] = await Promise.all(services.map(async (service) => (
+      (await askEach(service, paths, token)).map(({ status, text }, index) => `${paths[index]} ${status} ${text.replace(DIFFERING, '$1$2$3')}`))));
     expect(plain!.slice(0, found.length).map((each) => each.split(' ', 2))).toEqual(found.map((path) => [path, '200']));
     expect(paths.length).toBeGreaterThan(15);
     for (const each of pooled) expect(each).toEqual(plain);
