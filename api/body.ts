@@ -34,7 +34,7 @@ export function receiver(identify: Identify, takeSlot: TakeSlot): Receive {
     const slot = await takeSlot(await identify(applicant));
     if (slot === 'own') {
       const problem = `${BODIES.perToken} bodies of this token are being read; send the request again in 1 second`;
-      throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: BODIES.perToken }, { 'retry-after': '1', connection: 'close' }, 'token_busy');
+      throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: BODIES.perToken }, { 'retry-after': '1' }, 'token_busy');
     }
     if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is already reading the maximum number of bodies; send the request again in 1 second', 'server_busy');
     try {
@@ -52,7 +52,8 @@ function read(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
     const late = setTimeout(() => fail(new ApiError('REQUEST_TIMEOUT', `the body did not arrive within ${BODY_MS / 1000} seconds`, undefined, { connection: 'close' })), BODY_MS);
     const fail = (error: ApiError): void => {
       clearTimeout(late);
-      request.off('data', take).pause();
+      // The rest is discarded. If the connection closed here, a client that is still sending could not read the refusal.
+      request.off('data', take).resume();
       reject(error);
     };
     const take = (chunk: Buffer): void => {
@@ -73,6 +74,5 @@ function read(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
 }
 
 function tooLong({ mostBytes, hint }: BodyLimits): ApiError {
-  const { code, message, details } = invalidParameter('body', `at most ${mostBytes} bytes${hint}`, 'is too large');
-  return new ApiError(code, message, details, { connection: 'close' });
+  return invalidParameter('body', `at most ${mostBytes} bytes${hint}`, 'is too large');
 }

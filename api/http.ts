@@ -57,6 +57,7 @@ export function httpServer(
   const server = createServer({ ...TIMES, requireHostHeader: false }, (request, response) => {
     const late = setTimeout(() => request.socket.destroy(), answerMs).unref();
     response.once('close', () => clearTimeout(late));
+    if (!response.shouldKeepAlive) closeAfterBody(request, response);
     const problem = ambiguityOf(request);
     if (problem === null) handler(request, response);
     else refuse(request.socket, new ApiError('INVALID_PARAMS', problem), 'ambiguous headers');
@@ -82,9 +83,10 @@ export function httpServer(
   };
   server.on('request', (request, response) => latest.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // A client that closes the connection before the end of a body expects no answer. The connection is destroyed, so that the handler does not wait for
-    // the rest of the body.
-    const isBrokenOff = error.code === 'HPE_INVALID_EOF_STATE' && latest.get(socket)?.req.complete === false;
+    // A client that closes the connection before the end of a body expects no answer, nor does a client that got its answer before the end of the body.
+    // The connection is destroyed, so that the handler does not wait for the rest of the body.
+    const answer = latest.get(socket);
+    const isBrokenOff = answer?.req.complete === false && (error.code === 'HPE_INVALID_EOF_STATE' || answer.writableFinished);
     if (error.code === 'ECONNRESET' || isBrokenOff) socket.destroy();
     else refuse(socket, malformed(error), error.code ?? error.message);
   });
@@ -95,6 +97,19 @@ export function httpServer(
   // The server does not send `100 Continue`. Requests with the header Expect are answered like other requests.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
   return server;
+}
+
+/**
+ * Closes a connection that the client does not want to keep after both the answer and the body have ended. Node closes such a connection immediately after
+ * the answer, and a client that is still sending could then not read the answer.
+ */
+function closeAfterBody(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers['transfer-encoding'] === undefined && Number(request.headers['content-length'] ?? 0) === 0) return;
+  response.shouldKeepAlive = true;
+  response.once('finish', () => {
+    if (request.complete) request.socket.end();
+    else request.once('end', () => request.socket.end());
+  });
 }
 
 /** If more answers wait than the limit allows, closes the connections with the oldest waiting answers. */

@@ -6,11 +6,6 @@ import { invalidParameter, refusal } from './errors.ts';
 import { digest } from './prepared.ts';
 import { sessionOf } from './sign-in.ts';
 
-/** Returns the header that closes the connection if the request has a body, because most paths do not read bodies. */
-export function closing({ headers }: FastifyRequest): Record<string, string> {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0 ? { connection: 'close' } : {};
-}
-
 export function isForwarded({ headers }: FastifyRequest): boolean {
   return headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
 }

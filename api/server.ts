@@ -31,7 +31,7 @@ import { map } from './plugins/map.ts';
 import { metrics } from './plugins/metrics.ts';
 import { tiles } from './plugins/tiles.ts';
 import { WORTH_COMPRESSING } from './prepared.ts';
-import { closing, isForwarded, pathOf } from './request.ts';
+import { isForwarded, pathOf } from './request.ts';
 import { patternOf } from './routes.ts';
 import { publishedBy, type Service } from './service.ts';
 import type { SignIn } from './sign-in.ts';
@@ -116,7 +116,7 @@ function createApp({ log, metrics: figures, isTrustedProxy }: Surroundings): Fas
     figures.refused(refused);
     if (refused.status >= 500) log.warn(`${request.id}: ${describeFailure(error)}`);
     // The common headers are set here, because a request may be refused before the hook that sets them has run.
-    reply.code(refused.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...refused.headers });
+    reply.code(refused.status).headers({ ...commonHeaders(request.id), 'cache-control': 'no-store', ...refused.headers });
     return reply.type(PROBLEM_TYPE).send(JSON.stringify(refused));
   };
   const app = fastify({
@@ -151,7 +151,7 @@ function checkRequests(app: FastifyInstance, log: Log, isTrustedProxy: Trust): v
   });
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...commonHeaders(request.id), ...closing(request) });
+    reply.headers(commonHeaders(request.id));
     // A closed connection has no peer address.
     const peer = request.socket.remoteAddress;
     if (!warned && peer !== undefined && isForwarded(request) && !isTrustedProxy(peer)) {

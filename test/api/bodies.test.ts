@@ -34,6 +34,7 @@ describeDatabase('uploads:', (engine) => {
   const statusOf = async (socket: Socket): Promise<number> => new Promise((resolve) => {
     socket.once('data', (part) => resolve(Number(part.toString('latin1').slice(9, 12))));
     socket.once('close', () => resolve(0));
+    if (socket.destroyed) resolve(0);
   });
   const broken = (key: string): Promise<Socket> => send(`${head(key, 'Content-Length: 1000')}fid\n1`);
   const whole = async (key: string): Promise<number> => statusOf(await send(`${head(key, 'Content-Length: 6')}fid\n1\n`));
@@ -98,6 +99,16 @@ describeDatabase('uploads:', (engine) => {
     const status = statusOf(socket);
     for (let sent = 0; sent <= ENRICH_BODY.mostBytes; sent += 65_536) socket.write(piece);
     expect(await status).toBe(400);
+  });
+
+  it.each(['keep-alive', 'close'])('a client that reads only after it has sent a large body gets every refusal (Connection: %s)', async (connection) => {
+    const key = await service.token();
+    const refused = async (to: string, bytes: number): Promise<number> =>
+      statusOf(await send(`${to.replace('\r\n\r\n', '\r\n')}Connection: ${connection}\r\nContent-Length: ${bytes}\r\n\r\n${'a'.repeat(bytes)}`));
+    const most = ENRICH_BODY.mostBytes;
+    const statuses = [await refused(head(key), 4 * most), await refused(head(null), most), await refused(head(await service.token(['admin_data:read'])), most)];
+    for (const path of ['/nothing', '/health']) statuses.push(await refused(head(key).replace(ENRICH_PATH, path), 4 * most));
+    expect(statuses).toEqual([400, 401, 403, 404, 405]);
   });
 });
 

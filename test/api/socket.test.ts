@@ -78,10 +78,10 @@ describeDatabase('the socket', (engine) => {
   };
 
   it.each<readonly [name: string, bytes: () => string, status: number]>([
-    ['a body in an unknown encoding', () => keyed('/admin/regions', 'Content-Encoding: foo', 'Content-Length: 1') + 'x', 200],
+    ['a body in an unknown encoding', () => keyed('/admin/regions', 'Content-Encoding: foo', 'Content-Length: 1', 'Connection: close') + 'x', 200],
     ['a Content-Encoding header without a body', () => get('/nothing', 'Content-Encoding: foo', 'Connection: close'), 404],
-    ['a body with a wrong method', () => `POST ${BASE}/health HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Type: application/json\r\n\r\n{"a":`, 405],
-    ['a chunked body with a wrong method', () => `PUT ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc`, 405],
+    ['a body with a wrong method', () => `POST ${BASE}/health HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{"a":`, 405],
+    ['a chunked body with a wrong method', () => `PUT ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nabcde\r\n0\r\n\r\n`, 405],
     ['a malformed chunked body', () => `PUT ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n`, 405],
     ['an unknown Expect header', () => get('/health', 'Expect: foo', 'Connection: close'), 200],
     ['Expect: 100-continue', () => `POST ${BASE}/health HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n`, 405],
@@ -138,10 +138,23 @@ describeDatabase('the socket', (engine) => {
     expect((await first(keyed(`/geocode/search?q=Via%20Roma${q}`, 'Connection: close'))).status).toBe(400);
   });
 
-  it('closes the connection of a request whose body is not read', async () => {
-    for (const field of ['Content-Length: 1000000', 'Transfer-Encoding: chunked']) {
-      const [refused, ...more] = await say(`POST ${BASE}/health HTTP/1.1\r\nHost: x\r\n${field}\r\n\r\n`);
-      expect([refused!.status, refused!.headers['connection'], more]).toEqual([405, 'close', []]);
+  it('discards a body that the path does not read, and then answers the next request of the connection', async () => {
+    const body = get('/admin/regions').repeat(5_000);
+    for (const sent of [`Content-Length: ${body.length}\r\n\r\n${body}`, `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`]) {
+      const replies = await say(`POST ${BASE}/health HTTP/1.1\r\nHost: x\r\n${sent}${END}`);
+      expect([replies.map(({ status }) => status), replies.flatMap(violations)]).toEqual([[405, 200], []]);
+    }
+  });
+
+  it('closes the connection without a second answer if a refused body never ends', async () => {
+    const { server } = service.app;
+    const { headersTimeout, requestTimeout } = server;
+    Object.assign(server, { headersTimeout: 1_000, requestTimeout: 1_000 });
+    try {
+      const replies = await say(`POST ${BASE}/health HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n`);
+      expect(replies.map(({ status }) => status)).toEqual([405]);
+    } finally {
+      Object.assign(server, { headersTimeout, requestTimeout });
     }
   });
 
