@@ -1,4 +1,4 @@
-/** Reads the record of a parcel. The licences make up a third of a record and are the same for many parcels, so the server caches the licences. */
+/** Reads the record of a parcel. The licences make up a third of a record, and parcels share their citations, so the server caches the citations. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
 import { refusal } from './errors.ts';
@@ -8,32 +8,59 @@ interface Parts {
   readonly publication: string;
   /** JSON text before the licences. */
   readonly head: string | null;
-  /** Ids of the combinations of sources that the record cites, as the text of a PostgreSQL array. */
-  readonly citations: string;
+  /** Ids of the combinations of sources that the record cites, as the text of a PostgreSQL array. Null if the record cites no source. */
+  readonly citations: string | null;
   /** JSON text after the licences. */
   readonly tail: string;
 }
 
+/** Licence of one source of a section, as JSON text. Section `*`: every record has the licence, unless another licence of the record has the same terms. */
+interface License {
+  readonly section: string;
+  readonly source: string;
+  readonly license: string;
+  readonly terms: string;
+}
+
 /**
- * Licences as JSON text, by the ids of the citations. An id is a digest of a section and its sources, so equal ids have the same licences in every database.
- * Two synthetic regions have about a thousand different texts, each about 8 kB long.
+ * Licences by the id of their citation. An id is a digest of a section and its sources, so equal ids have the same licences in every database. A citation has
+ * about 600 bytes. Parcels have many more combinations of citations than there are citations.
  */
-const known = new Map<string, string>();
-const KNOWN = 1_000;
+const known = new Map<string, readonly License[]>();
+const KNOWN = 10_000;
 
 /** @throws MappaleError (kind `database`) */
 export async function parcelRecord(reader: Reader, fid: number, sections: readonly string[]): Promise<Answer> {
   const { publication, head, citations, tail } = await reader.call<Parts & Record<string, unknown>>('select publication, head, citations, tail from api.parcel_answer($1, $2)', [fid, sections]);
   if (head === null) return { publication, answer: null };
-  return { publication, answer: `${head}${known.get(citations) ?? await readLicenses(reader, sections, citations)}${tail}` };
+  const ids = [...new Set(citations?.match(/[0-9a-f-]{36}/g))];
+  return { publication, answer: `${head}${licensesText(sections, await licensesOf(reader, ids))}${tail}` };
 }
 
-async function readLicenses(reader: Reader, sections: readonly string[], citations: string): Promise<string> {
-  const { licenses } = await reader.call<{ licenses: string }>('select licenses from api.cited_licenses($1, $2)', [sections, citations]);
-  const [oldest = ''] = known.keys();
-  if (known.size >= KNOWN) known.delete(oldest);
-  known.set(citations, licenses);
-  return licenses;
+async function licensesOf(reader: Reader, ids: readonly string[]): Promise<License[]> {
+  const found = new Map(ids.map((id) => [id, known.get(id)]));
+  const missing = ids.filter((id) => found.get(id) === undefined);
+  if (missing.length > 0) {
+    const { licenses } = await reader.call<{ licenses: (License & { citation: string })[] }>('select licenses from api.citation_licenses($1)', [missing]);
+    for (const id of missing) {
+      const read = licenses.filter(({ citation }) => citation === id);
+      found.set(id, read);
+      const [oldest = ''] = known.keys();
+      if (known.size >= KNOWN) known.delete(oldest);
+      known.set(id, read);
+    }
+  }
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** Returns the text that `api.cited_licenses` returns for these licences. */
+function licensesText(sections: readonly string[], licenses: readonly License[]): string {
+  const order = new Map(sections.map((section, index) => [section, index])).set('basic', -1);
+  const place = ({ section }: License): number => order.get(section) ?? sections.length;
+  const terms = new Set(licenses.filter(({ section }) => section !== '*').map((license) => license.terms));
+  const shown = licenses.filter((license) => license.section !== '*' || !terms.has(license.terms));
+  shown.sort((a, b) => place(a) - place(b) || (a.source < b.source ? -1 : 1));
+  return `[${shown.map(({ license }) => license).join(', ')}]`;
 }
 
 interface Refused {

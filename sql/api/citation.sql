@@ -1,7 +1,7 @@
 -- purpose: licences of the sources that a record cites
 -- reads: ledger.citation
--- writes: api.cited_licenses
--- grain: one call per record
+-- writes: api.cited_licenses, api.citation_licenses
+-- grain: one call per record or per new citation
 -- crs: none
 
 create or replace function api.cited_licenses(p_sections text[], p_cited uuid[], out licenses text)
@@ -29,3 +29,30 @@ begin
 end
 $$;
 comment on function api.cited_licenses(text[], uuid[]) is 'JSON text of the licences of the cited combinations of sources, ordered by section and source. Mandatory licences are last. A mandatory licence is left out if another licence has the same terms';
+
+create or replace function api.citation_licenses(p_cited uuid[], out licenses json)
+language plpgsql stable security definer
+set search_path to core, section, ledger, public, pg_temp
+as $$
+begin
+  licenses := (
+    select
+      coalesce(
+        json_agg(
+          json_build_object(
+            'citation', c.citation,
+            'section', c.section,
+            'source', l.source_id,
+            'license', l.license,
+            'terms', l.term
+          )
+        ),
+        '[]'::json
+      )
+    from ledger.citation c
+    cross join lateral unnest(c.source_ids, c.licenses, c.terms) as l (source_id, license, term)
+    where c.citation = any (p_cited)
+  );
+end
+$$;
+comment on function api.citation_licenses(uuid[]) is 'The licences of citations, one element per citation and source. Member license is the JSON text of a licence. The server caches these licences and joins them in the same way as api.cited_licenses';

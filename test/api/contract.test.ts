@@ -9,8 +9,10 @@ import type { SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { readParameters } from '../../api/parameters.ts';
 import { firstFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { ROOT } from '../harness/architecture/project.ts';
 import { describeEngines } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
 import { answerGoldenOf, goldenText, readGolden } from '../harness/golden.ts';
 import { BASE, DOCUMENT, violationsOf, regionService, VERSION, type Answered } from './harness.ts';
 import { STATEMENTS } from './statements.ts';
@@ -458,6 +460,18 @@ describeEngines('the REST API', (engine) => {
       await database.query(`update ledger.cited set citation = '${was!.citation}' where publication_id = ${region} and citation = md5('made_')::uuid`);
       await database.query("delete from ledger.citation where citation = md5('made_')::uuid");
       expect(await licences('basic,risk')).toEqual(before);
+    });
+
+    it('contain the same licences in the same order as api.parcel, for any choice of sections', async () => {
+      const random = randomOf('licences', testEnvironment().seed);
+      const parcels = await service.database.query<{ fid: number }>('select fid from core.parcel order by hashint4(fid) limit 40');
+      for (const { fid } of parcels) {
+        const include = SECTION_NAMES.filter(() => random.next() < 0.5);
+        if (include.length === 0) continue;
+        const { meta } = (await ask(`/parcels/${fid}?include=${include.join(',')}`)).body as { meta: { licenses: unknown[] } };
+        const [row] = await service.database.query<{ licenses: unknown[] }>("select api.parcel($1, $2) -> 'meta' -> 'licenses' as licenses", [fid, include]);
+        expect(meta.licenses, `${fid} ${include.join(',')}, MAPPALE_TEST_SEED=${testEnvironment().seed}`).toEqual(row!.licenses);
+      }
     });
 
     // Runs on one engine only, because the result does not depend on the engine.
