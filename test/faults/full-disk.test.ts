@@ -1,36 +1,60 @@
-/** Tests full disks under the embedded database and under exports. The error names the path, nothing is partly written, and a later run recovers. */
-import { existsSync } from 'node:fs';
+/** Tests full disks under the embedded database and under written files. The error names the path, nothing is partly written, and a later run recovers. */
+import { cpSync, existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it, type TestContext } from 'vitest';
-import { describeEngines } from '../harness/database.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { Machine, mappale, scratch, succeeded, outcomeOf, type Ended } from '../harness/faults/machine.ts';
+import { migratedDatabase } from '../harness/fresh-context.ts';
+import { loadedRegion, REGIONS } from '../harness/loaded-region.ts';
 import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
-import { smallRegion, type Region } from '../harness/faults/region.ts';
+import { REGION, smallRegion, type Region } from '../harness/faults/region.ts';
 import { SmallDisk } from '../harness/faults/small-disk.ts';
+import { contextOn, loadOptions } from '../harness/region.ts';
 
 const FORMATS = ['geoparquet', 'flatgeobuf', 'geopackage', 'pmtiles', 'csv'] as const;
 
-describeEngines('a full disk', () => {
+/** Number of parcels. More parcels would only make each load longer. */
+const PARCELS = 160;
+
+const disks: SmallDisk[] = [];
+
+afterEach(async () => {
+  for (const disk of disks.splice(0)) await disk.unmount();
+});
+
+/** Mounts a small disk on a folder, or skips the test with the reason. */
+async function smallDisk(context: TestContext, folder: string): Promise<SmallDisk | null> {
+  const disk = await SmallDisk.mount(folder);
+  if (typeof disk === 'string') {
+    context.skip(`this machine cannot create a small disk: ${disk}`);
+    return null;
+  }
+  disks.push(disk);
+  return disk;
+}
+
+describeEngines('a full disk', (engine) => {
   let work: Awaited<ReturnType<typeof scratch>>;
   let region: Region;
   /** A home folder with version 0 of the region, and a folder with the files of version 1. */
   let home: string;
   let version1: string;
   let before: Record<string, string>;
-  const disks: SmallDisk[] = [];
 
   beforeAll(async () => {
     work = await scratch('full');
-    region = await smallRegion(['ade_cadastre', 'dpc_seismic', 'ingv_mps04', 'istat_comuni', 'istat_soppressi']);
-    home = join(work.folder, 'home');
-    succeeded(await mappale(urlOf(home), 'load-region', 'molise', '--data', await region.version(0)));
+    region = await smallRegion(['ade_cadastre', 'dpc_seismic', 'ingv_mps04', 'istat_comuni', 'istat_soppressi'], PARCELS);
+    home = dirname((await migratedDatabase(engine)).slice('pglite:'.length));
+    const version0 = await region.version(0);
+    before = await withDatabase(urlOf(home), async (database) => {
+      await publish(database, version0);
+      return currentContent(database);
+    });
     version1 = await region.version(1);
-    before = await withDatabase(urlOf(home), currentContent);
-  });
-  afterEach(async () => {
-    for (const disk of disks.splice(0)) await disk.unmount();
   });
   afterAll(async () => {
     await region?.remove();
@@ -42,15 +66,10 @@ describeEngines('a full disk', () => {
     new Machine(urlOf(folder), ['--verbose', 'refresh', 'molise', '--data', data, '--accept', 'a test', '--parallel', '1'])
   );
 
-  /** Mounts a small disk on a folder, or skips the test with the reason. */
-  async function smallDisk(context: TestContext, folder: string): Promise<SmallDisk | null> {
-    const disk = await SmallDisk.mount(folder);
-    if (typeof disk === 'string') {
-      context.skip(`this machine cannot create a small disk: ${disk}`);
-      return null;
-    }
-    disks.push(disk);
-    return disk;
+  /** Publishes files in this process, because a child process compiles the database again. */
+  async function publish(database: Database, data: string): Promise<void> {
+    const { failures } = await refresh(await contextOn(database), loadOptions([data], [REGION], { accept: { who: 'test', why: 'a test' } }));
+    expect(failures).toEqual([]);
   }
 
   function expectFull({ code, stderr, stdout }: Ended, folder: string): void {
@@ -66,8 +85,8 @@ describeEngines('a full disk', () => {
     await withDatabase(urlOf(folder), async (database) => {
       expect(await currentContent(database)).toEqual(before);
       expect(await recount(database)).toEqual(before);
+      await publish(database, version1);
     });
-    succeeded(await refreshed(folder, version1).ended);
     await withDatabase(urlOf(folder), async (database) => {
       const now = await currentContent(database);
       expect(now).not.toEqual(before);
@@ -80,7 +99,7 @@ describeEngines('a full disk', () => {
     const folder = join(work.folder, 'full-home');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;
-    await cp(home, folder, { recursive: true });
+    cpSync(home, folder, { recursive: true });
     for (const step of ['loading', 'building', 'core.parcel']) {
       const machine = refreshed(folder, version1);
       await machine.printed(step);
@@ -98,7 +117,7 @@ describeEngines('a full disk', () => {
     const folder = join(work.folder, 'refused-home');
     const disk = await smallDisk(context, folder);
     if (disk === null) return;
-    await cp(home, folder, { recursive: true });
+    cpSync(home, folder, { recursive: true });
     await disk.shrink(0);
     for (const args of [['parcel', '1400000000'], ['refresh', 'molise', '--data', version1]]) {
       const ended = await mappale(urlOf(folder), ...args);
@@ -111,7 +130,7 @@ describeEngines('a full disk', () => {
 
   it('causes no loss of a publication if the write-ahead log of the embedded database has no space', async (context) => {
     const folder = join(work.folder, 'log-home');
-    await cp(home, folder, { recursive: true });
+    cpSync(home, folder, { recursive: true });
     const current = await withDatabase(urlOf(folder), async (database) => {
       // Leaves 6 MB in a segment, and makes the next refresh build all tables. The build writes more than 6 MB. PostgreSQL prepares the next segment if less
       // than 6 MB is left.
@@ -153,13 +172,25 @@ describeEngines('a full disk', () => {
     await disk.grow();
     succeeded(await mappale(urlOf(folder), 'load-region', 'molise', '--data', region.folder));
   });
+}, ['pglite']);
+
+// Files are written in the same way on each engine.
+describeDatabase('a full disk', (engine) => {
+  let work: Awaited<ReturnType<typeof scratch>>;
+  let url: string;
+
+  beforeAll(async () => {
+    work = await scratch('full');
+    url = await loadedRegion(engine, ...REGIONS.usual);
+  });
+  afterAll(() => work?.remove());
 
   it.for(FORMATS)('keeps the earlier files of an export as %s and leaves no new files', async (format, context) => {
     const folder = join(work.folder, `export-${format}`);
     const disk = await smallDisk(context, folder);
     if (disk === null) return;
     const out = join(folder, 'out');
-    const exported = (): Promise<Ended> => mappale(urlOf(home), 'export', 'molise', '--format', format, '--out', out);
+    const exported = (): Promise<Ended> => mappale(url, 'export', 'molise', '--format', format, '--out', out);
     succeeded(await exported());
     const names = (await readdir(folder)).sort();
     for (const name of names) await writeFile(join(folder, name), 'earlier');
@@ -178,8 +209,8 @@ describeEngines('a full disk', () => {
     if (disk === null) return;
     await mkdir(folder, { recursive: true });
     await disk.shrink(100);
-    const ended = await mappale(urlOf(home), 'synth', '--out', folder, '--parcels', '600');
+    const ended = await mappale(url, 'synth', '--out', folder, '--parcels', '600');
     expect(ended.code, outcomeOf(ended)).toBe(2);
     expect(ended.stderr).toMatch(/^error: .*\[(?:DISK_FULL|FILE_NOT_WRITTEN)\]\n {2}at: .*synth\//);
   });
-}, ['pglite']);
+});
