@@ -20,6 +20,9 @@ import { contextOn, loadOptions } from '../harness/region.ts';
 /** Days between two events. */
 const DAYS = 20;
 
+/** Number of parcels. More parcels would only make each event longer. */
+const PARCELS = 160;
+
 /** Answer for a parcel: the record, the successor of a retired parcel, or the reason why there is no record. */
 type Answered = Readonly<Record<string, unknown>> | { readonly gone: number | null } | 'not_there' | 'withdrawn_then';
 /** The answer for a past day. */
@@ -173,7 +176,7 @@ describeEngines('history', (engine) => {
 
   beforeAll(async () => {
     await onOneDay();
-    region = await smallRegion(FEW_SOURCES);
+    region = await smallRegion(FEW_SOURCES, PARCELS);
     url = await migratedDatabase(engine);
     database = await engine.openDatabase(url);
     context = await contextOn(database);
@@ -186,7 +189,7 @@ describeEngines('history', (engine) => {
     );
     const { comune } = all.find(({ comune: code }) => code === 'Z002')!;
     const near = all.filter((each) => each.comune === comune && each.turn > 8 && each.turn < 18);
-    fids = [...near, ...all.filter((_, index) => index % 40 === 0)].map(({ fid }) => fid);
+    fids = [...near, ...all.filter((_, index) => index % 10 === 0)].map(({ fid }) => fid);
     fids.push(1_499_999_999);
     moments.push(await answered(database, fids));
     await countRows();
