@@ -5,7 +5,9 @@
  */
 import { CELL_LAT, CELL_LON } from './cell-size.ts';
 import type { Projection } from './map-projection.ts';
-import { boxRing, commonPart, mapPoints, polygonsAreaM2, type Box, type MultiPolygon, type Point, type Polygon, type Ring } from './plane-geometry.ts';
+import {
+  boxRing, clipped, commonPart, isConvex, mapPoints, polygonsAreaM2, type Box, type MultiPolygon, type Point, type Polygon, type Ring,
+} from './plane-geometry.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
 /** Box in units of cells: west, south, east, north. The coordinates end in .5. */
@@ -79,7 +81,10 @@ export class CellGrid {
     const near = areas.flatMap(({ pieces }) => piecesNear(pieces, cells));
     if (near.length === 0) return 0;
     if (near.some((piece) => containsAll(piece, cells))) return 1;
-    const common = this.#commonPart(parcel, cells, near);
+    // Several areas may overlap.
+    const shapes = areas.length === 1 ? this.#shapesAt(cells, near).map(([ring]) => ring) : [];
+    const common = shapes.length > 0 && shapes.every(isConvex)
+      ? shapes.flatMap((shape) => clipped(parcel.polygons, shape)) : this.#commonPart(parcel, cells, near);
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
 
@@ -95,10 +100,16 @@ export class CellGrid {
     }));
   }
 
-  /** Returns the part of a parcel with these cells that pieces cover. In the form `place`, the edges of pieces are bent like the edges in files. */
+  /** Returns the part of a parcel with these cells that pieces cover. */
   #commonPart(parcel: SyntheticParcel, cells: readonly Cell[], pieces: readonly Piece[]): MultiPolygon {
-    const rings = pieces.map(({ ring }) => [nearCells(this.#region.form === 'lattice' ? ring : this.finely(ring), cells)]);
-    return commonPart(parcel.polygons, mapPoints(rings, (point) => this.degrees(point)));
+    return commonPart(parcel.polygons, this.#shapesAt(cells, pieces));
+  }
+
+  /** Returns the pieces at cells in degrees. In the form `place`, the edges of pieces are bent like the edges in files. */
+  #shapesAt(cells: readonly Cell[], pieces: readonly Piece[]): [Ring][] {
+    return pieces.map(({ ring }) => [
+      nearCells(this.#region.form === 'lattice' ? ring : this.finely(ring), cells).map((point) => this.degrees(point)),
+    ]);
   }
 
   /** Returns the polygons of an area in a projection. Additional corners keep the edges nearly straight in degrees. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
-import { boxOf, boxPolygon, commonPart, inLaea, polygonsArea, type Box } from '../../pipelines/synthetic/plane-geometry.ts';
+import { boxOf, boxRing, clipped, inLaea, polygonsArea, type Box } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
@@ -232,7 +232,7 @@ function truthOf(seed: number, parcel: SyntheticParcel): Record<string, unknown>
       if (cell === null) continue;
       const cellBox: Box = [ix * 100, iy * 100, ix * 100 + 100, iy * 100 + 100];
       const isWhole = cellBox[0] <= west && cellBox[1] <= south && east <= cellBox[2] && north <= cellBox[3];
-      const overlap = polygonsArea(isWhole ? polygons : commonPart(polygons, [boxPolygon(cellBox)]));
+      const overlap = polygonsArea(isWhole ? polygons : clipped(polygons, boxRing(cellBox)));
       if (overlap < LEAST_OVERLAP_M2) continue;
       area += overlap;
       velocity += overlap * cell.velocity;

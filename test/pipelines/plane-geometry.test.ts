@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  boxPolygon, commonPart, distanceToSegmentM, nearestOnSegment, placeOf, pointToPolygonsM, polygonsArea, polygonsAreaM2,
+  boxPolygon, clipped, commonPart, distanceToSegmentM, isConvex, nearestOnSegment, placeOf, pointToPolygonsM, polygonsArea, polygonsAreaM2,
   polygonsToSegmentM, ringArea, type MultiPolygon,
 } from '../../pipelines/synthetic/plane-geometry.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -60,6 +60,28 @@ describe('the common part of polygons', () => {
     expect(commonArea(NOTCHED, NOTCHED)).toBeCloseTo(66, 10);
     expect(commonArea(NOTCHED, [boxPolygon([-1, -1, 6, 11]), boxPolygon([4, -1, 11, 11])])).toBeCloseTo(66, 10);
     expect(polygonsAreaM2(commonPart(FIELD, FIELD))).toBeCloseTo(polygonsAreaM2(FIELD), 3);
+  });
+
+  test('has the same area if one polygon is convex and clips the other', () => {
+    const random = randomOf('clip');
+    const turned = (ring: readonly (readonly [number, number])[]): (readonly [number, number])[] => [...ring].reverse();
+    let overlaps = 0;
+    for (let round = 0; round < 200; round += 1) {
+      const [x, y, size, turn] = [random.next() * 12, random.next() * 12, 1 + random.next() * 8, random.next() * 7];
+      const corner = (index: number): [number, number] => [x + size * Math.cos(turn + index), y + size * Math.sin(turn + index)];
+      const ring = [0, 1.5, 2.5, 4, 5.5, 0].map(corner);
+      expect(isConvex(ring)).toBe(true);
+      for (const polygons of [NOTCHED, TWO_PARTS, FIELD]) {
+        const area = commonArea(polygons, [[ring]]);
+        if (area > 0) overlaps += 1;
+        expect(polygonsArea(clipped(polygons, ring))).toBeCloseTo(area, 9);
+        expect(polygonsArea(clipped(polygons, turned(ring)))).toBeCloseTo(area, 9);
+      }
+    }
+    expect(overlaps).toBeGreaterThan(100);
+    expect(polygonsArea(clipped([boxPolygon([0, 0, 1, 1])], boxPolygon([1, 0, 2, 1])[0]!))).toBe(0);
+    expect(isConvex(NOTCHED[0]![0]!)).toBe(false);
+    expect(isConvex(turned(NOTCHED[0]![0]!))).toBe(false);
   });
 
   test('adds up to the whole polygon if the other argument is each side of a line in turn', () => {
