@@ -3,13 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { Machine, mappale, succeeded, outcomeOf, type Ended } from '../harness/faults/machine.ts';
 import { migratedDatabase } from '../harness/fresh-context.ts';
 import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
-import { REGION, smallRegion, type Region } from '../harness/faults/region.ts';
-import { contextOn, loadOptions } from '../harness/region.ts';
+import { publish, smallRegion, type Region } from '../harness/faults/region.ts';
 
 /** Number of parcels. More parcels would only make each run longer. */
 const PARCELS = 160;
@@ -31,19 +29,15 @@ describeEngines('a deadlock with another session', (engine) => {
   beforeAll(async () => {
     region = await smallRegion(['ade_cadastre', 'dpc_seismic', 'ingv_mps04', 'istat_comuni', 'istat_soppressi'], PARCELS);
     base = await migratedDatabase(engine);
-    await publish(base, await region.version(0));
+    await publishOn(base, await region.version(0));
     version1 = await region.version(1);
     refreshed = await engine.copyDatabase(base);
-    await publish(refreshed, version1);
+    await publishOn(refreshed, version1);
     calm = await withDatabase(refreshed, currentContent);
   });
   afterAll(() => region?.remove());
 
-  /** Publishes files in this process, because a child process takes a second longer. */
-  const publish = (url: string, data: string): Promise<void> => withDatabase(url, async (database) => {
-    const { failures } = await refresh(await contextOn(database), loadOptions([data], [REGION], { accept: { who: 'test', why: 'a test' } }));
-    expect(failures).toEqual([]);
-  });
+  const publishOn = (url: string, data: string): Promise<void> => withDatabase(url, (database) => publish(database, data));
 
   /**
    * Runs a command until its transaction has written the table and waits for another session. Then the other session does `work` and ends the wait. PostgreSQL
@@ -122,7 +116,7 @@ describeEngines('a deadlock with another session', (engine) => {
     const ended = await deadlocked(url, writes, ['refresh', 'molise', '--data', version1, '--accept', 'a test', '--parallel', '1']);
     expectReported(ended);
     expect([before, calm]).toContainEqual(await whole(url));
-    await publish(url, version1);
+    await publishOn(url, version1);
     expect(await whole(url)).toEqual(calm);
     expect(await withDatabase(url, orphans)).toEqual([]);
   });
@@ -164,7 +158,7 @@ describeEngines('a deadlock with another session', (engine) => {
   it('keeps a release\'s ledger row and layers if it stops prune, and the next prune deletes both', async () => {
     const url = await engine.copyDatabase(refreshed);
     // Italy's tables still use the first version. The region uses only the last two versions.
-    for (const number of [2, 3]) await publish(url, await region.version(number));
+    for (const number of [2, 3]) await publishOn(url, await region.version(number));
     const before = await whole(url);
     const listed = await withDatabase(url, releases);
     const ended = await deadlocked(url, { table: 'ledger.release' }, ['prune']);

@@ -4,16 +4,13 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it, type TestContext } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { Machine, mappale, scratch, succeeded, outcomeOf, type Ended } from '../harness/faults/machine.ts';
 import { migratedDatabase } from '../harness/fresh-context.ts';
 import { loadedRegion, REGIONS } from '../harness/loaded-region.ts';
 import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
-import { REGION, smallRegion, type Region } from '../harness/faults/region.ts';
+import { publish, smallRegion, type Region } from '../harness/faults/region.ts';
 import { SmallDisk } from '../harness/faults/small-disk.ts';
-import { contextOn, loadOptions } from '../harness/region.ts';
 
 const FORMATS = ['geoparquet', 'flatgeobuf', 'geopackage', 'pmtiles', 'csv'] as const;
 
@@ -65,12 +62,6 @@ describeEngines('a full disk', (engine) => {
   const refreshed = (folder: string, data: string): Machine => (
     new Machine(urlOf(folder), ['--verbose', 'refresh', 'molise', '--data', data, '--accept', 'a test', '--parallel', '1'])
   );
-
-  /** Publishes files in this process, because a child process compiles the database again. */
-  async function publish(database: Database, data: string): Promise<void> {
-    const { failures } = await refresh(await contextOn(database), loadOptions([data], [REGION], { accept: { who: 'test', why: 'a test' } }));
-    expect(failures).toEqual([]);
-  }
 
   function expectFull({ code, stderr, stdout }: Ended, folder: string): void {
     expect(code, stderr).toBe(6);

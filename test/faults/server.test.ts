@@ -3,8 +3,6 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { refresh as runRefresh } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { installations } from '../harness/postgres.ts';
@@ -12,10 +10,9 @@ import { Gate, IN_COPY, nameOf } from '../harness/faults/gate.ts';
 import { Machine, mappale, succeeded, outcomeOf, type Ended } from '../harness/faults/machine.ts';
 import { Wire } from '../harness/faults/proxy.ts';
 import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
-import { FEW_SOURCES, REGION, smallRegion, type Region } from '../harness/faults/region.ts';
+import { FEW_SOURCES, publish, smallRegion, type Region } from '../harness/faults/region.ts';
 import { Server } from '../harness/faults/server.ts';
 import { SmallDisk } from '../harness/faults/small-disk.ts';
-import { contextOn, loadOptions } from '../harness/region.ts';
 
 /** Number of parcels. More parcels would only make each run longer. */
 const PARCELS = 160;
@@ -54,12 +51,6 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await region?.remove();
     await server?.remove();
   });
-
-  /** Publishes files in this process, because a child process takes a second longer. */
-  async function publish(database: Database, data: string): Promise<void> {
-    const { failures } = await runRefresh(await contextOn(database), loadOptions([data], [REGION], { accept: { who: 'test', why: 'a test' } }));
-    expect(failures).toEqual([]);
-  }
 
   /** Returns a database on which version 0 is published. */
   const fresh = (): Promise<string> => {

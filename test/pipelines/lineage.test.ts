@@ -5,11 +5,9 @@ import { rollback } from '../../pipelines/build/publish.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
 import { parcelLineage, type Kin, type Lineage } from '../../pipelines/deliver/lineage.ts';
 import { withRun } from '../../pipelines/ledger/runs.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
-import { FEW_SOURCES, REGION, smallRegion, type Region } from '../harness/faults/region.ts';
+import { FEW_SOURCES, publish, REGION, smallRegion, type Region } from '../harness/faults/region.ts';
 import { migratedDatabase } from '../harness/fresh-context.ts';
-import { contextOn, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 /** Latitude and longitude, as in the file. */
@@ -149,10 +147,6 @@ describeEngines('lineage', (engine) => {
     expect(explained / whole).toBeGreaterThan(0.99);
   }
 
-  const publish = async (folder: string): Promise<void> => {
-    const { failures } = await refresh(await contextOn(database), loadOptions([folder], [REGION], { accept: { who: 'test', why: 'a test' } }));
-    expect(failures).toEqual([]);
-  };
   const back = (): Promise<unknown> => withRun(
     database, { command: 'rollback', arguments: {}, version: 'test', host: 'test' }, ({ runId }) => rollback(database, REGION, runId),
   );
@@ -160,7 +154,7 @@ describeEngines('lineage', (engine) => {
   beforeAll(async () => {
     region = await smallRegion(FEW_SOURCES);
     database = await engine.openDatabase(await migratedDatabase(engine));
-    await publish(await region.version(0));
+    await publish(database, await region.version(0));
     const folder = await region.version(0);
     await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {
       if (!path.includes('/Z002_') || !path.endsWith('_ple.gml')) return content;
@@ -168,7 +162,7 @@ describeEngines('lineage', (engine) => {
       truth = result.truth;
       return Buffer.from(result.text, 'utf8');
     });
-    await publish(folder);
+    await publish(database, folder);
   });
   afterAll(() => region.remove());
 
@@ -198,7 +192,7 @@ describeEngines('lineage', (engine) => {
       const corner = [0.9 * Number(lat) + 0.1 * Number(towardsLat), 0.9 * Number(lng) + 0.1 * Number(towardsLng)].map((each) => each.toFixed(8)).join(' ');
       return Buffer.from(text.replaceAll(`${lat} ${lng}`, corner), 'utf8');
     });
-    await publish(folder);
+    await publish(database, folder);
     const publication = await lastSwap();
     const { data: { parents, children } } = await lineageOf(moved);
     const now = [...parents, ...children].filter((each) => each.publication === publication);

@@ -1,7 +1,10 @@
 /** Creates a small synthetic region, and versions of its files in which three sources differ. */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syntheticFiles } from '../region.ts';
+import { expect } from 'vitest';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { refresh } from '../../../pipelines/run/refresh.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../region.ts';
 import { rewriteZip } from '../rewrite-zip.ts';
 
 export const REGION = 14;
@@ -38,6 +41,12 @@ export async function smallRegion(only?: readonly string[], parcels = 600): Prom
       await rm(whole, { recursive: true, force: true });
     },
   };
+}
+
+/** Publishes files of the region in the test's process, because a child process takes a second longer. */
+export async function publish(database: Database, data: string): Promise<void> {
+  const { failures } = await refresh(await contextOn(database), loadOptions([data], [REGION], { accept: { who: 'test', why: 'a test' } }));
+  expect(failures).toEqual([]);
 }
 
 /** Changes the seismic list, the acceleration map and one comune of the cadastre. */
