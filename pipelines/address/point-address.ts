@@ -12,9 +12,24 @@ export const ADDRESS_COLUMNS = {
   colour: ['text', 'ROSSO or NERO; null if not written'],
 } as const satisfies SharedColumns;
 
+export const PUBLISHED_COMUNE = {
+  comune: ['text', 'Name of the comune as published; null if not stated'],
+} as const satisfies SharedColumns;
+
+export const PUBLISHED_POSITION = {
+  lat: ['float8', 'Latitude as published; null if not stated'],
+  lon: ['float8', 'Longitude as published; null if not stated'],
+} as const satisfies SharedColumns;
+
 /** Layer column with the number of regions in which a file has points. */
 export const REGIONS_REACHED: LayerColumns = {
   regions_reached: ['int2 not null', 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy'],
+};
+
+/** Layer columns of a point whose place is stated as province and comune, and of the file of the point. */
+export const PLACE_OF_POINT: LayerColumns = {
+  place: ['text not null', 'Province and comune as published, which are the place of the row. A newer part supersedes older parts with the same place'],
+  ...REGIONS_REACHED,
 };
 
 /** Returns the values of the columns in `ADDRESS_COLUMNS`. @param comune as published; in `BOLZANO * BOZEN` the Italian name comes first */

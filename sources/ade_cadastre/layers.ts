@@ -10,6 +10,12 @@ const SHEET_REFERENCE = {
   development: ['text not null', 'Development (sviluppo, S): 0 if none, otherwise its digit or letter; U for a quadro d\'unione'],
 } as const;
 
+/** Columns with the comuni that differ from the comune of the reference. */
+const OTHER_COMUNE = {
+  administrative_unit: ['text', 'Comune in ADMINISTRATIVEUNIT; null if it equals the comune of the reference'],
+  file_belfiore: ['text', 'Comune in the file name; null if the name states no comune or the comune of the reference'],
+} as const;
+
 export const layers: Layers = {
   cadastral_parcel: {
     description: 'Parcels of the Catasto Terreni (Agenzia delle Entrate, cartografia catastale), including the parcels of roads and waters.',
@@ -21,8 +27,7 @@ export const layers: Layers = {
       gml_id: ['text not null', 'Identifier of the feature as published'],
       kind: ['text not null', 'Type of the parcel: road (STRADAnnn), water (ACQUAnnn) or land'],
       made_valid: ['bool not null', 'True if the published polygon was invalid and st_makevalid repaired it'],
-      administrative_unit: ['text', 'Comune in ADMINISTRATIVEUNIT; null if it equals the comune of the reference'],
-      file_belfiore: ['text', 'Comune in the file name; null if the name states no comune or the comune of the reference'],
+      ...OTHER_COMUNE,
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the parcel on the map, EPSG:4326 longitude latitude'],
     },
     indexes: { 'the parcels of a GML document': ['member_id'] },
@@ -33,8 +38,7 @@ export const layers: Layers = {
     columns: {
       belfiore: ['text not null', 'Cadastral code of the comune in the references of the parcels'],
       sheet_reference: ['text not null', 'National cadastral reference of the sheet, CCCCZFFFFAS'],
-      administrative_unit: ['text', 'Comune in ADMINISTRATIVEUNIT; null if it equals the comune of the references'],
-      file_belfiore: ['text', 'Comune in the file name; null if the name states no comune or the comune of the references'],
+      ...OTHER_COMUNE,
       parcels: ['int4 not null', 'Number of parcels'],
     },
   },
@@ -50,8 +54,7 @@ export const layers: Layers = {
       end_date: ['date', 'Last day on which this version was valid; null if it is still valid or the day is not published'],
       scale_denominator: ['int4', 'Scale of the original map, 1000 for 1:1000; null if not published'],
       made_valid: ['bool not null', 'True if the published polygon was invalid and st_makevalid repaired it'],
-      administrative_unit: ['text', 'Comune in ADMINISTRATIVEUNIT; null if it equals the comune of the reference'],
-      file_belfiore: ['text', 'Comune in the file name; null if the name states no comune or the comune of the reference'],
+      ...OTHER_COMUNE,
       geom: ['geometry(multipolygon, 4326) not null', 'Outline of the sheet on the map, EPSG:4326 longitude latitude; neighbouring sheets do not always meet'],
     },
   },

@@ -1,4 +1,5 @@
 /** The cadastral map of Bolzano: parcels, further records of parcels, and their comuni catastali (C.C.). */
+import { LAND_REGISTER_COMUNE, LAND_REGISTER_NUMBER, publishedPolygon } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -7,12 +8,11 @@ export const layers: Layers = {
     position: 'Number of the parcel\'s first record in the layer, from 1.',
     columns: {
       ccat: ['text not null', 'Code of the comune catastale, as written'],
-      code: ['text not null', 'Number of the parcel: 481/1 for land, .107/2 with a dot for a building parcel'],
+      ...LAND_REGISTER_NUMBER,
       reference: ['text not null', 'IT.BZ.<ccat>.<code>; unique in a file'],
       registered_area_m2: ['float8', 'Registered area in square metres; null if not stated. This area is not served; the served area is measured from the polygon'],
       pieces: ['int4 not null', 'Number of records that the parcel was merged from'],
-      made_valid: ['bool not null', 'True if a published polygon was invalid and st_makevalid repaired it'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the parcel, EPSG:4326 longitude latitude'],
+      ...publishedPolygon('Polygon of the parcel'),
     },
     indexes: { 'parcels of a document': ['member_id'] },
   },
@@ -30,10 +30,7 @@ export const layers: Layers = {
     columns: {
       ccat: ['text not null', 'Code of the comune catastale, as written'],
       name: ['text', 'Italian name of the comune catastale; null if the file has none'],
-      name_other: ['text', 'German name of the comune catastale; null if not stated'],
-      istat_code: ['text', 'ISTAT code of the comune as published, 6 digits, in some cases a former code; null if not stated'],
-      comune_name: ['text', 'Italian name of the comune; null if the file has none'],
-      comune_name_other: ['text', 'German name of the comune; null if not stated'],
+      ...LAND_REGISTER_COMUNE,
       parcels: ['int4 not null', 'Number of records that have the values of this row'],
     },
   },

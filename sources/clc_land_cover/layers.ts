@@ -1,4 +1,5 @@
 /** CORINE land cover: polygons, their pieces for joins, the names of the classes, and the covered area. */
+import { measuredArea, piecesOf, reachedRegions } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -9,19 +10,13 @@ export const layers: Layers = {
     columns: {
       clc_id: ['text', 'The publisher\'s identifier of the polygon; null if the file has none.'],
       code: ['text not null', 'Class of the third level, 3 digits, 111 to 523.'],
-      area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
-      geom: ['geometry(multipolygon, 4326) not null', 'The polygon after a repair if it was invalid, EPSG:4326.'],
+      ...measuredArea('polygon'),
     },
     checks: { overlaps: [4, 33, 21, 49.5], pieces: 'land_cover_piece' },
   },
-  land_cover_piece: {
-    description: 'Polygons of land_cover_polygon, cut into pieces of at most 256 vertices for joins with parcels. Pieces of one polygon do not overlap.',
-    position: 'Position of the polygon in land_cover_polygon, the same for all pieces of the polygon.',
-    columns: {
-      code: ['text not null', 'As in land_cover_polygon.'],
-      geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],
-    },
-  },
+  land_cover_piece: piecesOf('land_cover_polygon', ['Polygons', 'polygon'], {
+    code: ['text not null', 'As in land_cover_polygon.'],
+  }),
   land_cover_class: {
     description: 'Names of the classes that occur in a member.',
     position: 'Number of the member\'s first feature of the class.',
@@ -33,8 +28,6 @@ export const layers: Layers = {
   land_cover_reach: {
     description: 'Area that the polygons of a member cover. Outside this area, the land cover is unknown.',
     position: 'Number of the first kept feature of the member.',
-    columns: {
-      regions: ['int2[] not null', 'ISTAT codes of the regions whose boxes (core.region_box) overlap a polygon.'],
-    },
+    columns: reachedRegions('a polygon'),
   },
 };

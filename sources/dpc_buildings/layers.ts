@@ -1,4 +1,5 @@
 /** Footprints of structural aggregates. */
+import { FOOTPRINT } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -9,9 +10,7 @@ export const layers: Layers = {
     columns: {
       aggregate_id: ['text not null', 'IDAG as published: region, comune and number, as a text of 20 digits.'],
       istat_code: ['text not null', 'ISTAT code of the comune at the time of the survey, 6 digits, text. The code is part of IDAG.'],
-      area_m2: ['float8 not null', 'Area of the footprint in square metres, EPSG:3035.'],
-      drawing: ['uuid not null', 'Digest of the rings. Footprints with the same geometry have the same digest.'],
-      geom: ['geometry(multipolygon, 4326) not null', 'The footprint after a repair if it was invalid, EPSG:4326.'],
+      ...FOOTPRINT,
     },
     checks: { within: [6, 35, 19, 48], area: [1, 500_000] },
   },

@@ -1,4 +1,5 @@
 /** Buildings of the national topographic database. */
+import { FOOTPRINT } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -15,9 +16,7 @@ export const layers: Layers = {
       origin: ['text', 'meta_ist as published: the origin of IGM\'s data; 03, 21 and 23 are OpenStreetMap; null if none.'],
       counts: ['bool not null', 'False for a ruin, and for a building under construction or underground.'],
       residential: ['bool not null', 'True if the code of the use starts with 01.'],
-      area_m2: ['float8 not null', 'Area of the footprint in square metres, EPSG:3035.'],
-      drawing: ['uuid not null', 'Digest of the rings. Footprints with the same geometry have the same digest.'],
-      geom: ['geometry(multipolygon, 4326) not null', 'The footprint after a repair if it was invalid, EPSG:4326.'],
+      ...FOOTPRINT,
     },
     checks: { within: [6, 35, 19, 48], area: [1, 500_000] },
   },

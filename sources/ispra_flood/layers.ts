@@ -1,4 +1,5 @@
 /** Flood hazard areas, their pieces for joins, and the area that each scenario covers. */
+import { measuredArea, piecesOf, reachedRegions } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -9,26 +10,20 @@ export const layers: Layers = {
     columns: {
       class: ['text not null', 'P3: floods of 20–50 years; P2: 100–200 years; P1: 200–500 years or extreme; HPH: neither the text nor the file name states a class.'],
       scenario: ['text', 'Text that states the class, as published; null if none. If null, the class is from the file name.'],
-      area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
-      geom: ['geometry(multipolygon, 4326) not null', 'The polygon after a repair if it was invalid, EPSG:4326, with up to several million vertices. For joins, use flood_hazard_piece.'],
+      ...measuredArea('polygon', ', with up to several million vertices. For joins, use flood_hazard_piece'),
     },
     checks: { within: [6, 35, 19, 48], pieces: 'flood_hazard_piece' },
   },
-  flood_hazard_piece: {
-    description: 'Areas of flood_hazard, cut into pieces of at most 256 vertices for joins with parcels. Pieces of one area do not overlap.',
-    position: 'Position of the area in flood_hazard, the same for all pieces of the area.',
-    columns: {
-      class: ['text not null', 'As in flood_hazard.'],
-      geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],
-    },
-  },
+  flood_hazard_piece: piecesOf('flood_hazard', ['Areas', 'area'], {
+    class: ['text not null', 'As in flood_hazard.'],
+  }),
   flood_coverage: {
     description: 'Scenarios of each member, the regions that they cover, and the provinces that were not mapped. In a province that was not mapped, the class is unknown outside all areas.',
     position: 'Number of the first feature of the class in the member.',
     columns: {
       class: ['text not null', 'P1, P2 or P3; HPH for areas without a class, which do not map a scenario.'],
       missing_provinces: ['text[] not null', 'ISTAT codes (3 digits) of the provinces for which the authorities delivered no map of the scenario; empty if all provinces are mapped.'],
-      regions: ['int2[] not null', 'ISTAT codes of the regions whose boxes (core.region_box) overlap an area of the class.'],
+      ...reachedRegions('an area of the class'),
     },
   },
 };

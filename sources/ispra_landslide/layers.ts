@@ -1,4 +1,5 @@
 /** Landslide hazard areas of the PAI, pieces of these areas for joins, and the territory that the map covers. */
+import { measuredArea, piecesOf, reachedRegions } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -9,24 +10,16 @@ export const layers: Layers = {
     columns: {
       class: ['text', 'P4 very high, P3 high, P2 medium, P1 moderate, AA area of attention. Null: not determined by the publisher (Pn.d. or no text), which does not mean no hazard.'],
       label: ['text', 'Text of per_fr_ita as published; null if none.'],
-      area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
-      geom: ['geometry(multipolygon, 4326) not null', 'The polygon after a repair if it was invalid, EPSG:4326.'],
+      ...measuredArea('polygon'),
     },
     checks: { within: [6, 35, 19, 48], pieces: 'landslide_hazard_piece' },
   },
-  landslide_hazard_piece: {
-    description: 'Areas of landslide_hazard, cut into pieces of at most 256 vertices for joins with parcels. Pieces of one area do not overlap.',
-    position: 'Position of the area in landslide_hazard, the same for all pieces of the area.',
-    columns: {
-      class: ['text', 'As in landslide_hazard.'],
-      geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],
-    },
-  },
+  landslide_hazard_piece: piecesOf('landslide_hazard', ['Areas', 'area'], {
+    class: ['text', 'As in landslide_hazard.'],
+  }),
   landslide_coverage: {
     description: 'Regions that the areas of each member cover. In other regions, the hazard of a place without an area is unknown.',
     position: 'Number of the first feature of the member.',
-    columns: {
-      regions: ['int2[] not null', 'ISTAT codes of the regions whose boxes (core.region_box) overlap an area.'],
-    },
+    columns: reachedRegions('an area'),
   },
 };

@@ -1,4 +1,5 @@
 /** Segments of the shore with their change, and the covered area. */
+import { reachedRegions } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -15,8 +16,6 @@ export const layers: Layers = {
   shoreline_coverage: {
     description: 'Regions that the segments of each member cover. In other regions, the change of a shore without a segment is unknown.',
     position: 'Number of the first feature of the member.',
-    columns: {
-      regions: ['int2[] not null', 'ISTAT codes of the regions whose boxes (core.region_box) overlap a segment.'],
-    },
+    columns: reachedRegions('a segment'),
   },
 };

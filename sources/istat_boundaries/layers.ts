@@ -1,4 +1,5 @@
 /** Boundaries of comuni, provinces and regions. */
+import { publishedPolygon } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -12,8 +13,7 @@ export const layers: Layers = {
       name: ['text not null', 'Name as published; for comuni, the Italian name'],
       vintage: ['text not null', 'Day or year of the edition; 0000 if the file states none'],
       area_m2: ['float8 not null', 'Area in square metres, measured in EPSG:3035'],
-      made_valid: ['bool not null', 'True if the published polygon was invalid and has been repaired'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon, EPSG:4326 longitude latitude'],
+      ...publishedPolygon('Polygon'),
     },
     indexes: { 'the unit at a point': ['geom'], 'the boundary with a given code': ['kind', 'code'] },
   },

@@ -1,5 +1,23 @@
 /** Income tax returns by comune and postal code. */
-import type { Layers } from '../../pipelines/contract/source.ts';
+import type { LayerColumns, Layers } from '../../pipelines/contract/source.ts';
+import { BRACKET_NAMES, type Bracket } from './schema.ts';
+
+/** Total incomes of each bracket, as text. */
+const INCOMES: Readonly<Record<Bracket, string>> = {
+  lte_zero: 'of zero or less',
+  from_0_to_10k: 'up to 10,000 euro',
+  from_10k_to_15k: 'from 10,000 to 15,000 euro',
+  from_15k_to_26k: 'from 15,000 to 26,000 euro',
+  from_26k_to_55k: 'from 26,000 to 55,000 euro',
+  from_55k_to_75k: 'from 55,000 to 75,000 euro',
+  from_75k_to_120k: 'from 75,000 to 120,000 euro',
+  over_120k: 'over 120,000 euro',
+};
+
+const BRACKET_COLUMNS: LayerColumns = Object.fromEntries(BRACKET_NAMES.flatMap((name) => [
+  [`${name}_n`, ['int4', `Number of taxpayers with a total income ${INCOMES[name]}; null if withheld, 0 if there are none`]],
+  [`${name}_eur`, ['int8', `Sum in euro of the total incomes ${INCOMES[name]}${name === 'lte_zero' ? ' (negative for losses)' : ''}; null if withheld`]],
+]));
 
 export const layers: Layers = {
   income: {
@@ -17,22 +35,7 @@ export const layers: Layers = {
       total_income_eur: ['int8', 'Total income (reddito complessivo), euro; null if withheld or before 2023'],
       net_tax_n: ['int4', 'Number of taxpayers with a net tax; null if withheld'],
       net_tax_eur: ['int8', 'Net tax (imposta netta), euro; null if withheld'],
-      lte_zero_n: ['int4', 'Number of taxpayers with a total income of zero or less; null if withheld, 0 if there are none'],
-      lte_zero_eur: ['int8', 'Sum in euro of the total incomes of zero or less (negative for losses); null if withheld'],
-      from_0_to_10k_n: ['int4', 'Number of taxpayers with a total income up to 10,000 euro; null if withheld, 0 if there are none'],
-      from_0_to_10k_eur: ['int8', 'Sum in euro of the total incomes up to 10,000 euro; null if withheld'],
-      from_10k_to_15k_n: ['int4', 'Number of taxpayers with a total income from 10,000 to 15,000 euro; null if withheld, 0 if there are none'],
-      from_10k_to_15k_eur: ['int8', 'Sum in euro of the total incomes from 10,000 to 15,000 euro; null if withheld'],
-      from_15k_to_26k_n: ['int4', 'Number of taxpayers with a total income from 15,000 to 26,000 euro; null if withheld, 0 if there are none'],
-      from_15k_to_26k_eur: ['int8', 'Sum in euro of the total incomes from 15,000 to 26,000 euro; null if withheld'],
-      from_26k_to_55k_n: ['int4', 'Number of taxpayers with a total income from 26,000 to 55,000 euro; null if withheld, 0 if there are none'],
-      from_26k_to_55k_eur: ['int8', 'Sum in euro of the total incomes from 26,000 to 55,000 euro; null if withheld'],
-      from_55k_to_75k_n: ['int4', 'Number of taxpayers with a total income from 55,000 to 75,000 euro; null if withheld, 0 if there are none'],
-      from_55k_to_75k_eur: ['int8', 'Sum in euro of the total incomes from 55,000 to 75,000 euro; null if withheld'],
-      from_75k_to_120k_n: ['int4', 'Number of taxpayers with a total income from 75,000 to 120,000 euro; null if withheld, 0 if there are none'],
-      from_75k_to_120k_eur: ['int8', 'Sum in euro of the total incomes from 75,000 to 120,000 euro; null if withheld'],
-      over_120k_n: ['int4', 'Number of taxpayers with a total income over 120,000 euro; null if withheld, 0 if there are none'],
-      over_120k_eur: ['int8', 'Sum in euro of the total incomes over 120,000 euro; null if withheld'],
+      ...BRACKET_COLUMNS,
     },
   },
 };

@@ -17,7 +17,7 @@ export const BRACKETS = {
   over_120k: 'oltre_120000_euro',
 } as const;
 
-type Bracket = keyof typeof BRACKETS;
+export type Bracket = keyof typeof BRACKETS;
 export const BRACKET_NAMES = Object.keys(BRACKETS) as Bracket[];
 
 type PairName = 'total_income' | 'net_tax' | Bracket;

@@ -1,5 +1,5 @@
 /** Places of culture in the ministry's list. */
-import { ADDRESS_COLUMNS, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
+import { ADDRESS_COLUMNS, PLACE_OF_POINT, PUBLISHED_COMUNE, PUBLISHED_POSITION } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
@@ -8,11 +8,10 @@ const PUBLISHED = {
   type: ['text', 'Type as published: Museo, Biblioteca; null if not stated'],
   class: ['text', 'Category as published; null if not stated'],
   address: ['text', 'Address as published; null if not stated'],
-  comune: ['text', 'Comune as published; null if not stated'],
+  ...PUBLISHED_COMUNE,
   province: ['text', 'Name or car plate code of the province as published; null if not stated'],
   region_code: ['int2', 'ISTAT region code of the province; null if the province is not stated as a plate code'],
-  lat: ['float8', 'Latitude as published; null if not stated'],
-  lon: ['float8', 'Longitude as published; null if not stated'],
+  ...PUBLISHED_POSITION,
   catalog_code: ['text', 'Code in the catalogue; null if not stated'],
   ...ADDRESS_COLUMNS,
 } as const satisfies SharedColumns;
@@ -25,8 +24,7 @@ export const layers: Layers = {
     position: 'Number of the last line of the record, from 1.',
     columns: {
       ...PUBLISHED,
-      place: ['text not null', 'Province and comune as published, which are the place of the row. A newer part supersedes older parts with the same place'],
-      ...REGIONS_REACHED,
+      ...PLACE_OF_POINT,
     },
   },
 };

@@ -1,5 +1,5 @@
 /** Schools in the ministry's lists. */
-import { ADDRESS_COLUMNS, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
+import { ADDRESS_COLUMNS, PUBLISHED_COMUNE, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
@@ -11,7 +11,7 @@ const PUBLISHED = {
   name: ['text not null', 'DENOMINAZIONESCUOLA'],
   address: ['text', 'INDIRIZZOSCUOLA; null if not stated'],
   belfiore: ['text not null', 'Cadastral code of the comune as published, in some cases of a former comune'],
-  comune: ['text', 'Name of the comune as published; null if not stated'],
+  ...PUBLISHED_COMUNE,
   type: ['text', 'DESCRIZIONETIPOLOGIAGRADOISTRUZIONESCUOLA: SCUOLA PRIMARIA; null if not stated'],
   ...ADDRESS_COLUMNS,
 } as const satisfies SharedColumns;

@@ -1,5 +1,5 @@
 /** Fuel stations in the ministry's list. */
-import { ADDRESS_COLUMNS, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
+import { ADDRESS_COLUMNS, PLACE_OF_POINT, PUBLISHED_COMUNE, PUBLISHED_POSITION } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
@@ -8,11 +8,10 @@ const PUBLISHED = {
   type: ['text', 'Tipo Impianto: Stradale, Autostradale; null if not stated'],
   name: ['text', 'Nome Impianto; null if not stated'],
   address: ['text', 'Indirizzo as published, often followed by the postal code; null if not stated'],
-  comune: ['text', 'Comune as published; null if not stated'],
+  ...PUBLISHED_COMUNE,
   province: ['text', 'Car plate code of the province as published, upper case; null if not stated'],
   region_code: ['int2', 'ISTAT region code of this plate code; null if no province has the plate code'],
-  lat: ['float8', 'Latitude as reported; null if not stated'],
-  lon: ['float8', 'Longitude as reported; null if not stated'],
+  ...PUBLISHED_POSITION,
   ...ADDRESS_COLUMNS,
 } as const satisfies SharedColumns;
 
@@ -24,8 +23,7 @@ export const layers: Layers = {
     position: 'Line of the file, from 1.',
     columns: {
       ...PUBLISHED,
-      place: ['text not null', 'Province and comune as published, which are the place of the row. A newer part supersedes older parts with the same place'],
-      ...REGIONS_REACHED,
+      ...PLACE_OF_POINT,
     },
   },
 };

@@ -1,10 +1,15 @@
 /** OMI quotations, zones and perimeters of each half-year. */
+import { publishedPolygon } from '../../pipelines/contract/layer-columns.ts';
 import type { LayerColumns, Layers } from '../../pipelines/contract/source.ts';
+
+const HALF_YEAR: LayerColumns = {
+  semester: ['text not null', 'Half-year, 2025_1'],
+  half_year: ['int2 not null', 'Half-year as a number: year × 2 + (half − 1)'],
+};
 
 /** Columns that identify a zone, in VALORI and in ZONE. */
 const ZONE: LayerColumns = {
-  semester: ['text not null', 'Half-year, 2025_1'],
-  half_year: ['int2 not null', 'Half-year as a number: year × 2 + (half − 1)'],
+  ...HALF_YEAR,
   elaborated: ['date not null', 'Date of the elaboration in the title line'],
   region_code: ['int2 not null', 'ISTAT code of the region that OMI names'],
   belfiore: ['text not null', 'Cadastral code of the comune'],
@@ -48,13 +53,11 @@ export const layers: Layers = {
     description: 'Perimeters of OMI zones (KML) of a half-year',
     position: 'Number of the placemark in the file, from 1.',
     columns: {
-      semester: ['text not null', 'Half-year, 2025_1'],
-      half_year: ['int2 not null', 'Half-year as a number: year × 2 + (half − 1)'],
+      ...HALF_YEAR,
       generated: ['date', 'Date on which the file was generated; null if not stated'],
       belfiore: ['text not null', 'Cadastral code of the comune'],
       zona: ['text not null', 'Zone code inside the comune'],
-      made_valid: ['bool not null', 'True if the published polygon was invalid and has been repaired'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the zone, EPSG:4326 longitude latitude, with parts and holes as published'],
+      ...publishedPolygon('Polygon of the zone with parts and holes as published'),
     },
   },
 };

@@ -1,4 +1,5 @@
 /** Postal codes of comuni, and their areas. */
+import { publishedPolygon } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -18,8 +19,7 @@ export const layers: Layers = {
     columns: {
       edition: ['text not null', 'Edition in the file name; 0000 if the name has no edition'],
       cap: ['text not null', 'Postal code, 5 digits, text'],
-      made_valid: ['bool not null', 'True if the polygon was invalid and has been repaired'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon, EPSG:4326 longitude latitude'],
+      ...publishedPolygon('Polygon'),
     },
   },
 };

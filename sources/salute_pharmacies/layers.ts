@@ -1,5 +1,5 @@
 /** Pharmacies in the ministry's list, including closed pharmacies. */
-import { ADDRESS_COLUMNS, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
+import { ADDRESS_COLUMNS, PUBLISHED_COMUNE, PUBLISHED_POSITION, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
@@ -7,13 +7,12 @@ const PUBLISHED = {
   name: ['text not null', 'descrizione_farmacia'],
   address: ['text', 'indirizzo; null if not stated'],
   istat_code: ['text not null', 'ISTAT code of the comune, 6 digits, text, in some cases of a former comune'],
-  comune: ['text', 'Name of the comune as published; null if not stated'],
+  ...PUBLISHED_COMUNE,
   type: ['text', 'descrizione_tipologia: Ordinaria, Succursale, Dispensario; null if not stated'],
   opened_on: ['date', 'data_inizio_validita; null if not stated'],
   closed_on: ['date', 'data_fine_validita; null if none'],
   open: ['bool not null', 'False if closed_on is not later than the day of the file. Closed pharmacies are not served'],
-  lat: ['float8', 'Latitude as published; null if not stated'],
-  lon: ['float8', 'Longitude as published; null if not stated'],
+  ...PUBLISHED_POSITION,
   ...ADDRESS_COLUMNS,
 } as const satisfies SharedColumns;
 

@@ -1,4 +1,5 @@
 /** The cadastral map of Trento: parcels, further pieces of parcels, roofs, and the boundaries of comuni catastali (C.C.). */
+import { LAND_REGISTER_COMUNE, LAND_REGISTER_NUMBER, publishedPolygon } from '../../pipelines/contract/layer-columns.ts';
 import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
@@ -7,13 +8,12 @@ export const layers: Layers = {
     position: 'Number of the parcel\'s main piece (P) in its shapefile, from 1. If the parcel has no P, the number of its first piece.',
     columns: {
       ccat: ['text not null', 'Comune catastale, 3 digits'],
-      code: ['text not null', 'Number of the parcel: 481/1 for land, .107/2 with a dot for a building parcel'],
+      ...LAND_REGISTER_NUMBER,
       reference: ['text not null', 'IT.TN.<ccat>.<code>; unique in a release'],
       roof: ['text', 'PT_FABB of the piece at this position: S under a roof, N not under a roof; null if not stated'],
       pieces: ['int4 not null', 'Number of pieces from which the parcel was merged'],
       drawn_area_m2: ['float8 not null', 'Area in the file\'s projection, square metres'],
-      made_valid: ['bool not null', 'True if a published polygon was invalid and st_makevalid repaired it'],
-      geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
+      ...publishedPolygon('Polygon of the parcel'),
     },
     indexes: { 'parcels of a document': ['member_id'] },
   },
@@ -43,10 +43,7 @@ export const layers: Layers = {
     columns: {
       ccat: ['text not null', 'Comune catastale, 3 digits'],
       name: ['text not null', 'Italian name of the comune catastale, as published'],
-      name_other: ['text', 'German name of the comune catastale; null if none'],
-      istat_code: ['text', 'ISTAT code of the comune as published, 6 digits, in some cases a former code; null if not stated'],
-      comune_name: ['text', 'Italian name of the comune; null if not stated'],
-      comune_name_other: ['text', 'German name of the comune; null if not stated'],
+      ...LAND_REGISTER_COMUNE,
       parcels: ['int4 not null', 'Number of parcels as stated (BD_SUMPART)'],
       drawn_area_m2: ['float8 not null', 'Area in the file\'s projection, square metres'],
       geom: ['geometry(multipolygon, 4326) not null', 'Polygon of the comune catastale, EPSG:4326 longitude latitude'],
