@@ -1,10 +1,9 @@
 /** Tests the reader of the cadastre with each quirk of the publisher's files. Each fixture is named after its quirk. */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import type { Reject } from '../../pipelines/contract/source.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
@@ -12,16 +11,13 @@ import { regionOfSigla } from './provinces.ts';
 import { parseReference } from './reference.ts';
 import source from './source.ts';
 import { collect, inputFile } from '../../test/harness/collect.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const fixture = (name: string): string => join(FOLDER, 'fixture', name);
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-cadastre-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('files of the cadastre', () => {
   it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('are recognised by content under the name %s.zip, and get the region from this name or from the province codes inside', async (name) => {

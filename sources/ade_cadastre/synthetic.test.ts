@@ -3,26 +3,25 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic, { cadastralName, quirks } from './synthetic.ts';
 import type { Collected } from '../../test/harness/collect.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const region = makeRegion({ parcels: 2000, seed: 1 });
-let folder: string;
+const folder = temporaryFolder();
 let collected: Collected;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
   await synthetic.write(region, folder);
   const { recognition, collected: found, error } = await trial(source, join(folder, 'MOLISE.zip'));
   expect(error).toBeNull();
   expect(recognition).toEqual({ role: 'regione', vintage: '2026-07-01', region: 14, complete: true });
   collected = found!;
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Returns the coordinates of a little-endian EWKB multipolygon. */
 function coordinates(ewkb: Buffer): [number, number][][][] {

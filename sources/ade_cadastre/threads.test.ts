@@ -1,10 +1,8 @@
 /** Tests that reading the cadastre with threads gives the same members, rows, rejects and errors as without threads, in the same order. */
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import type { Source } from '../../pipelines/contract/source.ts';
 import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
@@ -17,18 +15,17 @@ import { readIn } from './read.ts';
 import source from './source.ts';
 import { collect, inputFile, type Collected } from '../../test/harness/collect.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 
 const FIXTURES = fileURLToPath(new URL('./fixture/', import.meta.url));
 const ZIPS = readdirSync(FIXTURES).filter((name) => name.endsWith('.zip'));
 
-let folder: string;
+const folder = temporaryFolder();
 let region: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-cadastre-threads-'));
   region = join(folder, 'MOLISE.zip');
   await writeRegion(region, [50, 45_000, 3, 1, 2_000, 2_000, 700, 0, 12]);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Writes one comune for each given number of parcels. Some of the parcels are rejected. */
 async function writeRegion(path: string, sizes: readonly number[]): Promise<void> {

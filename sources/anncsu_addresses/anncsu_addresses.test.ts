@@ -1,10 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { Random } from '../../pipelines/synthetic/region.ts';
@@ -15,16 +13,13 @@ import synthetic from './synthetic.ts';
 import { collect, inputFile } from '../../test/harness/collect.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const HEADER = `${INDIR_COLUMNS.join(';')}\n`;
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 function written(name: string, content: string | Buffer): string {
   const path = join(folder, name);

@@ -1,27 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const region = makeRegion({ parcels: 600, seed: 3, region: 4 });
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-  await synthetic.write(region, folder);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
+beforeAll(() => synthetic.write(region, folder));
 
 describe('the parcels of Bolzano', () => {
   it('are complete if the file has the name of the layer, and a part if the file has another name', async () => {
@@ -59,15 +53,10 @@ describe('the parcels of Bolzano', () => {
   });
 });
 
-describeDatabase('loading parcels of Bolzano', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading parcels of Bolzano', 'bolzano_cadastre', (loaded) => {
   it('merges records of the same parcel number, and names each comune catastale once', async () => {
     const box = (x: number): string => `srid=4326;polygon((${11 + x} 46.5, ${11.001 + x} 46.5, ${11.001 + x} 46.501, ${11 + x} 46.501, ${11 + x} 46.5))`;
-    const found = await loaded(database, 'bolzano_cadastre', `
+    const found = await loaded(`
       insert into raw_parcel (member_id, position, code, ccat, name_other, istat_code, geom) values
         (1, 1, '7', '501', 'Märchendorf', '021901', '${box(0)}'), (1, 2, '.7', '501', 'Märchendorf', '021901', '${box(0.001)}'),
         (1, 3, '7', '501', 'Märchendorf', '021902', '${box(0.002)}'), (1, 4, '7', '502', null, null, '${box(0.003)}')`, async ({ session, checks }) => ({

@@ -1,27 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import { CLASSES } from './schema.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const MAP = 'U2018_CLC2018_V2020_20u1';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-  await synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
+beforeAll(() => synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder));
 
 describe('the map of land cover', () => {
   it('has a name for each of its 44 classes', () => {
@@ -77,14 +71,9 @@ describe('the map of land cover', () => {
   });
 });
 
-describeDatabase('loading the map of land cover', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading the map of land cover', 'clc_land_cover', (loaded) => {
   it('cuts polygons, repairs invalid polygons, and records the names of classes and the covered regions', async () => {
-    const found = await loaded(database, 'clc_land_cover', `
+    const found = await loaded(`
       insert into raw_land_cover values
         (1, 1, 'EU_1', '211', 'Seminativi in aree non irrigue', st_buffer(st_setsrid(st_point(4650000, 2050000), 3035), 5000, 200)),
         (1, 2, 'EU_2', '112', 'Zone residenziali', 'srid=3035;polygon((4660000 2050000, 4662000 2050000, 4662000 2054000, 4664000 2054000, 4664000 2052000, 4660000 2052000, 4660000 2050000))'),

@@ -1,21 +1,14 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('a tile of the surface', () => {
   it('is cut to the synthetic region, and a region across a corner of the tiles has four tiles', async () => {
@@ -30,16 +23,11 @@ describe('a tile of the surface', () => {
   });
 });
 
-describeDatabase('loading tiles of the surface', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading tiles of the surface', 'copernicus_dem', (loaded) => {
   it('loads the extent of each tile and warns about tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 4326, 3600, 3600, ${west} - 0.5 / 3600, ${north} + 0.5 / 3600, 1.0 / 3600, 1.0 / 3600, null, 'float32', 1024, 1024, 12960000, 1, 900)`;
-    const found = await loaded(database, 'copernicus_dem', `insert into raw_tile values ${tile(1, 'N41_E014', 14, 42)}, ${tile(2, 'N41_E015', 15, 42)}, ${tile(3, 'N55_E014', 14, 56)}`, async ({ session, checks }) => ({
+    const found = await loaded(`insert into raw_tile values ${tile(1, 'N41_E014', 14, 42)}, ${tile(2, 'N41_E015', 15, 42)}, ${tile(3, 'N55_E014', 14, 56)}`, async ({ session, checks }) => ({
       tiles: await session.query('select name, round(st_xmin(geom)::numeric, 6)::float8 as west, round(st_ymin(geom)::numeric, 6)::float8 as south from copernicus_tile where member_id < 3 order by name'),
       violations: (await checks()).map(({ name, rows }) => [name, rows]),
     }));

@@ -1,24 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildingsOf, buildingSource } from '../../pipelines/synthetic/buildings.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 3 });
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-  await synthetic.write(region, folder);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
+beforeAll(() => synthetic.write(region, folder));
 
 describe('the structural aggregates', () => {
   it('are dated by the date of change in their table and projected by their .prj', async () => {
@@ -38,14 +31,9 @@ describe('the structural aggregates', () => {
   });
 });
 
-describeDatabase('loading the structural aggregates', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading the structural aggregates', 'dpc_buildings', (loaded) => {
   it('repairs invalid footprints, rejects footprints without an area, and recognises equal footprints', async () => {
-    const found = await loaded(database, 'dpc_buildings', `
+    const found = await loaded(`
       insert into raw_dpc_building values
         (1, 1, '14070901000000000100', '070901', 'srid=7794;polygon((7212000 4610000, 7212010 4610000, 7212010 4610020, 7212020 4610020, 7212020 4610010, 7212000 4610010, 7212000 4610000))'),
         (1, 2, '14070901000000000200', '070901', 'srid=7794;polygon((7212100 4610000, 7212110 4610000, 7212110 4610010, 7212100 4610010, 7212100 4610000))'),

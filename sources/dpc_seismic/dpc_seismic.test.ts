@@ -1,19 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/former-codes.ts';
 import { mostSevere } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('the seismic classification', () => {
   test.each([['3', 3], ['2A-2B', 2], ['2A-3A-3B', 2], ['1-2A', 1], ['12A', 1], ['3-4', 3], ['4', 4]])('maps the label %s to the most severe zone %d', (label, zone) => {

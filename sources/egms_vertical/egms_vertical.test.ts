@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { Recognition } from '../../pipelines/contract/source.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
@@ -15,17 +14,14 @@ import source from './source.ts';
 import { collect, type Collected } from '../../test/harness/collect.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 
 const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
 
-let folder: string;
+const folder = temporaryFolder();
 /** The source with its id, as `recognise` expects it. */
 const registered = { ...source, id: source.manifest.id } as RegisteredSource;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const read = (path: string): Promise<Collected> => collect(source, path, { role: 'vertical' });
 

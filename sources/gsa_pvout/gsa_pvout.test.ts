@@ -1,22 +1,16 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { describe, expect, it } from 'vitest';
 import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('the yield of photovoltaic systems', () => {
   it('is rejected if the raster covers another country, because it has no values in Italy', async () => {
@@ -45,14 +39,9 @@ describe('the yield of photovoltaic systems', () => {
   });
 });
 
-describeDatabase('loading the yield of photovoltaic systems', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading the yield of photovoltaic systems', 'gsa_pvout', (loaded) => {
   it('loads the extent of the raster', async () => {
-    const found = await loaded(database, 'gsa_pvout', `insert into raw_tile values
+    const found = await loaded(`insert into raw_tile values
       (1, 1, 'PVOUT', 4326, 1440, 1440, 6.5, 47.5, 1.0 / 120, 1.0 / 120, null, 'float32', 1440, 1, 1000000, 700, 1700)`, async ({ session, checks }) => ({
       tiles: await session.query('select name, st_xmin(geom) as west, st_ymin(geom) as south, round(st_xmax(geom)::numeric, 9)::float8 as east, st_ymax(geom) as north from pvout_tile'),
       violations: await checks(),

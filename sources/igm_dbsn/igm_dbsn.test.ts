@@ -1,28 +1,22 @@
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildingsOf, buildingSource } from '../../pipelines/synthetic/buildings.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { testEnvironment } from '../../test/harness/environment.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
 import { rewriteZip } from '../../test/harness/rewrite-zip.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 3 });
 const FILE = 'IS_dbsn_2025-07-28.zip';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-  await synthetic.write(region, folder);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
+beforeAll(() => synthetic.write(region, folder));
 
 describe('the national topographic database', () => {
   it('is read from the zipped geodatabase of a province: all layers of buildings and no other layers', async () => {
@@ -58,15 +52,10 @@ describe('the national topographic database', () => {
   });
 });
 
-describeDatabase('loading the national topographic database', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading the national topographic database', 'igm_dbsn', (loaded) => {
   it('keeps ruins and underground buildings, recognises equal footprints, and stores the province of each member', async () => {
     const square = (east: number, name: string, more = "null, '03', '01'"): string => `('0101', null, ${more}, null, null, true, true, '${name}', ${east})`;
-    const found = await loaded(database, 'igm_dbsn', `
+    const found = await loaded(`
       insert into raw_dbsn_building
       select case when m = 'a' then 1 else 2 end, row_number() over (partition by m), use, type, state, level, name, origin, counts, residential,
         st_setsrid(st_makeenvelope(east, 4610000, east + 10, 4610012), 7794)

@@ -1,10 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
@@ -17,15 +15,12 @@ import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('the grid of ground acceleration', () => {
   it('is found among other files in a zip, and is complete if it is the whole grid', async () => {

@@ -1,22 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { shapefileEntries, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** Returns a layer of squares in EPSG:3035. The squares are `spread` metres apart. */
 function layer(scenarios: readonly (string | null)[], spread = 1000, encoding: ShapefileLayer['encoding'] = 'utf-8'): ShapefileLayer {
@@ -77,14 +70,9 @@ describe('the flood mosaic', () => {
   });
 });
 
-describeDatabase('loading the flood mosaic', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading the flood mosaic', 'ispra_flood', (loaded) => {
   it('repairs invalid polygons, keeps their area, and rejects polygons without an area', async () => {
-    const found = await loaded(database, 'ispra_flood', `
+    const found = await loaded(`
       insert into raw_flood_hazard values
         (1, 1, 'P3', null, 'srid=4326;polygon((14 42, 14.01 42, 14.01 42.02, 14.02 42.02, 14.02 42.01, 14 42.01, 14 42))'),
         (1, 2, 'P1', null, 'srid=4326;polygon((14 41, 14.01 41, 14.01 41.005, 14.05 41.005, 14.01 41.005, 14.01 41.01, 14 41.01, 14 41))'),
@@ -112,7 +100,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
   });
 
   it('covers the 20 regions for each class if the file is of all Italy, and no region for an area in the sea', async () => {
-    const found = await loaded(database, 'ispra_flood', `
+    const found = await loaded(`
       insert into raw_flood_hazard
       select 1, region_code, 'P1', null, st_expand(st_centroid(geom), 0.01) from core.region_box
       union all
@@ -125,7 +113,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
   });
 
   it('cuts a polygon with many corners into pieces whose areas add up to the area of the polygon', async () => {
-    const [found] = await loaded(database, 'ispra_flood', `
+    const [found] = await loaded(`
       insert into raw_flood_hazard
       select 1, 1, 'P1', null, st_transform(st_buffer(st_setsrid(st_point(4400000, 2200000), 3035), 20000, 5000), 3035)`, ({ session }) => session.query<{ corners: number; pieces: number; most: number; gap: number; area: number }>(`
       select
@@ -144,7 +132,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
 
   it('reprojects a long straight edge correctly between its ends', async () => {
     // The edge is 40 km long and runs from west to east in EPSG:3035. The middle of the edge must be within centimetres of its exact position.
-    const [found] = await loaded(database, 'ispra_flood', `
+    const [found] = await loaded(`
       insert into raw_flood_hazard values (1, 1, 'P1', null, 'srid=3035;polygon((4600000 2100000, 4640000 2100000, 4640000 2090000, 4600000 2090000, 4600000 2100000))')`, ({ session }) => session.query<{ off_m: number; naive_m: number }>(`
       select
         st_distance(st_transform('srid=3035;point(4620000 2100000)'::geometry, 4326)::geography, st_exteriorring(st_geometryn(geom, 1))::geography) as off_m,

@@ -1,27 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 3 });
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-  await synthetic.write(region, folder);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
+beforeAll(() => synthetic.write(region, folder));
 
 describe('the landslide mosaic', () => {
   it.each([['peric_ita', 'Elevata P3', '2020_2021'], ['cod_per_it', '3', '2024']])('is recognised by the column %s of a web service as GeoPackage and as shapefile', async (column, text, vintage) => {
@@ -77,14 +71,9 @@ describe('the landslide mosaic', () => {
   });
 });
 
-describeDatabase('loading the landslide mosaic', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading the landslide mosaic', 'ispra_landslide', (loaded) => {
   it('keeps an area of undetermined class with a warning, and repairs invalid areas', async () => {
-    const found = await loaded(database, 'ispra_landslide', `
+    const found = await loaded(`
       insert into raw_landslide_hazard values
         (1, 1, 'P3', 'Elevata P3', 'srid=32632;polygon((500000 4600000, 502000 4600000, 502000 4604000, 504000 4604000, 504000 4602000, 500000 4602000, 500000 4600000))'),
         (1, 2, null, 'Pn.d.', 'srid=32632;polygon((510000 4600000, 511000 4600000, 511000 4601000, 510000 4601000, 510000 4600000))'),

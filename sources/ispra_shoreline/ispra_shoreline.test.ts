@@ -1,22 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { describe, expect, it, test } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { yearsOf } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('the shoreline change', () => {
   test.each([['Dinamica_Litoranea_2006_2020', 14], ['dinamica 1999-2006', 7], ['Linea_di_costa_2020', null], ['x_2020_2006', null]])('covers as many years as the name states (%s: %s)', (name, years) => {
@@ -46,14 +39,9 @@ describe('the shoreline change', () => {
   });
 });
 
-describeDatabase('loading the shoreline change', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading the shoreline change', 'ispra_shoreline', (loaded) => {
   it('rejects a line without a length, and warns if the class contradicts the mean', async () => {
-    const found = await loaded(database, 'ispra_shoreline', `
+    const found = await loaded(`
       insert into raw_shoreline_segment values
         (1, 1, 'erosion', -1.5, 'srid=32632;linestring(900000 4700000, 900200 4700000)'),
         (1, 2, 'erosion', 0.5, 'srid=32632;multilinestring((901000 4700000, 901200 4700000), (901300 4700000, 901400 4700000))'),

@@ -1,9 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { describe, expect, test } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import { boxPolygon, polygonsAreaM2 } from '../../pipelines/synthetic/plane-geometry.ts';
@@ -12,17 +10,13 @@ import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('the boundaries', () => {
   describe('in the zip of 2026', () => {
@@ -106,11 +100,7 @@ describe('the boundaries', () => {
   });
 });
 
-describeDatabase('loading boundaries', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
+describeLoad('loading boundaries', 'istat_boundaries', (loaded) => {
   const square = (x: number, y: number, size: number): string => `ST_MakeEnvelope(${x}, ${y}, ${x + size}, ${y + size}, 32632)`;
   const row = (member: number, position: number, kind: string, code: string, geometry: string): string =>
     `insert into raw_boundary values (${member}, ${position}, '${kind}', '${code}', null, 'Finto', '2026-01-01', ${geometry});`;
@@ -138,7 +128,7 @@ describeDatabase('loading boundaries', (engine) => {
       // The same code on another level belongs to a different unit.
       row(3, 1, 'provincia', '094904', square(903_000, 4_600_000, 1000)),
     ].join('\n');
-    await loaded(database, 'istat_boundaries', inserts, async ({ session, checks }) => {
+    await loaded(inserts, async ({ session, checks }) => {
       const rows = await session.query<{
         member_id: number;
         position: number;
@@ -171,7 +161,7 @@ describeDatabase('loading boundaries', (engine) => {
       row(2, 1, 'provincia', '094', square(900_000, 4_600_000, 10_000)),
       row(3, 1, 'regione', '14', square(900_000, 4_600_000, 20_000)),
     ].join('\n');
-    await loaded(database, 'istat_boundaries', inserts, async ({ checks }) => {
+    await loaded(inserts, async ({ checks }) => {
       expect((await checks()).map(({ name, level, rows }) => [name, level, rows])).toEqual([['in_italy', 'error', 1], ['levels_agree', 'warn', 1]]);
     });
   });

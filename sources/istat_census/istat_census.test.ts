@@ -1,9 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import type { MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
@@ -16,17 +15,14 @@ import { recognise } from '../../pipelines/ingest/locate.ts';
 import source from './source.ts';
 import { collect, type Collected } from '../../test/harness/collect.ts';
 import { testEnvironment } from '../../test/harness/environment.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 
 const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
 /** The source with its id, as `recognise` expects it. */
 const registered = { ...source, id: source.manifest.id } as RegisteredSource;
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 const recognition = async (path: string): Promise<Recognition | null> =>
   (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;

@@ -1,13 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { expect, test } from 'vitest';
+import { describeLoad } from '../../test/harness/loaded.ts';
 
-describeDatabase('loading the list of comuni', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
+describeLoad('loading the list of comuni', 'istat_comuni', (loaded) => {
   const comune = (
     position: number,
     belfiore: string,
@@ -18,7 +12,7 @@ describeDatabase('loading the list of comuni', (engine) => {
       '${more.provinceName ?? 'Campobasso'}', 1, false, '${more.sigla ?? 'CB'}', null, '${code}', '${code}', '${code}', '${belfiore}');`;
 
   test('counts a repeated row as a duplicate, and passes all checks with a valid list', async () => {
-    await loaded(database, 'istat_comuni', [comune(4, 'Z001', '070901'), comune(5, 'Z002', '070902'), comune(6, 'Z001', '070901')].join('\n'), async ({ session, checks }) => {
+    await loaded([comune(4, 'Z001', '070901'), comune(5, 'Z002', '070902'), comune(6, 'Z001', '070901')].join('\n'), async ({ session, checks }) => {
       expect(await session.query('select release_id, position::int4 as position, belfiore, istat_code, region_code::int4 as region_code, region_name, code_107_2017 from comune_code order by position')).toEqual([
         { release_id: 1, position: 4, belfiore: 'Z001', istat_code: '070901', region_code: 14, region_name: 'Molise', code_107_2017: null },
         { release_id: 1, position: 5, belfiore: 'Z002', istat_code: '070902', region_code: 14, region_name: 'Molise', code_107_2017: null },
@@ -36,7 +30,7 @@ describeDatabase('loading the list of comuni', (engine) => {
     ['region_consistent', 'error', [comune(4, 'Z001', '070901'), comune(5, 'Z002', '070902', { region: 'Molisse' })]],
     ['letters_lost', 'warn', [comune(4, 'Z001', '070901', { name: 'Neznam?' })]],
   ])('reports a violation of the check %s (%s)', async (name, level, inserts) => {
-    await loaded(database, 'istat_comuni', inserts.join('\n'), async ({ checks }) => {
+    await loaded(inserts.join('\n'), async ({ checks }) => {
       expect((await checks()).map((violation) => [violation.name, violation.level, violation.rows])).toEqual([[name, level, 1]]);
     });
   });

@@ -1,18 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('the list of suppressed comuni', () => {
   test.each([['29/02/2024', '2024-02-29'], ['29/02/2023', null], ['00/01/2023', null], ['1/1/2023', null], ['2023-01-01', null], ['', null]])('converts the day %j to %j', (text, iso) => {

@@ -1,23 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { createFunctions } from '../../test/harness/functions.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('MEF files', () => {
   it('are read from the file of 2024, which has a byte order mark, a 53rd column without a name, and a row without a comune', async () => {

@@ -3,11 +3,11 @@
  * vocabulary.
  */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { realData } from '../../test/harness/real-data.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 import { answerOf, readQuery, readTurtle, type Solution, type Triple } from '../../test/harness/triples.ts';
 import { ANSWER } from './schema.ts';
@@ -17,11 +17,7 @@ const text = (name: string): string => readFileSync(new URL(name, import.meta.ur
 const QUERY = readQuery(text('query.sparql'));
 const REAL = realData('mic/describe_museum_100000.md');
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-query-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** Returns the staged rows of an answer as objects with column names. */
 async function staged(answer: readonly Solution[]): Promise<Readonly<Record<string, unknown>>[]> {

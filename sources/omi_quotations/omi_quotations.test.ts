@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { KmlReader, multiPolygon, parseCoordinates, type Placemark } from '../../pipelines/formats/kml.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
@@ -11,15 +10,12 @@ import { parseDocumentName, parseTitle } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { MixedDecoder, readLines } from './text.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('OMI files', () => {
   it.each(['perimeter-refused-placemarks.kml', 'perimeter-part-off-africa.kml', 'perimeter-rings-too-short.kml'])(

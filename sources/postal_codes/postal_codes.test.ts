@@ -1,16 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import source from './source.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('postal codes', () => {
   it.each([

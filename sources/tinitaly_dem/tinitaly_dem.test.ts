@@ -1,21 +1,14 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('a tile of the ground', () => {
   it('is cut to the synthetic region, and a region across two squares has two tiles', async () => {
@@ -31,16 +24,11 @@ describe('a tile of the ground', () => {
   });
 });
 
-describeDatabase('loading tiles of the ground', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading tiles of the ground', 'tinitaly_dem', (loaded) => {
   it('loads the extent of each tile in degrees, and warns about tiles without a common grid and tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 32632, 5000, 5000, ${west}, ${north}, 10, 10, '-9999', 'float32', 5000, 1, 25000000, 1, 900)`;
-    const found = await loaded(database, 'tinitaly_dem', `insert into raw_tile values
+    const found = await loaded(`insert into raw_tile values
       ${tile(1, 'w46590_s10', 900_000, 4_700_000)}, ${tile(2, 'w46595_s10', 950_000, 4_700_000)}, ${tile(3, 'w47090_s10', 900_005, 4_750_000)}, ${tile(4, 'w90090_s10', 900_000, 9_000_000)}`, async ({ session, checks }) => ({
       tiles: await session.query('select name, st_npoints(geom) as points, round(st_xmin(geom)::numeric, 4)::float8 as west, round(st_ymax(geom)::numeric, 4)::float8 as north from tinitaly_tile where member_id < 3 order by name'),
       violations: (await checks()).map(({ name, rows }) => [name, rows]),

@@ -1,27 +1,20 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { polygonsArea, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import source from './source.ts';
 import synthetic, { drawnAreaM2, outlineOf, piecesOf } from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const region = makeRegion({ parcels: 600, seed: 3, region: 4 });
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-  await synthetic.write(region, folder);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
+beforeAll(() => synthetic.write(region, folder));
 
 describe('a comune catastale of Trento', () => {
   it('counts as a part of the region, with the number of the comune catastale as the place, in a zip and in a folder', async () => {
@@ -64,15 +57,10 @@ describe('the synthetic land register', () => {
   });
 });
 
-describeDatabase('loading a comune catastale', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading a comune catastale', 'trento_cadastre', (loaded) => {
   const box = (x: number, y: number, width: number, height: number): string =>
     `srid=25832;polygon((${[[x, y], [x + width, y], [x + width, y + height], [x, y + height], [x, y]].map(([east, north]) => `${660_000 + east!} ${5_100_000 + north!}`).join(', ')}))`;
-  const load = (pieces: string, parcels = 2) => loaded(database, 'trento_cadastre', `
+  const load = (pieces: string, parcels = 2) => loaded(`
     insert into raw_piece (member_id, position, type, code, ccat, roof, geom) values ${pieces};
     insert into raw_boundary (member_id, position, ccat, name, parcels, geom) values (2, 1, '001', 'BORGO', ${parcels}, '${box(0, 0, 40, 20)}')`, async ({ session, checks }) => ({
     parcels: await session.query('select position, reference, pieces, round(drawn_area_m2::numeric, 6)::float8 as area, st_numgeometries(geom) as parts, made_valid from trento_parcel order by position'),

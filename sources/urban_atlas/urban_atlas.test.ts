@@ -1,26 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 const TOWN = 'IT900L3_CASTEL_DELL_INVENTATO_UA2018';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-  await synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
+beforeAll(() => synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder));
 
 describe('the Urban Atlas', () => {
   it('is read from a GeoPackage with the land use and the boundary, without the layer of the city', async () => {
@@ -61,16 +55,11 @@ describe('the Urban Atlas', () => {
   });
 });
 
-describeDatabase('loading the Urban Atlas', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading the Urban Atlas', 'urban_atlas', (loaded) => {
   const box = (x: number): string => `srid=3035;polygon((${4_650_000 + x} 2050000, ${4_650_000 + x} 2050500, ${4_650_500 + x} 2050500, ${4_650_500 + x} 2050000, ${4_650_000 + x} 2050000))`;
 
   it('cuts polygons and boundaries into pieces, uses the first name of each class, and warns about a file without a boundary', async () => {
-    const found = await loaded(database, 'urban_atlas', `
+    const found = await loaded(`
       update member set file_id = 2 where member_id = 3;
       insert into raw_land_use values
         (1, 1, 'IT900L3', '11100', null, '${box(0)}'), (1, 2, 'IT900L3', '11100', 'Continuous', '${box(500)}'), (1, 3, 'IT900L3', '11100', 'Other', '${box(1000)}'),

@@ -1,26 +1,19 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
+import { describe, expect, it } from 'vitest';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { writeViirs, type ViirsTile } from '../../pipelines/synthetic/viirs-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
-import { describeDatabase } from '../../test/harness/database.ts';
-import { loaded } from '../../test/harness/loaded.ts';
+import { describeLoad } from '../../test/harness/loaded.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 import { trial } from '../../test/harness/trial.ts';
 
 /** Regions whose boxes overlap the tile from 10° to 20° E and from 40° to 50° N. The boxes come from `contract/regions.ts`. */
 const REACHED = REGIONS.filter(({ box }) => box.west <= 20 && box.east >= 10 && box.south <= 50 && box.north >= 40).map(({ code }) => code);
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('light at night', () => {
   it('is written for two years in the synthetic region, in tiles of ten degrees', async () => {
@@ -76,14 +69,9 @@ describe('light at night', () => {
   });
 });
 
-describeDatabase('loading light at night', (engine) => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-  });
-
+describeLoad('loading light at night', 'viirs_nightlights', (loaded) => {
   it('stores the year of the nights and the extent of the tiles', async () => {
-    const found = await loaded(database, 'viirs_nightlights', `
+    const found = await loaded(`
       insert into raw_tile values
         (1, 1, 'VNP46A4.A2023001.h19v04', 4326, 2400, 2400, 10, 50, 10.0 / 2400, 10.0 / 2400, '65535', 'uint16', 240, 240, 1000, 0, 80),
         (2, 1, 'vj146a4.A2023001.H18V05.002.2024045030000', 4326, 2400, 2400, 0, 40, 10.0 / 2400, 10.0 / 2400, '-999.9', 'float32', 240, 240, 1000, 0, 80)`, async ({ session, checks }) => ({

@@ -1,9 +1,11 @@
 /** Runs a source's load.sql on staged rows that a test provides, without files, releases or publications. */
+import { beforeAll } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
 import { runChecks, type Violation } from '../../pipelines/db/checks.ts';
 import { checksOf } from '../../pipelines/db/source-checks.ts';
 import { runLoad } from '../../pipelines/ingest/load.ts';
+import { describeDatabase } from './database.ts';
 import { createFunctions } from './functions.ts';
 
 export interface LoadedRows {
@@ -32,5 +34,19 @@ export async function loaded<T>(database: Database, id: string, inserts: string,
     } finally {
       await session.script('drop schema loaded_rows cascade; reset search_path', 'test/harness/loaded.ts');
     }
+  });
+}
+
+/** Function `loaded` for one database and one source. */
+type Load = <T>(inserts: string, work: (rows: LoadedRows) => Promise<T>) => Promise<T>;
+
+/** Runs a suite that loads staged rows of one source into a new database. @param id name of the source's folder */
+export function describeLoad(name: string, id: string, suite: (load: Load) => void): void {
+  describeDatabase(name, (engine) => {
+    let database: Database;
+    beforeAll(async () => {
+      database = await engine.openDatabase();
+    });
+    suite((inserts, work) => loaded(database, id, inserts, work));
   });
 }

@@ -1,8 +1,7 @@
 /** Tests exports of a web service that may lack features. The exports are reported and loaded, but supersede no file. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { regionPage } from '../../api/report/pages.ts';
 import { describe as describeReport } from '../../cli/refresh-report.ts';
 import { describe as describeStatus, readStatus } from '../../cli/status.ts';
@@ -24,16 +23,13 @@ import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { loadOptions, syntheticFiles } from '../harness/region.ts';
 import { queryRecords } from '../harness/records.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const { seed } = testEnvironment();
 const LIMITS = [1_000, 2_000, 5_000, 10_000];
 const random = randomOf('cut exports', seed);
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** Returns a square of 0.001 degrees from its south-western corner. */
 const square = (lon: number, lat: number): number[][][] => [[[lon, lat], [lon + 0.001, lat], [lon + 0.001, lat + 0.001], [lon, lat + 0.001], [lon, lat]]];

@@ -3,23 +3,18 @@
  * tiles.
  */
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zxyToTileId, type Header, type PMTiles } from 'pmtiles';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PmtilesFile, tileId } from '../../pipelines/formats/pmtiles-writer.ts';
 import type { TileNumber } from '../../pipelines/formats/vector-tile.ts';
 import { openPmtiles } from '../harness/pmtiles.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const FACTS = { bounds: [14, 41.5, 15, 42] as const, minzoom: 0, maxzoom: 8, metadata: { name: 'test' } };
 
 describe('a file of tiles', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'mappale-pmtiles-'));
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   async function written(tiles: readonly (readonly [TileNumber, string])[]): Promise<{ read: PMTiles; header: Header }> {
     const path = join(folder, 'some.pmtiles');

@@ -1,12 +1,12 @@
 /** Tests the reader of tar archives. */
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { tarFiles } from '../../pipelines/formats/tar.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 let archive: Buffer;
 const CONTENTS: Readonly<Record<string, Buffer>> = {
   empty: Buffer.alloc(0),
@@ -17,12 +17,10 @@ const CONTENTS: Readonly<Record<string, Buffer>> = {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-tar-'));
   await mkdir(join(folder, 'inner'));
   for (const [path, bytes] of Object.entries(CONTENTS)) await writeFile(join(folder, path), bytes);
   archive = execFileSync('tar', ['--create', '--directory', folder, 'inner', ...Object.keys(CONTENTS).filter((path) => !path.includes('/'))]);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Buffer, void, undefined> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);

@@ -1,19 +1,15 @@
 /** Tests that a vector file keeps its own CRS after any number of opened files. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openVector } from '../../pipelines/formats/vector.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const SYSTEMS = [3035, 32632, 32633, 6706, 7794];
 const TIMES = 400;
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'vector-crs-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 async function sridOf(path: string): Promise<number | null> {
   const dataset = await openVector(path);

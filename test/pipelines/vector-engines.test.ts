@@ -4,11 +4,10 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { VECTOR_ENGINES, type VectorEngine } from '../../pipelines/formats/gdal.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
@@ -16,19 +15,18 @@ import { SOURCES } from '../harness/architecture/project.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { realData } from '../harness/real-data.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import type { LayerDigest } from '../harness/vector-digests.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-let folder: string;
+const folder = temporaryFolder();
 /** Whether gdal-async is installed. Without gdal-async, the engines cannot be compared. */
 let isComparable = false;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'vector-engines-'));
   isComparable = existsSync(join(ROOT, 'node_modules/gdal-async/lib/binding'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 interface Digests {
   readonly layers: readonly LayerDigest[];

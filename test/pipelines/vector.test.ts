@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { epsgOfWkt } from '../../pipelines/formats/crs.ts';
 import { chooseEngine } from '../../pipelines/formats/gdal-engine.ts';
@@ -17,6 +17,7 @@ import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { ringArea, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
 import { ESRI_WKT, shapefileParts } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const UTM32 = ESRI_WKT[32632];
 
@@ -55,11 +56,7 @@ const row = (index: number, text: string | Buffer = `riga ${index}`): Row => ({
   rings: [square(500_000 + index * 20, 4_600_000)], text: typeof text === 'string' ? Buffer.from(text, 'latin1') : text, number: String(index),
 });
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'vector-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 let made = 0;
 async function write(rows: readonly Row[], options: { prj?: string | null; cpg?: string; languageDriver?: number } = {}): Promise<string> {

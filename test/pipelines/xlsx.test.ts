@@ -1,18 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { Workbook, XlsxRowCounter, firstRows, type XlsxRow } from '../../pipelines/formats/xlsx.ts';
 import { writeXlsx } from '../../pipelines/synthetic/xlsx-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 const RELATIONSHIPS = '<Relationships><Relationship Id="r7" Type="x/worksheet" Target="/xl/worksheets/dati.xml"/></Relationships>';
 const BOOK = '<x:workbook xmlns:x="m" xmlns:r="r"><x:sheets><x:sheet name="Foglio &amp; 1" sheetId="3" r:id="r7"/></x:sheets></x:workbook>';

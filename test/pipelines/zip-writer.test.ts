@@ -1,16 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 async function write(name: string): Promise<string> {
   const path = join(folder, name);
