@@ -164,45 +164,33 @@ begin
       cross join lateral api.lineage_of_swap(p_fid, s, v_box) l
       where s.unit_code = v_region
         and s.swap_id in (select h.until_swap from history.parcel h where h.fid = p_fid)
+    ),
+    relative as (
+      select
+        x.is_parent,
+        p.swap_id,
+        x.fid,
+        json_build_object(
+          'fid', x.fid,
+          'cadastral_reference', x.reference,
+          'publication', p.swap_id,
+          'kind', p.kind,
+          'share_of_parent', p.share_of_parent,
+          'share_of_child', p.share_of_child
+        ) as entry
+      from pair p
+      cross join lateral (
+        values (true, p.parent_fid, p.parent_reference, p.child_fid), (false, p.child_fid, p.child_reference, p.parent_fid)
+      ) as x (is_parent, fid, reference, of_fid)
+      where x.of_fid = p_fid
     )
     select json_build_object(
-      'data', json_build_object(
-        'parents', coalesce(
-          (
-            select json_agg(
-              json_build_object(
-                'fid', p.parent_fid,
-                'cadastral_reference', p.parent_reference,
-                'publication', p.swap_id,
-                'kind', p.kind,
-                'share_of_parent', p.share_of_parent,
-                'share_of_child', p.share_of_child
-              )
-              order by p.swap_id, p.parent_fid
-            )
-            from pair p
-            where p.child_fid = p_fid
-          ),
-          '[]'
-        ),
-        'children', coalesce(
-          (
-            select json_agg(
-              json_build_object(
-                'fid', p.child_fid,
-                'cadastral_reference', p.child_reference,
-                'publication', p.swap_id,
-                'kind', p.kind,
-                'share_of_parent', p.share_of_parent,
-                'share_of_child', p.share_of_child
-              )
-              order by p.swap_id, p.child_fid
-            )
-            from pair p
-            where p.parent_fid = p_fid
-          ),
-          '[]'
+      'data', (
+        select json_build_object(
+          'parents', coalesce(json_agg(r.entry order by r.swap_id, r.fid) filter (where r.is_parent), '[]'),
+          'children', coalesce(json_agg(r.entry order by r.swap_id, r.fid) filter (where not r.is_parent), '[]')
         )
+        from relative r
       ),
       'meta', json_build_object(
         'fid', p_fid,
