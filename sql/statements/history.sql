@@ -144,15 +144,10 @@ comment on function past.swap_at(int4) is 'Last swap of a region (0: Italy) befo
 
 create function past.publication_at(p_unit int4) returns int4
 language plpgsql stable as $$
+declare
+  v_swap constant int4 := past.swap_at(p_unit);
 begin
-  return (
-    select s.publication_id
-    from ledger.swap s
-    where s.unit_code = p_unit
-      and s.happened_at < current_setting('mappale.moment')::timestamptz
-    order by s.swap_id desc
-    limit 1
-  );
+  return (select s.publication_id from ledger.swap s where s.swap_id = v_swap);
 end
 $$;
 comment on function past.publication_at(int4) is 'Publication of a region (0: Italy) that was current at the past time that the transaction reads. Null if there was none';
