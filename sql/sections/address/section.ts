@@ -1,6 +1,6 @@
 /** Section address: the addresses of a parcel. */
 import { z } from 'zod';
-import { quantity, truth } from '../../../pipelines/contract/gate.ts';
+import { PLACED } from '../../../pipelines/contract/placed-point.ts';
 import { addressFacts } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
@@ -28,12 +28,7 @@ export default defineSection({
           gate: 'a position in a sorted list',
         },
         address_id: { type: 'int8', description: 'Access (core.access_point)', gate: 'a key' },
-        inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
-        distance_m: {
-          type: 'float8',
-          description: 'Geodesic distance from the parcel in metres, 2 decimals; 0 inside the parcel',
-          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
-        },
+        ...PLACED,
       },
     },
   },

@@ -1,6 +1,6 @@
 /** Section cultural_heritage: places of culture of a parcel. */
 import { z } from 'zod';
-import { quantity, truth } from '../../../pipelines/contract/gate.ts';
+import { PLACED, placedBy } from '../../../pipelines/contract/placed-point.ts';
 import { nullable } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
@@ -14,7 +14,7 @@ const culturalHeritage = z.array(z.strictObject({
   province: nullable(z.string(), 'Province as published, its name or car plate code; null: not stated'),
   catalog_code: nullable(z.string(), 'Code in the catalogue; null: not stated'),
   distance_m: z.number().min(0).max(15).describe('Geodesic distance from the parcel in metres, 0 inside the parcel'),
-  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: the published coordinates, which are in the stated comune; address: the only located access point with the stated street and number'),
+  placed_by: placedBy,
 })).max(20).meta({ id: 'CulturalHeritage', description: 'Places of culture inside the parcel, and those within 15 m that have no nearer land parcel, sorted by name' });
 
 export default defineSection({
@@ -33,12 +33,7 @@ export default defineSection({
         fid: FID,
         ordinal: { type: 'int2', description: 'Position in the answer, from 1: by name, then by identifier', gate: 'a position in a sorted list' },
         id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
-        inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
-        distance_m: {
-          type: 'float8',
-          description: 'Geodesic distance from the parcel in metres, 2 decimals; 0 inside the parcel',
-          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
-        },
+        ...PLACED,
       },
     },
   },

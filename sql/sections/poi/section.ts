@@ -1,6 +1,6 @@
 /** Section poi: schools, pharmacies and fuel stations of a parcel. */
 import { z } from 'zod';
-import { quantity, truth } from '../../../pipelines/contract/gate.ts';
+import { PLACED, placedBy } from '../../../pipelines/contract/placed-point.ts';
 import { latitude, longitude, nullable } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
@@ -12,7 +12,7 @@ const poi = z.array(z.strictObject({
   address: nullable(z.string(), 'As published; null: not stated'),
   locality: nullable(z.string(), 'Comune as published; null: not stated'),
   coordinates: z.strictObject({ lat: latitude, lng: longitude }).describe('7 decimals'),
-  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: the published coordinates, which are in the stated comune; address: the only located access point with the stated street and number'),
+  placed_by: placedBy,
 })).max(50).meta({ id: 'PointsOfInterest', description: 'Schools, open pharmacies and fuel stations inside the parcel, and those within 15 m that have no nearer land parcel' });
 
 export default defineSection({
@@ -31,12 +31,7 @@ export default defineSection({
         fid: FID,
         ordinal: { type: 'int2', description: 'Position in the answer, from 1: by category, name and id', gate: 'a position in a sorted list' },
         id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
-        inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
-        distance_m: {
-          type: 'float8',
-          description: 'Geodesic distance from the parcel in metres, 2 decimals; 0 inside the parcel',
-          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
-        },
+        ...PLACED,
       },
     },
   },
