@@ -11,15 +11,20 @@ const HOLE = Symbol('inserted value');
 
 type Said = readonly (string | typeof HOLE)[];
 
-/** Returns the texts of one `explain.sql`. @throws Error if a rule, a unit or a field has words inside a function, because such texts cannot be read */
+/**
+ * Returns the texts of one `explain.sql`: the texts of the view `evidence`, and of the views of steps that the view `evidence` selects from.
+ * @throws Error if a rule, a unit or a field has words inside a function, because such texts cannot be read
+ */
 export function sentencesOf(file: string, text: string): Sentences {
   const parts = sqlParts(text);
-  const start = parts.findIndex((part, at) => part === 'view' && parts[at + 1] === 'evidence');
-  if (start < 0) throw new Error(`${file} creates no view evidence`);
-  const whole = parts.slice(start + 3);
-  const end = whole.indexOf(';');
-  const selects = split(end < 0 ? whole : whole.slice(0, end), (part) => part === 'union').map((select) => select.slice(select.indexOf('select') + 1));
-  const lists = selects.map((select) => split(split(select, (part) => part === 'from')[0]!, (part) => part === ','));
+  const views = parts.flatMap((part, at) => (part === 'view' && parts[at + 1]?.endsWith('evidence') === true ? [at] : []));
+  if (!views.some((at) => parts[at + 1] === 'evidence')) throw new Error(`${file} creates no view evidence`);
+  const lists = views.flatMap((start) => {
+    const whole = parts.slice(start + 3);
+    const end = whole.indexOf(';');
+    const selects = split(end < 0 ? whole : whole.slice(0, end), (part) => part === 'union').map((select) => select.slice(select.indexOf('select') + 1));
+    return selects.map((select) => split(split(select, (part) => part === 'from')[0]!, (part) => part === ','));
+  }).filter(([first]) => first?.join('') !== '*');
   // Only the first select must name its columns.
   const names = lists[0]!.map((column) => (column.at(-2) === 'as' ? column.at(-1) : column.at(-1)?.split('.').at(-1)));
   return Object.fromEntries(COLUMNS.map((name) => {

@@ -5,6 +5,19 @@
 -- grain: one row per feature, and one row per map that covers the comune
 -- crs: none
 
+create view hazard_level as
+select
+  'flood' as map,
+  fid,
+  level
+from flood
+union all
+select
+  'landslide',
+  fid,
+  level
+from landslide;
+
 create view evidence as
 select
   p.fid,
@@ -61,7 +74,7 @@ from pga_edge
 union all
 select
   area.fid,
-  'flood_level',
+  case area.map when 'flood' then 'flood_level' else 'landslide_level' end,
   area.class,
   area.release_id,
   area.member_id,
@@ -70,12 +83,11 @@ select
   'm2',
   'area shared with the parcel; the most severe class that shares at least 1 m² (or half of a parcel below 2 m²) is used'
 from overlay_area as area
-join flood using (fid)
-where area.map = 'flood'
+join hazard_level as hazard using (map, fid)
 union all
 select
   area.fid,
-  'flood_share',
+  case area.map when 'flood' then 'flood_share' else 'landslide_share' end,
   area.class,
   area.release_id,
   area.member_id,
@@ -84,40 +96,8 @@ select
   'of the parcel',
   'share of the parcel in areas of the level''s class; overlaps count once'
 from overlay_area as area
-join flood
-  on flood.fid = area.fid
-  and flood.level = area.class
-where area.map = 'flood'
-union all
-select
-  area.fid,
-  'landslide_level',
-  area.class,
-  area.release_id,
-  area.member_id,
-  area.position,
-  area.shared_m2,
-  'm2',
-  'area shared with the parcel; the most severe class that shares at least 1 m² (or half of a parcel below 2 m²) is used'
-from overlay_area as area
-join landslide using (fid)
-where area.map = 'landslide'
-union all
-select
-  area.fid,
-  'landslide_share',
-  area.class,
-  area.release_id,
-  area.member_id,
-  area.position,
-  area.shared_m2 / area.parcel_m2,
-  'of the parcel',
-  'share of the parcel in areas of the level''s class; overlaps count once'
-from overlay_area as area
-join landslide
-  on landslide.fid = area.fid
-  and landslide.level = area.class
-where area.map = 'landslide'
+join hazard_level as hazard using (map, fid)
+where area.class = hazard.level
 union all
 select
   fid,
