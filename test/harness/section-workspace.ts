@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { beforeAll } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { createSchema } from '../../pipelines/db/ddl.ts';
 import { inWorkspace, provideMembers, provideRegion, viewOfLayer } from '../../pipelines/db/layers.ts';
@@ -15,6 +16,7 @@ import type { MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { providePublishedParcels } from '../../pipelines/db/register.ts';
+import { describeDatabase } from './database.ts';
 import { createTables } from './functions.ts';
 import { openRun } from './run.ts';
 import { SILENT } from '../../pipelines/log.ts';
@@ -111,6 +113,27 @@ export async function sectionWorkspace(database: Database, { region, sources: id
       await session.query(`insert into ${part} (${list}) select ${list} from ${schema}.${table}`);
     }),
   };
+}
+
+/** A workspace and its database. Both exist only while tests and hooks run. */
+interface Built {
+  readonly database: Database;
+  readonly workspace: SectionWorkspace;
+}
+
+/** Runs a suite on a workspace in a new database. @param prepare builds and publishes the tables that the tests read */
+export function describeWorkspace(
+  name: string, options: SectionWorkspaceOptions, prepare: (workspace: SectionWorkspace, database: Database) => Promise<void>, suite: (built: Built) => void,
+): void {
+  describeDatabase(name, (engine) => {
+    const built: { -readonly [Part in keyof Built]?: Built[Part] } = {};
+    beforeAll(async () => {
+      built.database = await engine.openDatabase();
+      built.workspace = await sectionWorkspace(built.database, options);
+      await prepare(built.workspace, built.database);
+    });
+    suite(built as Built);
+  });
 }
 
 /** Folders that the tests created. A handler removes them when the process ends. */

@@ -1,30 +1,22 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { describe, expect, it } from 'vitest';
 import { comuneKey } from '../../../pipelines/address/normalise.ts';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/anncsu_addresses/synthetic.ts';
 import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../../../test/harness/address-workspace.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { splitAt, sqlOf } from '../../../test/harness/sql.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 
-describeDatabase('the section address', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { region, sources: ADDRESS_SOURCES, sql: ADDRESS_SQL });
-    await buildAddresses(workspace, database, region);
-  });
-
+describeWorkspace('the section address', { region, sources: ADDRESS_SOURCES, sql: ADDRESS_SQL }, async (workspace, database) => {
+  await buildAddresses(workspace, database, region);
+}, (built) => {
   it('gives every synthetic parcel its expected addresses, including roads and waters', async () => {
     const truth = synthetic.truth!(region);
-    const rows = await queryRecords<{ fid: number; json: unknown[] }>(database, `select p.fid, (api.section_address(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: unknown[] }>(built.database, `select p.fid, (api.section_address(p.fid, null::core.parcel)).value as json from ${built.workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
     const expected = [...region.parcels()].map((parcel) => ({
       fid: syntheticFid(region, parcel.index),
@@ -41,7 +33,7 @@ describeDatabase('the section address', (engine) => {
   });
 
   it('assigns only points near a parcel to that parcel', async () => {
-    const rows = await workspace.session((session) => session.query<{ inside: boolean; n: number; farthest: number }>(
+    const rows = await built.workspace.session((session) => session.query<{ inside: boolean; n: number; farthest: number }>(
       'select inside, count(*)::int4 as n, max(distance_m) as farthest from address group by inside order by inside',
     ));
     expect(rows.map(({ inside }) => inside)).toEqual([false, true]);
@@ -49,13 +41,13 @@ describeDatabase('the section address', (engine) => {
     expect(rows[0]!.farthest).toBeGreaterThan(5);
     expect(rows[0]!.farthest).toBeLessThanOrEqual(15);
     expect(rows[1]!.farthest).toBe(0);
-    const [roads] = await workspace.session((session) => session.query<{ n: number }>("select count(*)::int4 as n from address join parcel using (fid) where kind <> 'land'"));
+    const [roads] = await built.workspace.session((session) => session.query<{ n: number }>("select count(*)::int4 as n from address join parcel using (fid) where kind <> 'land'"));
     expect(roads!.n).toBe(0);
   });
 
   it('finds parcels with an index and measures only parcels whose boxes match', async () => {
     const near = splitAt(sqlOf('sql/steps/placement.sql'), 'point_near').query;
-    const plan = await workspace.session(async (session) => {
+    const plan = await built.workspace.session(async (session) => {
       await session.script(`set enable_seqscan to off;
         create temporary view point as select address_id as id, belfiore, geom from access_point;
         create temporary view point_inside as select address_id as id from address where inside;`, 'test');

@@ -1,9 +1,7 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { BuildingTruth, buildingSource } from '../../../pipelines/synthetic/buildings.ts';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 
 const region = makeRegion({ parcels: 6_000, seed: 7 });
 const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_buildings', 'igm_dbsn', 'trento_cadastre', 'bolzano_cadastre'];
@@ -23,18 +21,11 @@ function near(found: number | null, wanted: number | null, within: number): bool
   return found === null || wanted === null ? found === wanted : Math.abs(found - wanted) <= within;
 }
 
-describeDatabase('the section buildings', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { region, sources: SOURCES, sql: [] });
-    for (const file of ['sql/core/comune_register.sql', 'sql/core/comune_catastale.sql', 'sql/core/building_coverage.sql', 'sql/sections/buildings/build.sql']) await workspace.run(file);
-  });
-
+describeWorkspace('the section buildings', { region, sources: SOURCES, sql: [] }, async (workspace) => {
+  for (const file of ['sql/core/comune_register.sql', 'sql/core/comune_catastale.sql', 'sql/core/building_coverage.sql', 'sql/sections/buildings/build.sql']) await workspace.run(file);
+}, (built) => {
   it('uses the source with the highest precedence in each comune', async () => {
-    const rows = await workspace.session((session) => session.query<{ belfiore: string; source: string | null }>('select belfiore, source from building_coverage order by 1'));
+    const rows = await built.workspace.session((session) => session.query<{ belfiore: string; source: string | null }>('select belfiore, source from building_coverage order by 1'));
     const source = { topographic: 'igm_dbsn', register: 'trento_cadastre', aggregates: 'dpc_buildings' };
     expect(rows).toEqual(region.comuni.map((comune) => ({ belfiore: comune.belfiore, source: source[buildingSource(region, comune)!] ?? null })));
     expect(new Set(rows.map(({ source }) => source))).toEqual(new Set(['igm_dbsn', 'dpc_buildings', null]));
@@ -42,7 +33,7 @@ describeDatabase('the section buildings', (engine) => {
 
   it('matches the expected values of every synthetic parcel', async () => {
     const truth = new BuildingTruth(region);
-    const rows = new Map((await workspace.session((session) => session.query<Row>('select * from buildings'))).map((row) => [row.fid, row]));
+    const rows = new Map((await built.workspace.session((session) => session.query<Row>('select * from buildings'))).map((row) => [row.fid, row]));
     const wrong: string[] = [];
     const seen = { shared: 0, overlapping: 0, over: 0, unknown: 0 };
     let expected = 0;

@@ -1,9 +1,7 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/ispra_shoreline/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 6_000, seed: 7 });
@@ -15,25 +13,18 @@ interface Shore {
   readonly distance_m: number;
 }
 
-describeDatabase('the section coastal_erosion', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, {
-      region, sources: ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_shoreline'],
-      sql: ['sql/sections/coastal_erosion/record.sql'],
-    });
-    for (const file of ['core/comune_register', 'core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build']) await workspace.run(`sql/${file}.sql`);
-    await workspace.publish('coastal_erosion', 'section.coastal_erosion');
-    await workspace.publish('coast_coverage', 'core.coast_coverage');
-    await workspace.publish('parcel', 'core.parcel');
-  });
-
+describeWorkspace('the section coastal_erosion', {
+  region, sources: ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_shoreline'],
+  sql: ['sql/sections/coastal_erosion/record.sql'],
+}, async (workspace) => {
+  for (const file of ['core/comune_register', 'core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build']) await workspace.run(`sql/${file}.sql`);
+  await workspace.publish('coastal_erosion', 'section.coastal_erosion');
+  await workspace.publish('coast_coverage', 'core.coast_coverage');
+  await workspace.publish('parcel', 'core.parcel');
+}, (built) => {
   it('gives every synthetic parcel the expected segments within 1,000 m, at most five, nearest first', async () => {
     const truth = synthetic.truth!(region);
-    const rows = await queryRecords<{ fid: number; json: Shore[] }>(database, `select p.fid, (api.section_coastal_erosion(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: Shore[] }>(built.database, `select p.fid, (api.section_coastal_erosion(p.fid, null::core.parcel)).value as json from ${built.workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
     const parcels = [...region.parcels()];
     const counts = new Set<number>();
@@ -58,7 +49,7 @@ describeDatabase('the section coastal_erosion', (engine) => {
   });
 
   it('finds the same segments as a query that computes all distances', async () => {
-    const [found] = await workspace.session((session) => session.query<{ differing: number; rows: number }>(`
+    const [found] = await built.workspace.session((session) => session.query<{ differing: number; rows: number }>(`
       with naive as (
         select p.fid, row_number() over (partition by p.fid order by round(d.m::numeric, 2), coalesce(s.avg_change_m_year, case s.dynamic when 'stable' then 0 end), s.dynamic collate "C") as ordinal, s.dynamic, round(d.m::numeric, 2)::float8 as distance_m
         from parcel p
@@ -74,7 +65,7 @@ describeDatabase('the section coastal_erosion', (engine) => {
   });
 
   it('reads segments first and finds parcels with an index', async () => {
-    const plan = await workspace.session(async (session) => {
+    const plan = await built.workspace.session(async (session) => {
       // The pieces of shore that build.sql leaves in the workspace.
       return session.query<{ 'QUERY PLAN': string }>(`explain select parcel.fid, piece.position from shore_piece as piece
         join parcel on parcel.geom && st_expand(piece.geom, 1000 / (111320 * cos(radians(st_ymax(piece.geom) + 0.1))), 1000 / 110900.0)`);

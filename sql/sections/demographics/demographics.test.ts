@@ -1,34 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/istat_census/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 4_400, seed: 5 });
 
-describeDatabase('the section demographics', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, {
-      region, sources: ['istat_census'], sql: ['sql/migrations/0016_demographics.sql', 'sql/sections/demographics/record.sql'],
-    });
-    await workspace.run('sql/core/census_figures.sql');
-    await workspace.run('sql/sections/demographics/build.sql');
-    await workspace.publish('census_figures', 'core.census_figures');
-    await workspace.publish('demographics', 'section.demographics');
-  });
-
+describeWorkspace('the section demographics', {
+  region, sources: ['istat_census'], sql: ['sql/migrations/0016_demographics.sql', 'sql/sections/demographics/record.sql'],
+}, async (workspace) => {
+  await workspace.run('sql/core/census_figures.sql');
+  await workspace.run('sql/sections/demographics/build.sql');
+  await workspace.publish('census_figures', 'core.census_figures');
+  await workspace.publish('demographics', 'section.demographics');
+}, (built) => {
   it('matches the expected values of every synthetic parcel', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(
-      database,
-      `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_demographics(p.fid, null::core.parcel) x order by p.fid`,
+      built.database,
+      `select p.fid, x.value as json from ${built.workspace.schema}.parcel p cross join lateral api.section_demographics(p.fid, null::core.parcel) x order by p.fid`,
     );
     const expected = [...region.parcels()].map((parcel) => {
       const { demographics } = truth(parcel) as { demographics: Record<string, unknown> | null };
@@ -44,7 +35,7 @@ describeDatabase('the section demographics', (engine) => {
   });
 
   it('assigns no census section and no share of the land to roads and waters', async () => {
-    const [found] = await workspace.session((session) => session.query<{ others: number; sections: number; off: number }>(`
+    const [found] = await built.workspace.session((session) => session.query<{ others: number; sections: number; off: number }>(`
       select
         (select count(*) from demographics d join parcel p using (fid) where p.kind <> 'land') as others,
         count(*) as sections,
@@ -56,7 +47,7 @@ describeDatabase('the section demographics', (engine) => {
   });
 
   it('never uses a fictitious section, although it covers parcels', async () => {
-    const [found] = await workspace.session((session) => session.query<{ under: number; matched: number }>(`
+    const [found] = await built.workspace.session((session) => session.query<{ under: number; matched: number }>(`
       select
         (select count(*) from parcel p join census_section s on s.fictitious and st_covers(s.geom, p.point)) as under,
         (select count(*) from demographics where right(section_id, 7) in ('8888888', '9999999')) as matched`));
@@ -65,7 +56,7 @@ describeDatabase('the section demographics', (engine) => {
   });
 
   it('returns the same result as one lookup per parcel', async () => {
-    const [found] = await workspace.session((session) => session.query<{ differing: number; rows: number }>(`
+    const [found] = await built.workspace.session((session) => session.query<{ differing: number; rows: number }>(`
       select count(*) as rows, count(*) filter (where d.section_id is distinct from n.section_id) as differing
       from (
         select p.fid, (select s.section_id from census_section s where not s.fictitious and st_intersects(p.point, s.geom) order by s.section_id collate "C" limit 1) as section_id
@@ -77,7 +68,7 @@ describeDatabase('the section demographics', (engine) => {
   });
 
   it('reads sections first and finds parcels with the index of their points', async () => {
-    const plan = await workspace.session(async (session) => {
+    const plan = await built.workspace.session(async (session) => {
       const file = readFileSync(new URL('../../../sql/sections/demographics/build.sql', import.meta.url), 'utf8');
       const query = /create table demographics as([\s\S]*?);\n\n/.exec(file)![1]!;
       return (await session.query<{ 'QUERY PLAN': string }>(`explain ${query}`)).map((line) => line['QUERY PLAN']).join('\n');
@@ -86,15 +77,15 @@ describeDatabase('the section demographics', (engine) => {
   });
 
   it('counts repeated and rejected rows and repairs invalid polygons', async () => {
-    expect(await database.query('select code, records::int4 as records from ledger.duplicate order by code')).toEqual([{ code: 'section_repeated', records: 1 }]);
-    expect(await database.query('select code from ledger.reject')).toEqual([{ code: 'population_total_invalid' }]);
-    const [repaired] = await database.query<{ n: number; valid: boolean }>('select count(*) filter (where made_valid)::int4 as n, bool_and(st_isvalid(geom)) as valid from layer.census_section');
+    expect(await built.database.query('select code, records::int4 as records from ledger.duplicate order by code')).toEqual([{ code: 'section_repeated', records: 1 }]);
+    expect(await built.database.query('select code from ledger.reject')).toEqual([{ code: 'population_total_invalid' }]);
+    const [repaired] = await built.database.query<{ n: number; valid: boolean }>('select count(*) filter (where made_valid)::int4 as n, bool_and(st_isvalid(geom)) as valid from layer.census_section');
     expect(repaired!.n).toBeGreaterThan(0);
     expect(repaired!.valid).toBe(true);
   });
 
   it('treats a missing row as zeros only in the edition of 2021', async () => {
-    await database.session(async (session) => {
+    await built.database.session(async (session) => {
       await session.query('create schema rule');
       await session.query('set search_path to rule, public');
       await session.query(`create view region as select ${region.code}::int2 as code, 'x'::text as name`);

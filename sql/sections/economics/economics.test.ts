@@ -1,11 +1,9 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import mef from '../../../sources/mef_income/synthetic.ts';
 import omi from '../../../sources/omi_quotations/synthetic.ts';
 import postal from '../../../sources/postal_codes/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 7 });
@@ -16,10 +14,21 @@ type Economics = Record<string, unknown> & {
   readonly income_brackets: Record<string, number | null>;
 };
 
-describeDatabase('the section economics', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
+describeWorkspace('the section economics', {
+  region,
+  sources: ['istat_comuni', 'istat_soppressi', 'omi_quotations', 'mef_income', 'postal_codes'],
+  sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0014_postal_code.sql', 'sql/migrations/0015_economics.sql', 'sql/migrations/0016_demographics.sql', 'sql/migrations/0018_comune_register.sql', 'sql/migrations/0036_editions.sql', 'sql/migrations/0037_quotations.sql', 'sql/sections/economics/record.sql'],
+}, async (workspace) => {
+  const files = ['core/comune_register', 'core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'core/declared_income', 'sections/valuation_history/build', 'sections/valuation/build', 'sections/basic/build_postal_code', 'sections/economics/build'];
+  for (const file of files) {
+    await workspace.run(`sql/${file}.sql`);
+    // A table of a step is dropped after the file that runs the step, as in a build.
+    await workspace.session((session) => session.query('drop table if exists comune_today'));
+  }
+  await workspace.publish('declared_income', 'core.declared_income');
+  await workspace.publish('postal_code', 'section.postal_code');
+  await workspace.publish('economics', 'section.economics');
+}, (built) => {
   /** The expected incomes and prices come from two sources. The affordability index is computed from both by the rule of the contract. */
   const incomes = mef.truth!(region);
   const prices = omi.truth!(region);
@@ -31,33 +40,15 @@ describeDatabase('the section economics', (engine) => {
     return { parcel, fid: syntheticFid(region, parcel.index), economics, price, cap };
   });
 
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, {
-      region,
-      sources: ['istat_comuni', 'istat_soppressi', 'omi_quotations', 'mef_income', 'postal_codes'],
-      sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0014_postal_code.sql', 'sql/migrations/0015_economics.sql', 'sql/migrations/0016_demographics.sql', 'sql/migrations/0018_comune_register.sql', 'sql/migrations/0036_editions.sql', 'sql/migrations/0037_quotations.sql', 'sql/sections/economics/record.sql'],
-    });
-    const files = ['core/comune_register', 'core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'core/declared_income', 'sections/valuation_history/build', 'sections/valuation/build', 'sections/basic/build_postal_code', 'sections/economics/build'];
-    for (const file of files) {
-      await workspace.run(`sql/${file}.sql`);
-      // A table of a step is dropped after the file that runs the step, as in a build.
-      await workspace.session((session) => session.query('drop table if exists comune_today'));
-    }
-    await workspace.publish('declared_income', 'core.declared_income');
-    await workspace.publish('postal_code', 'section.postal_code');
-    await workspace.publish('economics', 'section.economics');
-  });
-
   it('takes the postal code from the comune if the comune has only one, otherwise from the area that contains the parcel\'s point', async () => {
-    const rows = await database.query<{ fid: number; cap: string | null }>(`select p.fid, c.cap from ${workspace.schema}.parcel p left join section.postal_code c using (fid) order by p.fid`);
+    const rows = await built.database.query<{ fid: number; cap: string | null }>(`select p.fid, c.cap from ${built.workspace.schema}.parcel p left join section.postal_code c using (fid) order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, cap }) => ({ fid, cap })));
     expect(new Set(expected.map(({ cap }) => cap)).size).toBeGreaterThan(4);
     expect(expected.some(({ cap }) => cap === null)).toBe(true);
   });
 
   it('matches the synthetic incomes of every parcel, by postal code if the comune has several', async () => {
-    const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(database, `select p.fid, (api.section_economics(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(built.database, `select p.fid, (api.section_economics(p.fid, null::core.parcel)).value as json from ${built.workspace.schema}.parcel p order by p.fid`);
     const shown = expected.map(({ fid, economics, price }) => (
       { fid, json: economics === null ? null : { ...economics, avg_residential_price_m2: price, source: null } }
     ));
@@ -71,8 +62,8 @@ describeDatabase('the section economics', (engine) => {
 
   it('gives the affordability index as the price of 80 m² in years of average income, with four decimals', async () => {
     const rows = await queryRecords<{ fid: number; index: number | null }>(
-      database,
-      `select p.fid, ((api.section_economics(p.fid, null::core.parcel)).value->>'affordability_index')::float8 as index from ${workspace.schema}.parcel p order by p.fid`,
+      built.database,
+      `select p.fid, ((api.section_economics(p.fid, null::core.parcel)).value->>'affordability_index')::float8 as index from ${built.workspace.schema}.parcel p order by p.fid`,
     );
     const cents = (euro: number): bigint => BigInt(Math.round(euro * 100));
     const wanted = expected.map(({ fid, economics, price }) => {

@@ -1,9 +1,7 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/clc_land_cover/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 interface Row {
@@ -15,25 +13,18 @@ interface Row {
 
 const region = makeRegion({ parcels: 3_000, seed: 7 });
 
-describeDatabase('the section land_cover', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, {
-      region, sources: ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'clc_land_cover'], sql: ['sql/sections/land_cover/record.sql'],
-    });
-    for (const file of ['sql/core/comune_register.sql', 'sql/core/land_coverage.sql', 'sql/sections/land_cover/build.sql']) await workspace.run(file);
-    await workspace.publish('land_cover', 'section.land_cover');
-    await workspace.publish('land_coverage', 'core.land_coverage');
-  });
-
+describeWorkspace('the section land_cover', {
+  region, sources: ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'clc_land_cover'], sql: ['sql/sections/land_cover/record.sql'],
+}, async (workspace) => {
+  for (const file of ['sql/core/comune_register.sql', 'sql/core/land_coverage.sql', 'sql/sections/land_cover/build.sql']) await workspace.run(file);
+  await workspace.publish('land_cover', 'section.land_cover');
+  await workspace.publish('land_coverage', 'core.land_coverage');
+}, (built) => {
   it('matches the expected class of every synthetic land parcel, and gives no class to roads and water', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<Row>(
-      database,
-      `select p.fid, (api.section_land_cover(p.fid, null::core.parcel)).value as json, api.coverage_land_cover(${region.code}, p.belfiore, p.point, null::core.parcel) as coverage from ${workspace.schema}.parcel p order by p.fid`,
+      built.database,
+      `select p.fid, (api.section_land_cover(p.fid, null::core.parcel)).value as json, api.coverage_land_cover(${region.code}, p.belfiore, p.point, null::core.parcel) as coverage from ${built.workspace.schema}.parcel p order by p.fid`,
     );
     expect(rows).toHaveLength(region.parcelCount);
     const expected: Row[] = [...region.parcels()].map((parcel) => {
@@ -56,7 +47,7 @@ describeDatabase('the section land_cover', (engine) => {
   });
 
   it('keeps polygons that may be in Italy, counts polygons outside Italy, and rejects unknown classes', async () => {
-    expect(await database.query("select code, records::int4 as records from ledger.duplicate where code = 'beside_italy'")).toEqual([{ code: 'beside_italy', records: 3 }]);
-    expect(await database.query("select code from ledger.reject join ledger.release using (release_id) where source_id = 'clc_land_cover'")).toEqual([{ code: 'code_invalid' }]);
+    expect(await built.database.query("select code, records::int4 as records from ledger.duplicate where code = 'beside_italy'")).toEqual([{ code: 'beside_italy', records: 3 }]);
+    expect(await built.database.query("select code from ledger.reject join ledger.release using (release_id) where source_id = 'clc_land_cover'")).toEqual([{ code: 'code_invalid' }]);
   });
 });

@@ -1,9 +1,7 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/urban_atlas/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 interface Row {
@@ -15,25 +13,18 @@ interface Row {
 
 const region = makeRegion({ parcels: 3_000, seed: 7 });
 
-describeDatabase('the section land_use', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, {
-      region, sources: ['urban_atlas'], sql: ['sql/sections/land_use/record.sql'],
-    });
-    for (const file of ['sql/core/urban_area.sql', 'sql/sections/land_use/build.sql']) await workspace.run(file);
-    await workspace.publish('land_use', 'section.land_use');
-    await workspace.publish('urban_area', 'core.urban_area');
-  });
-
+describeWorkspace('the section land_use', {
+  region, sources: ['urban_atlas'], sql: ['sql/sections/land_use/record.sql'],
+}, async (workspace) => {
+  for (const file of ['sql/core/urban_area.sql', 'sql/sections/land_use/build.sql']) await workspace.run(file);
+  await workspace.publish('land_use', 'section.land_use');
+  await workspace.publish('urban_area', 'core.urban_area');
+}, (built) => {
   it('matches the expected class of every synthetic land parcel, inside and outside the mapped urban area', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<Row>(
-      database,
-      `select p.fid, (api.section_land_use(p.fid, null::core.parcel)).value as json, api.coverage_land_use(${region.code}, p.belfiore, p.point, null::core.parcel) as coverage from ${workspace.schema}.parcel p order by p.fid`,
+      built.database,
+      `select p.fid, (api.section_land_use(p.fid, null::core.parcel)).value as json, api.coverage_land_use(${region.code}, p.belfiore, p.point, null::core.parcel) as coverage from ${built.workspace.schema}.parcel p order by p.fid`,
     );
     expect(rows).toHaveLength(region.parcelCount);
     const expected: Row[] = [...region.parcels()].map((parcel) => {
@@ -56,6 +47,6 @@ describeDatabase('the section land_use', (engine) => {
   });
 
   it('rejects polygons of areas without a satellite image', async () => {
-    expect(await database.query('select code from ledger.reject')).toEqual([{ code: 'no_data' }]);
+    expect(await built.database.query('select code from ledger.reject')).toEqual([{ code: 'no_data' }]);
   });
 });

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import { loadSynthetic } from '../../../pipelines/synthetic/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 
 const region = makeRegion({ parcels: 4_400, seed: 5 });
 const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'istat_census', 'dpc_buildings', 'igm_dbsn', 'trento_cadastre', 'bolzano_cadastre'];
@@ -17,19 +15,12 @@ const SQL = readFileSync(new URL('build.sql', import.meta.url), 'utf8');
 
 type Row = Record<string, string | number | null> & { readonly fid: number };
 
-describeDatabase('the section population', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { region, sources: SOURCES, sql: [] });
-    for (const file of [...FILES, BUILD]) await workspace.run(file);
-  });
-
+describeWorkspace('the section population', { region, sources: SOURCES, sql: [] }, async (workspace) => {
+  for (const file of [...FILES, BUILD]) await workspace.run(file);
+}, (built) => {
   it('matches the expected residents of every synthetic parcel to 0.01, the unit in which remainders are distributed', async () => {
     const truth = (await loadSynthetic('istat_census')).truth!(region);
-    const rows = new Map((await workspace.session((session) => session.query<Row>('select * from population'))).map((row) => [row.fid, row]));
+    const rows = new Map((await built.workspace.session((session) => session.query<Row>('select * from population'))).map((row) => [row.fid, row]));
     const wrong: string[] = [];
     const seen = { dasymetric: 0, areal: 0, empty: 0, nobody: 0 };
     for (const parcel of region.parcels()) {
@@ -54,11 +45,11 @@ describeDatabase('the section population', (engine) => {
   });
 
   it('distributes exactly the residents of each census section, with both methods', async () => {
-    const rows = await workspace.session((session) => session.query(`
+    const rows = await built.workspace.session((session) => session.query(`
       select section_id from population join census_figures using (section_id) group by section_id, population_total
       having sum(areal::numeric) <> population_total or sum(dasymetric::numeric) <> population_total or sum(estimated::numeric) <> population_total`));
     expect(rows).toEqual([]);
-    const [sections] = await workspace.session((session) => session.query<{ n: number }>('select count(distinct section_id) as n from population'));
+    const [sections] = await built.workspace.session((session) => session.query<{ n: number }>('select count(distinct section_id) as n from population'));
     expect(sections!.n).toBeGreaterThan(30);
   });
 
@@ -67,8 +58,8 @@ describeDatabase('the section population', (engine) => {
     for (let round = 0; round < 30; round += 1) {
       const residents = random.below(4) === 0 ? random.below(3) : random.below(500);
       const equal = random.below(3) === 0;
-      const rows = await rolledBack(database, async (session) => {
-        await session.script(`set local search_path to ${workspace.schema}, public; drop table census_comune, comune_total, comune_household, parcel_weight, tract, population`, 'test');
+      const rows = await rolledBack(built.database, async (session) => {
+        await session.script(`set local search_path to ${built.workspace.schema}, public; drop table census_comune, comune_total, comune_household, parcel_weight, tract, population`, 'test');
         const [section] = await session.query<{ section_id: string }>(
           'select section_id from demographics group by 1 having count(*) > 5 order by md5(section_id || $1) limit 1', [String(round)],
         );

@@ -1,10 +1,8 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import { loadSynthetic, type Synthetic } from '../../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticParcel } from '../../../pipelines/synthetic/region.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 6_000, seed: 7 });
@@ -26,22 +24,15 @@ async function truthOf(ids: readonly string[]): Promise<(parcel: SyntheticParcel
   };
 }
 
-describeDatabase('the section risk', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { region, sources: SOURCES, sql: ['sql/sections/risk/record.sql'] });
-    await workspace.run('sql/core/comune_register.sql');
-    await workspace.run('sql/core/coverage.sql');
-    await workspace.run('sql/sections/risk/build.sql');
-    await workspace.publish('risk', 'section.risk');
-  });
-
+describeWorkspace('the section risk', { region, sources: SOURCES, sql: ['sql/sections/risk/record.sql'] }, async (workspace) => {
+  await workspace.run('sql/core/comune_register.sql');
+  await workspace.run('sql/core/coverage.sql');
+  await workspace.run('sql/sections/risk/build.sql');
+  await workspace.publish('risk', 'section.risk');
+}, (built) => {
   it('gives every synthetic parcel its expected hazards, including roads and waters', async () => {
     const truth = await truthOf(SOURCES);
-    const rows = await queryRecords<{ fid: number; json: Record<string, unknown> }>(database, `select p.fid, (api.section_risk(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: Record<string, unknown> }>(built.database, `select p.fid, (api.section_risk(p.fid, null::core.parcel)).value as json from ${built.workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
     const expected: { readonly fid: number; readonly json: Record<string, unknown> }[] = [...region.parcels()].map((parcel) => (
       { fid: syntheticFid(region, parcel.index), json: { ...truth(parcel), source: null } }
@@ -66,7 +57,7 @@ describeDatabase('the section risk', (engine) => {
   });
 
   it('gives the same result as an overlay of complete polygons, parcel by parcel', async () => {
-    const [found] = await workspace.session((session) => session.query<{ flood: number; landslide: number; hit: number }>(`
+    const [found] = await built.workspace.session((session) => session.query<{ flood: number; landslide: number; hit: number }>(`
       with flood_naive as (
         select p.fid, (array['HPH', 'P1', 'P2', 'P3'])[max(array_position(array['HPH', 'P1', 'P2', 'P3'], h.class))] as level
         from parcel p join layer.flood_hazard h on h.release_id = (select release_id from ledger.release where source_id = 'ispra_flood') and st_area(st_intersection(h.geom, p.geom)::geography) > 0.5

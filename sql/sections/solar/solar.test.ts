@@ -1,35 +1,26 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/gsa_pvout/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 800, seed: 3 });
 
-describeDatabase('the section solar', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { region, sources: ['gsa_pvout'], sql: ['sql/sections/solar/record.sql'] });
-    // Every third parcel has roofs of 10 m² and more. All other parcels have no building, or only smaller sheds, which are ignored.
-    await workspace.session((session) => session.query(
-      'create table buildings as select fid, (fid % 3 = 0)::int4 * (1 + fid % 4) as roof_count, (fid % 3 = 0)::int4 * (10 + fid % 1000 / 7.0::float8) as roof_area_m2 from parcel where kind = $1 and fid % 5 > 0',
-      ['land'],
-    ));
-    await workspace.run('sql/sections/solar/build.sql');
-    await workspace.publish('solar', 'section.solar');
-  });
-
+describeWorkspace('the section solar', { region, sources: ['gsa_pvout'], sql: ['sql/sections/solar/record.sql'] }, async (workspace) => {
+  // Every third parcel has roofs of 10 m² and more. All other parcels have no building, or only smaller sheds, which are ignored.
+  await workspace.session((session) => session.query(
+    'create table buildings as select fid, (fid % 3 = 0)::int4 * (1 + fid % 4) as roof_count, (fid % 3 = 0)::int4 * (10 + fid % 1000 / 7.0::float8) as roof_area_m2 from parcel where kind = $1 and fid % 5 > 0',
+    ['land'],
+  ));
+  await workspace.run('sql/sections/solar/build.sql');
+  await workspace.publish('solar', 'section.solar');
+}, (built) => {
   it('multiplies the area of large roofs by the yield interpolated between four cells, and classifies the rounded yield', async () => {
     const truth = synthetic.truth!(region);
     const kwhOf = new Map([...region.parcels()].map((parcel) => [syntheticFid(region, parcel.index), truth(parcel)['pvout_kwh_per_kwp'] as number | undefined]));
     const rows = await queryRecords<{ fid: number; area: number; roofs: number; json: Record<string, unknown> }>(
-      database,
-      `select b.fid, b.roof_area_m2 as area, b.roof_count as roofs, (api.section_solar(b.fid, null::core.parcel)).value as json from ${workspace.schema}.buildings b where b.roof_count > 0 order by b.fid`,
+      built.database,
+      `select b.fid, b.roof_area_m2 as area, b.roof_count as roofs, (api.section_solar(b.fid, null::core.parcel)).value as json from ${built.workspace.schema}.buildings b where b.roof_count > 0 order by b.fid`,
     );
     expect(rows.length).toBeGreaterThan(150);
     const classes = new Set<unknown>();
@@ -46,7 +37,7 @@ describeDatabase('the section solar', (engine) => {
       classes.add(json['viability_class']);
     }
     expect(classes).toEqual(new Set(['alta', 'media', 'bassa']));
-    const [others] = await database.query<{ n: number }>(`select count(*) as n from section.solar s join ${workspace.schema}.buildings b using (fid) where b.roof_count = 0`);
+    const [others] = await built.database.query<{ n: number }>(`select count(*) as n from section.solar s join ${built.workspace.schema}.buildings b using (fid) where b.roof_count = 0`);
     expect(others!.n).toBe(0);
   });
 });

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/egms_vertical/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 11 });
@@ -30,24 +28,17 @@ function classesOf(velocity: number, acceleration: number): Record<string, unkno
   };
 }
 
-describeDatabase('the section subsidence', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, {
-      region, sources: ['egms_vertical'], sql: ['sql/sections/subsidence/record.sql'],
-    });
-    await workspace.run('sql/sections/subsidence/build.sql');
-    await workspace.publish('subsidence', 'section.subsidence');
-  });
-
+describeWorkspace('the section subsidence', {
+  region, sources: ['egms_vertical'], sql: ['sql/sections/subsidence/record.sql'],
+}, async (workspace) => {
+  await workspace.run('sql/sections/subsidence/build.sql');
+  await workspace.publish('subsidence', 'section.subsidence');
+}, (built) => {
   it('gives every synthetic parcel its expected ground motion, including roads and waters', async () => {
     const truth = synthetic.truth!(region);
     const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(
-      database,
-      `select p.fid, (api.section_subsidence(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`,
+      built.database,
+      `select p.fid, (api.section_subsidence(p.fid, null::core.parcel)).value as json from ${built.workspace.schema}.parcel p order by p.fid`,
     );
     expect(rows).toHaveLength(region.parcelCount);
     const expected = [...region.parcels()].map((parcel) => {
@@ -65,7 +56,7 @@ describeDatabase('the section subsidence', (engine) => {
   });
 
   it('returns the same result as a spatial join of all cells and parcels', async () => {
-    const [difference] = await workspace.session((session) => session.query<{ rows: number; differing: number }>(`
+    const [difference] = await built.workspace.session((session) => session.query<{ rows: number; differing: number }>(`
       with naive as (
         select p.fid, round((sum(o.w * e.mean_velocity_mm_year) / sum(o.w))::numeric, 2)::float8 as velocity, count(*) as cells
         from parcel p
@@ -81,7 +72,7 @@ describeDatabase('the section subsidence', (engine) => {
   });
 
   it('joins cells by integers in a hash or merge join, and never by geometry', async () => {
-    const lines = await workspace.session((session) => {
+    const lines = await built.workspace.session((session) => {
       const file = readFileSync(new URL('../../../sql/sections/subsidence/build.sql', import.meta.url), 'utf8');
       const query = /create table subsidence as([\s\S]*?);\n\n/.exec(file)![1]!;
       return session.query<{ 'QUERY PLAN': string }>(`explain ${query}`);
@@ -92,18 +83,18 @@ describeDatabase('the section subsidence', (engine) => {
   });
 
   it('keeps the series with the best fit if a cell is twice in one tile, and both series if it is in two tiles', async () => {
-    const cells = await database.query<{ velocity: number; rows: number }>(
+    const cells = await built.database.query<{ velocity: number; rows: number }>(
       `select mean_velocity_mm_year as velocity, count(*)::int4 as rows from layer.egms_cell
        where abs(mean_velocity_mm_year) in (99.9, 77.7, 55.5) and release_id = (select max(release_id) from ledger.release where vintage = $1) group by 1`,
       ['2020_2024'],
     );
     // Adds copies of a neighbouring tile's cells to a tile, with a worse fit.
     expect(cells).toEqual([{ velocity: -77.7, rows: 3 }]);
-    const duplicates = await database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code');
+    const duplicates = await built.database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code');
     expect(duplicates).toHaveLength(1);
     expect(duplicates[0]!.code).toBe('cell_repeated');
     expect(duplicates[0]!.records).toBeGreaterThanOrEqual(3);
-    const rejects = await database.query<{ code: string }>('select code from ledger.reject order by code');
+    const rejects = await built.database.query<{ code: string }>('select code from ledger.reject order by code');
     expect(rejects.map(({ code }) => code)).toEqual(['cell_not_on_grid', 'no_data']);
   });
 
@@ -113,15 +104,15 @@ describeDatabase('the section subsidence', (engine) => {
     const velocities = [-0.004, -0, 0, 0.004, ...[0, -2, 2, -5, -10, -20].flatMap(near)];
     const accelerations = [-0.3, ...near(-0.1), -0.004, 0, ...near(0.1), 0.3];
     const cases = velocities.flatMap((velocity) => accelerations.map((acceleration) => ({ velocity, acceleration })));
-    await workspace.session(async (session) => {
+    await built.workspace.session(async (session) => {
       for (const relation of ['cell_share', 'subsidence', 'worse', 'bounds']) await session.query(`drop ${relation === 'cell_share' ? 'view' : 'table'} if exists ${relation} cascade`);
       // Assigns one case to each cell. Parcels on a single cell show the values of the cell.
       await session.query(`update egms_cell set mean_velocity_mm_year = c.velocity, acceleration_mm_year2 = c.acceleration
         from unnest($1::float8[], $2::float8[]) with ordinality as c (velocity, acceleration, n) where c.n - 1 = (ix * 7 + iy * 1009) % $3`,
       [cases.map((each) => each.velocity), cases.map((each) => each.acceleration), cases.length]);
     });
-    await workspace.run('sql/sections/subsidence/build.sql');
-    const rows = await workspace.session((session) => session.query<Record<string, number>>(`
+    await built.workspace.run('sql/sections/subsidence/build.sql');
+    const rows = await built.workspace.session((session) => session.query<Record<string, number>>(`
       select s.*, c.velocity, c.acceleration from subsidence s join cell_share c using (fid) where s.cells = 1`));
     expect(new Set(rows.map(({ velocity, acceleration }) => `${velocity} ${acceleration}`)).size).toBeGreaterThan(cases.length / 3);
     expect(rows.filter(({ velocity, acceleration }) => Math.abs(velocity!) === 0.004 && Math.abs(acceleration!) === 0.3).length).toBeGreaterThan(1);

@@ -1,10 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { describe, expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import copernicus from '../../../sources/copernicus_dem/synthetic.ts';
 import tinitaly from '../../../sources/tinitaly_dem/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import type { AreaSweep, CellRows } from '../../../pipelines/contract/sweep.ts';
 import sweeps from './sweep.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
@@ -68,25 +66,18 @@ describe('the relief of cells', () => {
   });
 });
 
-describeDatabase('the section terrain', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
-
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { region, sources: ['tinitaly_dem', 'copernicus_dem', 'gsa_pvout', 'viirs_nightlights'], sql: ['sql/sections/terrain/record.sql'] });
-    await workspace.run('sql/core/raster_tile.sql');
-    await workspace.publish('raster_tile', 'core.raster_tile');
-    await workspace.run('sql/sections/terrain/build.sql');
-    await workspace.publish('terrain', 'section.terrain');
-    await database.query('create or replace function api.raster_reaches(text, int4, geometry, anyelement) returns bool language sql immutable as $$ select true $$');
-  });
-
+describeWorkspace('the section terrain', { region, sources: ['tinitaly_dem', 'copernicus_dem', 'gsa_pvout', 'viirs_nightlights'], sql: ['sql/sections/terrain/record.sql'] }, async (workspace, database) => {
+  await workspace.run('sql/core/raster_tile.sql');
+  await workspace.publish('raster_tile', 'core.raster_tile');
+  await workspace.run('sql/sections/terrain/build.sql');
+  await workspace.publish('terrain', 'section.terrain');
+  await database.query('create or replace function api.raster_reaches(text, int4, geometry, anyelement) returns bool language sql immutable as $$ select true $$');
+}, (built) => {
   it('matches the expected values of every synthetic parcel, with both models', async () => {
     const truths = [copernicus.truth!(region), tinitaly.truth!(region)];
     const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null; model: string | null }>(
-      database,
-      `select p.fid, (api.section_terrain(p.fid, null::core.parcel)).value as json, t.source_id as model from ${workspace.schema}.parcel p left join section.terrain t using (fid) order by p.fid`,
+      built.database,
+      `select p.fid, (api.section_terrain(p.fid, null::core.parcel)).value as json, t.source_id as model from ${built.workspace.schema}.parcel p left join section.terrain t using (fid) order by p.fid`,
     );
     const expected = [...region.parcels()].map((parcel) => {
       const found = truths.map((truth) => truth(parcel)['terrain'] as Record<string, unknown> | undefined);

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../pipelines/db/index.ts';
+import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/omi_quotations/synthetic.ts';
-import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_400, seed: 5, comuni: 6 });
@@ -27,33 +25,27 @@ interface Truth {
   readonly valuation_history: { readonly zone_current: string; readonly semesters: readonly Semester[] } | null;
 }
 
-describeDatabase('the sections valuation and valuation_history', (engine) => {
-  let database: Database;
-  let workspace: SectionWorkspace;
+describeWorkspace('the sections valuation and valuation_history', {
+  region,
+  sources: ['istat_comuni', 'omi_quotations'],
+  sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0037_quotations.sql', 'sql/sections/valuation/record.sql', 'sql/sections/valuation_history/record.sql'],
+}, async (workspace) => {
+  for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history/build', 'sections/valuation/build']) await workspace.run(`sql/${file}.sql`);
+  await workspace.publish('quotation_zone', 'core.quotation_zone');
+  await workspace.publish('quotation', 'core.quotation');
+  await workspace.publish('valuation_history', 'section.valuation_history');
+  await workspace.publish('valuation', 'section.valuation');
+}, (built) => {
   const truthOf = synthetic.truth!(region);
   const expected = [...region.parcels()].map((parcel) => ({ parcel, fid: syntheticFid(region, parcel.index), truth: truthOf(parcel) as unknown as Truth }));
 
-  beforeAll(async () => {
-    database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, {
-      region,
-      sources: ['istat_comuni', 'omi_quotations'],
-      sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0037_quotations.sql', 'sql/sections/valuation/record.sql', 'sql/sections/valuation_history/record.sql'],
-    });
-    for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history/build', 'sections/valuation/build']) await workspace.run(`sql/${file}.sql`);
-    await workspace.publish('quotation_zone', 'core.quotation_zone');
-    await workspace.publish('quotation', 'core.quotation');
-    await workspace.publish('valuation_history', 'section.valuation_history');
-    await workspace.publish('valuation', 'section.valuation');
-  });
-
   it('give every synthetic parcel its expected quotations', async () => {
-    const rows = await queryRecords<{ fid: number; json: unknown }>(database, `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation(p.fid, null::core.parcel) x order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: unknown }>(built.database, `select p.fid, x.value as json from ${built.workspace.schema}.parcel p cross join lateral api.section_valuation(p.fid, null::core.parcel) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth }) => ({ fid, json: truth.valuation })));
   });
 
   it('give every synthetic parcel its expected history over 22 half-years with two changes of zones', async () => {
-    const rows = await queryRecords<{ fid: number; json: unknown }>(database, `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation_history(p.fid, null::core.parcel) x order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: unknown }>(built.database, `select p.fid, x.value as json from ${built.workspace.schema}.parcel p cross join lateral api.section_valuation_history(p.fid, null::core.parcel) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth: { valuation_history: all } }) => ({ fid, json: all === null ? null : { ...all, source: null } })));
   });
 
@@ -83,20 +75,20 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
   });
 
   it('use the newer elaboration if two files have a half-year, and ignore the older elaboration', async () => {
-    const [found] = await workspace.session((session) => session.query<{ seen: number; held: number; twice: number }>(
+    const [found] = await built.workspace.session((session) => session.query<{ seen: number; held: number; twice: number }>(
       `select (select count(*) from omi_quotation)::int4 as seen, (select count(*) from layer.omi_quotation)::int4 as held,
          (select count(*) from (select from omi_quotation group by half_year, link_zona, cod_tip, stato having count(*) > 1) t)::int4 as twice`,
     ));
     expect(found!.held - found!.seen).toBeGreaterThan(10);
     expect(found!.twice).toBe(0);
-    const duplicates = await database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code order by code');
+    const duplicates = await built.database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code order by code');
     const codes = new Map(duplicates.map(({ code, records }) => [code, records]));
     // This row is twice in the file of 2017/1.
     expect(codes.get('quotation_repeated')).toBeGreaterThanOrEqual(1);
   });
 
   it('reject each unusable row and each unusable part of a perimeter', async () => {
-    const rejects = await database.query<{ vintage: string; code: string; n: number }>(
+    const rejects = await built.database.query<{ vintage: string; code: string; n: number }>(
       'select r.vintage, j.code, count(*)::int4 as n from ledger.reject j join ledger.release r using (release_id) group by r.vintage, j.code order by r.vintage, j.code',
     );
     expect(rejects).toEqual([
@@ -116,7 +108,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
   });
 
   it('repair a perimeter that intersects itself, and keep all other perimeters unchanged', async () => {
-    const repaired = await database.query<{ belfiore: string; half_year: number; valid: boolean }>(
+    const repaired = await built.database.query<{ belfiore: string; half_year: number; valid: boolean }>(
       // Both provinces have the comune in 2018/2.
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',
     );
@@ -126,7 +118,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
   });
 
   it('join pieces of perimeters, and find points of parcels with an index', async () => {
-    const plan = await workspace.session(async (session) => {
+    const plan = await built.workspace.session(async (session) => {
       const file = readFileSync(new URL('../../../sql/sections/valuation_history/build.sql', import.meta.url), 'utf8');
       // Runs the file up to the join of pieces with parcels, and explains this join instead of running it.
       const upTo = file.indexOf('-- Parcels inside the same shapes');
