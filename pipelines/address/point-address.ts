@@ -1,5 +1,5 @@
 /** Columns for the normalised address of a point, split into parts. Staging tables and layers of all point sources have these columns. */
-import type { LayerColumns, SharedColumns } from '../contract/source.ts';
+import type { Layer, LayerColumns, SharedColumns } from '../contract/source.ts';
 import { comuneKey } from './normalise.ts';
 import { splitAddress } from './split-address.ts';
 
@@ -21,16 +21,26 @@ export const PUBLISHED_POSITION = {
   lon: ['float8', 'Longitude as published; null if not stated'],
 } as const satisfies SharedColumns;
 
-/** Layer column with the number of regions in which a file has points. */
-export const REGIONS_REACHED: LayerColumns = {
-  regions_reached: ['int2 not null', 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy'],
-};
-
-/** Layer columns of a point whose place is stated as province and comune, and of the file of the point. */
+/** Layer column of a list whose rows state their place as province and comune. */
 export const PLACE_OF_POINT: LayerColumns = {
   place: ['text not null', 'Province and comune as published, which are the place of the row. A newer part supersedes older parts with the same place'],
-  ...REGIONS_REACHED,
 };
+
+/**
+ * Returns the layer of a list of points.
+ * @param published columns of the staging table
+ * @param derived columns that `load.sql` derives
+ */
+export function pointLayer(texts: Pick<Layer, 'description' | 'position'>, published: SharedColumns, derived: LayerColumns = {}): Layer {
+  return {
+    ...texts,
+    columns: {
+      ...published,
+      ...derived,
+      regions_reached: ['int2 not null', 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy'],
+    },
+  };
+}
 
 /** Returns the values of the columns in `ADDRESS_COLUMNS`. @param comune as published; in `BOLZANO * BOZEN` the Italian name comes first */
 export function addressValues(address: string | null, comune: string | null): readonly unknown[] {

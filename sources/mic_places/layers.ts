@@ -1,5 +1,5 @@
 /** Places of culture in the ministry's list. */
-import { ADDRESS_COLUMNS, PLACE_OF_POINT, PUBLISHED_COMUNE, PUBLISHED_POSITION } from '../../pipelines/address/point-address.ts';
+import { ADDRESS_COLUMNS, PLACE_OF_POINT, pointLayer, PUBLISHED_COMUNE, PUBLISHED_POSITION } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
@@ -19,12 +19,8 @@ const PUBLISHED = {
 export const raw_cultural_place: Columns = stagedColumns(PUBLISHED);
 
 export const layers: Layers = {
-  cultural_place: {
+  cultural_place: pointLayer({
     description: 'Places of culture (MiC), with the coordinates as published. core.point_of_interest has the position of each place',
     position: 'Number of the last line of the record, from 1.',
-    columns: {
-      ...PUBLISHED,
-      ...PLACE_OF_POINT,
-    },
-  },
+  }, PUBLISHED, PLACE_OF_POINT),
 };

@@ -1,5 +1,5 @@
 /** Schools in the ministry's lists. */
-import { ADDRESS_COLUMNS, PUBLISHED_COMUNE, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
+import { ADDRESS_COLUMNS, pointLayer, PUBLISHED_COMUNE } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
@@ -19,12 +19,8 @@ const PUBLISHED = {
 export const raw_school: Columns = stagedColumns(PUBLISHED);
 
 export const layers: Layers = {
-  school: {
+  school: pointLayer({
     description: 'State and private schools (MIM), published without coordinates. core.point_of_interest has the position of each school',
     position: 'Number of the last line of the record, from 1.',
-    columns: {
-      ...PUBLISHED,
-      ...REGIONS_REACHED,
-    },
-  },
+  }, PUBLISHED),
 };

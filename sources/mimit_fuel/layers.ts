@@ -1,5 +1,5 @@
 /** Fuel stations in the ministry's list. */
-import { ADDRESS_COLUMNS, PLACE_OF_POINT, PUBLISHED_COMUNE, PUBLISHED_POSITION } from '../../pipelines/address/point-address.ts';
+import { ADDRESS_COLUMNS, PLACE_OF_POINT, pointLayer, PUBLISHED_COMUNE, PUBLISHED_POSITION } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
@@ -18,12 +18,8 @@ const PUBLISHED = {
 export const raw_fuel_station: Columns = stagedColumns(PUBLISHED);
 
 export const layers: Layers = {
-  fuel_station: {
+  fuel_station: pointLayer({
     description: 'Active fuel stations (MIMIT), with the coordinates that they report. core.point_of_interest has the position of each station',
     position: 'Line of the file, from 1.',
-    columns: {
-      ...PUBLISHED,
-      ...PLACE_OF_POINT,
-    },
-  },
+  }, PUBLISHED, PLACE_OF_POINT),
 };

@@ -1,5 +1,5 @@
 /** Pharmacies in the ministry's list, including closed pharmacies. */
-import { ADDRESS_COLUMNS, PUBLISHED_COMUNE, PUBLISHED_POSITION, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
+import { ADDRESS_COLUMNS, pointLayer, PUBLISHED_COMUNE, PUBLISHED_POSITION } from '../../pipelines/address/point-address.ts';
 import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
 
 const PUBLISHED = {
@@ -19,12 +19,8 @@ const PUBLISHED = {
 export const raw_pharmacy: Columns = stagedColumns(PUBLISHED);
 
 export const layers: Layers = {
-  pharmacy: {
+  pharmacy: pointLayer({
     description: 'Open and closed pharmacies (Ministero della Salute), with the coordinates as published. core.point_of_interest has the position of each pharmacy',
     position: 'Line of the file, from 1.',
-    columns: {
-      ...PUBLISHED,
-      ...REGIONS_REACHED,
-    },
-  },
+  }, PUBLISHED),
 };
