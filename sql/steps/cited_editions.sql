@@ -1,0 +1,34 @@
+-- purpose: step of an attribution: the editions of one source that each parcel cites
+-- reads: none
+-- writes: none
+-- grain: one row per key and vintage
+-- crs: none
+
+-- The file that runs this step first creates the table cited_edition (source_id, vintage) with the vintages of the current files. The file also creates the
+-- view cited_parcel (fid, vintages), which has no rows if all files have the same vintage.
+with of_parcel as (
+  select
+    fid,
+    vintages
+  from cited_parcel
+),
+of_most as (
+  select coalesce(mode() within group (order by vintages), (select array_agg(vintage) from cited_edition)) as vintages
+  from of_parcel
+)
+select
+  '' as key,
+  e.source_id,
+  e.vintage
+from of_most o
+join cited_edition e on e.vintage = any (o.vintages)
+union all
+-- Parcels with other vintages than most parcels get a separate key.
+select
+  p.fid::text,
+  e.source_id,
+  e.vintage
+from of_parcel p
+cross join of_most o
+join cited_edition e on e.vintage = any (p.vintages)
+where p.vintages <> o.vintages;
