@@ -1,7 +1,7 @@
 /** Defines the type of a section: a block of a parcel's record, and the tables from which the block is built. All files of a section are in one folder. */
 import type { z } from 'zod';
 import type { Relation } from './sql-files.ts';
-import type { FieldGate } from './gate.ts';
+import { quantity, truth, type FieldGate } from './gate.ts';
 import type { SectionMap } from './section-map.ts';
 
 /** Kinds of parcel: land, and the strips of road and water that are mapped like parcels. */
@@ -81,3 +81,13 @@ export function defineSection(section: Section): Section {
 
 /** Key column `fid` of tables whose rows belong to parcels. */
 export const FID: Column = { type: 'int4', description: 'Parcel identifier', gate: 'a key' };
+
+/** Columns of a point that `sql/steps/placement.sql` placed on a parcel. */
+export const PLACED: Readonly<Record<'inside' | 'distance_m', Column>> = {
+  inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
+  distance_m: {
+    type: 'float8',
+    description: 'Geodesic distance from the parcel in metres, 2 decimals; 0 inside the parcel',
+    unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or a few centimetres away' } }),
+  },
+};

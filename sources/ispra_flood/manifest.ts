@@ -1,3 +1,4 @@
+import { POLYGON_MEASURES, ROW_NUMBERS } from '../../pipelines/contract/exported-columns.ts';
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
@@ -23,18 +24,12 @@ export const manifest: Manifest = {
   crs: 'the CRS in the .prj file; EPSG:3035 (ETRS89-LAEA) in the known editions',
   keep: 'newest',
   ignored: {
-    objectid: 'row number added by the program that wrote the file',
-    objectid_1: 'see objectid',
-    fid: 'see objectid',
-    id: 'see objectid',
-    shape_leng: 'perimeter in the file\'s CRS: not served',
-    shape_length: 'see shape_leng',
-    shape_le_1: 'see shape_leng',
-    shape_area: 'area in the file\'s CRS; measured in EPSG:3035 instead',
+    ...ROW_NUMBERS.ignored,
+    ...POLYGON_MEASURES.ignored,
   },
   optional: {
-    objectid: 'added by programs that export the file', objectid_1: 'see objectid', fid: 'see objectid', id: 'only files of the web services have this column',
-    shape_leng: 'added by exports from a database', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
+    ...ROW_NUMBERS.optional,
+    ...POLYGON_MEASURES.optional,
   },
   highValue: { category: 'environment', entry: '2, earth observation and environment: natural risk zones' },
   envelope: { records: { mosaic: { min: 60_000, max: 400_000 } }, rejectShare: 0.001 },

@@ -1,3 +1,4 @@
+import { POLYGON_MEASURES, ROW_NUMBERS } from '../../pipelines/contract/exported-columns.ts';
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
@@ -28,19 +29,13 @@ export const manifest: Manifest = {
   keep: 'newest',
   ignored: {
     per_fr_eng: 'the class in English, with the same content as per_fr_ita',
-    objectid: 'row number added by the program that wrote the file',
-    objectid_1: 'see objectid',
-    fid: 'see objectid',
-    id: 'see objectid',
-    shape_leng: 'perimeter in the file\'s CRS: not served',
-    shape_length: 'see shape_leng',
-    shape_le_1: 'see shape_leng',
-    shape_area: 'area in the file\'s CRS; measured in EPSG:3035 instead',
+    ...ROW_NUMBERS.ignored,
+    ...POLYGON_MEASURES.ignored,
   },
   optional: {
     per_fr_eng: 'the edition 2020–2021 lacks this column',
-    objectid: 'added by programs that export the file', objectid_1: 'see objectid', fid: 'see objectid', id: 'only files of the web services have this column',
-    shape_leng: 'added by exports from a database', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
+    ...ROW_NUMBERS.optional,
+    ...POLYGON_MEASURES.optional,
   },
   highValue: { category: 'environment', entry: '2, earth observation and environment: natural risk zones' },
   envelope: { records: { mosaic: { min: 700_000, max: 1_500_000 } }, rejectShare: 0.001 },

@@ -1,3 +1,4 @@
+import { ROW_NUMBERS } from '../../pipelines/contract/exported-columns.ts';
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
@@ -23,10 +24,7 @@ export const manifest: Manifest = {
   crs: 'the CRS that the file states',
   keep: 'newest',
   ignored: {
-    objectid: 'row number added by the program that wrote the file',
-    objectid_1: 'see objectid',
-    fid: 'see objectid',
-    id: 'see objectid',
+    ...ROW_NUMBERS.ignored,
     globalid: 'see objectid',
     shape_leng: 'length in the file\'s CRS: not served',
     shape_length: 'see shape_leng',

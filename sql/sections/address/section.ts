@@ -1,8 +1,7 @@
 /** Section address: the addresses of a parcel. */
 import { z } from 'zod';
-import { PLACED } from '../../../pipelines/contract/placed-point.ts';
 import { addressFacts } from '../../../pipelines/contract/schemas.ts';
-import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+import { defineSection, FID, PLACED } from '../../../pipelines/contract/section.ts';
 
 const address = z.array(z.strictObject(addressFacts).meta({ id: 'Address' })).max(20)
   .meta({ id: 'ParcelAddresses', description: 'Access points inside the parcel, and access points within 15 m that have no nearer land parcel' });

@@ -1,8 +1,7 @@
 /** Section cultural_heritage: places of culture of a parcel. */
 import { z } from 'zod';
-import { PLACED, placedBy } from '../../../pipelines/contract/placed-point.ts';
 import { nullable } from '../../../pipelines/contract/schemas.ts';
-import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+import { defineSection, FID, PLACED } from '../../../pipelines/contract/section.ts';
 
 const culturalHeritage = z.array(z.strictObject({
   id: z.string().describe('Identifier as published'),
@@ -14,7 +13,7 @@ const culturalHeritage = z.array(z.strictObject({
   province: nullable(z.string(), 'Province as published, its name or car plate code; null: not stated'),
   catalog_code: nullable(z.string(), 'Code in the catalogue; null: not stated'),
   distance_m: z.number().min(0).max(15).describe('Geodesic distance from the parcel in metres, 0 inside the parcel'),
-  placed_by: placedBy,
+  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: the published coordinates, which are in the stated comune; address: the only located access point with the stated street and number'),
 })).max(20).meta({ id: 'CulturalHeritage', description: 'Places of culture inside the parcel, and those within 15 m that have no nearer land parcel, sorted by name' });
 
 export default defineSection({

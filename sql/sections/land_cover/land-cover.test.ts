@@ -1,15 +1,9 @@
 import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/clc_land_cover/synthetic.ts';
+import { expectClasses, type ClassRow } from '../../../test/harness/class-shares.ts';
 import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
-
-interface Row {
-  readonly [column: string]: unknown;
-  readonly fid: number;
-  readonly json: Readonly<Record<string, unknown>> | null;
-  readonly coverage: string | null;
-}
 
 const region = makeRegion({ parcels: 3_000, seed: 7 });
 
@@ -22,28 +16,16 @@ describeWorkspace('the section land_cover', {
 }, (built) => {
   it('matches the expected class of every synthetic land parcel, and gives no class to roads and water', async () => {
     const truth = synthetic.truth!(region);
-    const rows = await queryRecords<Row>(
+    const rows = await queryRecords<ClassRow>(
       built.database,
       `select p.fid, (api.section_land_cover(p.fid, null::core.parcel)).value as json, api.coverage_land_cover(${region.code}, p.belfiore, p.point, null::core.parcel) as coverage from ${built.workspace.schema}.parcel p order by p.fid`,
     );
     expect(rows).toHaveLength(region.parcelCount);
-    const expected: Row[] = [...region.parcels()].map((parcel) => {
+    const expected: ClassRow[] = [...region.parcels()].map((parcel) => {
       const { land_cover: cover } = truth(parcel) as { land_cover: Record<string, unknown> | null };
       return { fid: syntheticFid(region, parcel.index), json: cover === null ? null : { ...cover, source: null }, coverage: 'mapped' };
     });
-    const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
-    expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));
-    // Expected edges are straight in degrees, and edges in the database are straight in EPSG:3035. The inverse projection of PROJ has an error of 0.5 mm.
-    const off = rows.flatMap(({ fid, json }, index) => {
-      const [found, wanted] = [json?.['share'], expected[index]!.json?.['share']] as [number | undefined, number | undefined];
-      return Math.abs((found ?? 0) - (wanted ?? 0)) <= 1e-4 ? [] : [`${fid}: expected ${wanted}, found ${found}`];
-    });
-    expect(off).toEqual([]);
-    // Checks that the synthetic region has every case.
-    const shares = rows.flatMap(({ json }) => (json === null ? [] : [json['share'] as number]));
-    expect(shares.filter((share) => share < 1).length).toBeGreaterThan(100);
-    expect(shares.filter((share) => share === 1).length).toBeGreaterThan(100);
-    expect(new Set(rows.map(({ json }) => json?.['code'])).size).toBeGreaterThan(5);
+    expectClasses(rows, expected);
   });
 
   it('keeps polygons that may be in Italy, counts polygons outside Italy, and rejects unknown classes', async () => {

@@ -1,15 +1,9 @@
 import { expect, it } from 'vitest';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/urban_atlas/synthetic.ts';
+import { expectClasses, type ClassRow } from '../../../test/harness/class-shares.ts';
 import { describeWorkspace, syntheticFid } from '../../../test/harness/section-workspace.ts';
 import { queryRecords } from '../../../test/harness/records.ts';
-
-interface Row {
-  readonly [column: string]: unknown;
-  readonly fid: number;
-  readonly json: Readonly<Record<string, unknown>> | null;
-  readonly coverage: string | null;
-}
 
 const region = makeRegion({ parcels: 3_000, seed: 7 });
 
@@ -22,28 +16,16 @@ describeWorkspace('the section land_use', {
 }, (built) => {
   it('matches the expected class of every synthetic land parcel, inside and outside the mapped urban area', async () => {
     const truth = synthetic.truth!(region);
-    const rows = await queryRecords<Row>(
+    const rows = await queryRecords<ClassRow>(
       built.database,
       `select p.fid, (api.section_land_use(p.fid, null::core.parcel)).value as json, api.coverage_land_use(${region.code}, p.belfiore, p.point, null::core.parcel) as coverage from ${built.workspace.schema}.parcel p order by p.fid`,
     );
     expect(rows).toHaveLength(region.parcelCount);
-    const expected: Row[] = [...region.parcels()].map((parcel) => {
+    const expected: ClassRow[] = [...region.parcels()].map((parcel) => {
       const { land_use: use, coverage } = truth(parcel) as { land_use: Record<string, unknown> | null; coverage: Record<string, string> };
       return { fid: syntheticFid(region, parcel.index), json: use === null ? null : { ...use, source: null }, coverage: coverage['land_use'] === 'mapped' ? 'mapped' : null };
     });
-    const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
-    expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));
-    // Expected edges are straight in degrees, and edges in the database are straight in EPSG:3035. The inverse projection of PROJ has an error of 0.5 mm.
-    const off = rows.flatMap(({ fid, json }, index) => {
-      const [found, wanted] = [json?.['share'], expected[index]!.json?.['share']] as [number | undefined, number | undefined];
-      return Math.abs((found ?? 0) - (wanted ?? 0)) <= 1e-4 ? [] : [`${fid}: expected ${wanted}, found ${found}`];
-    });
-    expect(off).toEqual([]);
-    // Checks that the synthetic region has every case.
-    const shares = rows.flatMap(({ json }) => (json === null ? [] : [json['share'] as number]));
-    expect(shares.filter((share) => share < 1).length).toBeGreaterThan(100);
-    expect(shares.filter((share) => share === 1).length).toBeGreaterThan(100);
-    expect(new Set(rows.map(({ json }) => json?.['code'])).size).toBeGreaterThan(5);
+    expectClasses(rows, expected);
   });
 
   it('rejects polygons of areas without a satellite image', async () => {

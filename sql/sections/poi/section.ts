@@ -1,8 +1,7 @@
 /** Section poi: schools, pharmacies and fuel stations of a parcel. */
 import { z } from 'zod';
-import { PLACED, placedBy } from '../../../pipelines/contract/placed-point.ts';
 import { latitude, longitude, nullable } from '../../../pipelines/contract/schemas.ts';
-import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+import { defineSection, FID, PLACED } from '../../../pipelines/contract/section.ts';
 
 const poi = z.array(z.strictObject({
   id: z.string().describe('Category and the publisher\'s code, such as school:CBEE000001, pharmacy:123 or fuel:456'),
@@ -12,7 +11,7 @@ const poi = z.array(z.strictObject({
   address: nullable(z.string(), 'As published; null: not stated'),
   locality: nullable(z.string(), 'Comune as published; null: not stated'),
   coordinates: z.strictObject({ lat: latitude, lng: longitude }).describe('7 decimals'),
-  placed_by: placedBy,
+  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: the published coordinates, which are in the stated comune; address: the only located access point with the stated street and number'),
 })).max(50).meta({ id: 'PointsOfInterest', description: 'Schools, open pharmacies and fuel stations inside the parcel, and those within 15 m that have no nearer land parcel' });
 
 export default defineSection({
