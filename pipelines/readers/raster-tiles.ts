@@ -4,7 +4,7 @@
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { inputError, stagedColumns, type Columns, type InputFile, type MappaleError, type Probe, type Recognition, type SharedColumns, type Sink } from '../contract/source.ts';
+import { inputError, stagedColumns, type Columns, type InputFile, type Layer, type LayerColumns, type MappaleError, type Probe, type Recognition, type SharedColumns, type Sink } from '../contract/source.ts';
 import { isRaster, openRaster, type Raster } from '../formats/raster.ts';
 import { isZip } from '../formats/zip.ts';
 import { ITALY, isInDegrees } from './italy.ts';
@@ -15,7 +15,7 @@ import { firstIssue, shown } from './refusal.ts';
  * Returns the columns of a raster, in `raw_tile` and in the layer of a source.
  * @param region unit of the values, as text
  */
-export function tileColumns(region: string) {
+function tileColumns(region: string) {
   return {
     name: ['text not null', 'Name of the raster as published, without its extension. Where rasters overlap, the first by name counts.'],
     epsg: ['int4 not null', 'EPSG number of the CRS of the cells.'],
@@ -34,6 +34,24 @@ export function tileColumns(region: string) {
     min_value: ['float8', `Lowest value of these cells, ${region}; null if no cell has a value.`],
     max_value: ['float8', `Highest value of these cells, ${region}; null if no cell has a value.`],
   } as const satisfies SharedColumns;
+}
+
+/**
+ * Returns the layer with the rasters of a source.
+ * @param description description of the rasters without a full stop at the end
+ * @param unit unit of the values, as text
+ * @param columns further columns of a raster
+ * @param grid `one` if the cells of all rasters belong to one grid
+ */
+export function tileLayer({ description, unit, columns = {}, grid }: {
+  readonly description: string; readonly unit: string; readonly columns?: LayerColumns; readonly grid?: 'one';
+}): Layer {
+  return {
+    description: `${description}. The cells stay in the file and are read when parcels are built.`,
+    position: 'Always 1, because a file contains one raster.',
+    columns: { ...tileColumns(unit), ...columns, geom: ['geometry(polygon, 4326) not null', 'Extent of the raster, EPSG:4326.'] },
+    checks: { overlaps: [6, 35, 19, 47.5], ...(grid === undefined ? {} : { grid }) },
+  };
 }
 
 /** Columns of the staging table `raw_tile`. */
